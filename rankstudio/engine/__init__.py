@@ -1,0 +1,51 @@
+"""The engine: everything RankStudio computes, usable without its window.
+
+The names below are resolved when they are first used, so that importing the package costs nothing and the
+window is up before scikit-learn and numba are.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+    from rankstudio.engine.data.folders import open_dataset
+    from rankstudio.engine.data.reader import load_letor
+    from rankstudio.engine.learners.rankrls import RankRLS
+    from rankstudio.engine.metrics import evaluate
+    from rankstudio.engine.selection.greedy_rankrls import GreedyRankRLS
+
+_HOMES = {
+    "Fold": "data.dataset",
+    "FoldedDataset": "data.dataset",
+    "GreedyRankRLS": "selection.greedy_rankrls",
+    "RankRLS": "learners.rankrls",
+    "RankingDataset": "data.dataset",
+    "evaluate": "metrics",
+    "load_letor": "data.reader",
+    "open_dataset": "data.folders",
+}
+
+__all__ = [
+    "Fold",
+    "FoldedDataset",
+    "GreedyRankRLS",
+    "RankRLS",
+    "RankingDataset",
+    "evaluate",
+    "load_letor",
+    "open_dataset",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,199 @@
+"""Ranking data in memory: documents grouped by query, and datasets made of folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a dataset was read from.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    size : int
+        Its size in bytes.
+    checksum : str
+        Of its contents, as ``algorithm:hex digits``; two files with the same bytes have the same checksum.
+    """
+
+    path: Path
+    size: int
+    checksum: str
+
+
+class Comments(Protocol):
+    """The comments of the documents, decoded only when somebody asks."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, row: int) -> str: ...
+
+
+@dataclass(frozen=True, eq=False)
+class RankingDataset:
+    """Documents of queries: features, relevance labels and which document belongs to which query.
+
+    Rows are grouped by query: the documents of query ``q`` are the rows
+    ``query_ptr[q]:query_ptr[q + 1]``, in the order of the file.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n), float64, C order, read-only
+        One row a document, one column a feature. Missing values have been filled (see ``missing``).
+    y : ndarray of shape (m,), float64, read-only
+        Relevance labels.
+    query_ptr : ndarray of shape (Q + 1,), int64, read-only
+        First row of each query, and m at the end.
+    query_ids : tuple of str
+        The ids of the Q queries as the file writes them.
+    feature_ids : ndarray of shape (n,), int64, read-only
+        The 1-based ids of the columns.
+    feature_names : tuple of str
+        One name a column; ``"feature 7"`` where no better is known.
+    comments : Comments
+        What followed ``#`` in each row, "" where nothing did.
+    source : Source or None
+        The file it came from; None for data made in memory.
+    missing : ndarray of shape (n,), int64
+        How many values of each feature were missing in the file, before they were filled.
+    warnings : tuple of str
+        What the reader had to mend, as sentences: queries that were not contiguous, say.
+    """
+
+    X: Floats
+    y: Floats
+    query_ptr: Ints
+    query_ids: tuple[str, ...]
+    feature_ids: Ints
+    feature_names: tuple[str, ...]
+    comments: Comments = ()
+    source: Source | None = None
+    missing: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents, m."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, n."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, Q."""
+        return len(self.query_ids)
+
+    @cached_property
+    def query_index(self) -> Ints:
+        """Index 0 … Q - 1 of each document's query, shape (m,)."""
+        return np.repeat(np.arange(self.n_queries, dtype=np.int64), np.diff(self.query_ptr))
+
+    @cached_property
+    def qid(self) -> NDArray[np.int64] | NDArray[np.str_]:
+        """Query id of each document, shape (m,): integers where every id is one, else strings."""
+        ids: NDArray[np.int64] | NDArray[np.str_]
+        if all(_is_plain_integer(q) for q in self.query_ids):
+            ids = np.array([int(q) for q in self.query_ids], dtype=np.int64)
+        else:
+            ids = np.array(self.query_ids, dtype=np.str_)
+        return ids[self.query_index]
+
+    @cached_property
+    def constant_features(self) -> NDArray[np.bool_]:
+        """Which features have one and the same value inside every query, shape (n,).
+
+        Such a feature cannot change any ranking: query-wise centring makes it all zero.
+        """
+        first = self.X[self.query_ptr[:-1]][self.query_index]
+        constant: NDArray[np.bool_] = (first == self.X).all(axis=0)
+        return constant
+
+
+def _is_plain_integer(text: str) -> bool:
+    """Tell whether an id is an integer that prints back as it was written ("007" is a name)."""
+    return text.isascii() and text.isdigit() and len(text) <= 18 and str(int(text)) == text
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One round of a protocol: the parts to train on, to choose with and to test on.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1, as the folders Fold1 … Fold5 are.
+    train : RankingDataset
+    vali, test : RankingDataset or None
+        None where the dataset has no such part.
+    """
+
+    number: int
+    train: RankingDataset
+    vali: RankingDataset | None = None
+    test: RankingDataset | None = None
+
+    @property
+    def parts(self) -> dict[str, RankingDataset]:
+        """The parts there are, by name: train, vali, test."""
+        named = {"train": self.train, "vali": self.vali, "test": self.test}
+        return {name: part for name, part in named.items() if part is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedDataset:
+    """A dataset as a researcher names it: "MQ2008", five folds of train, vali and test.
+
+    Attributes
+    ----------
+    name : str
+        For titles and tables.
+    path : Path or None
+        The file or folder that was opened; None for data made in memory.
+    folds : tuple of Fold
+        At least one.
+    convention : str
+        Key of the measures' convention that is usual for this dataset (see ``rankstudio.engine.metrics``).
+    known : str or None
+        Key of the known dataset this was recognised as ("letor4", "ohsumed", "gov", "mslr", "yahoo").
+    """
+
+    name: str
+    path: Path | None
+    folds: tuple[Fold, ...]
+    convention: str = "letor4"
+    known: str | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, n; the same in every part."""
+        return self.folds[0].train.n_features
+
+    @property
+    def feature_ids(self) -> Ints:
+        """The 1-based ids of the features, shape (n,)."""
+        return self.folds[0].train.feature_ids
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return self.folds[0].train.feature_names
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader mended, over all parts."""
+        return tuple(w for fold in self.folds for part in fold.parts.values() for w in part.warnings)

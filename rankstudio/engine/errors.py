@@ -1,0 +1,119 @@
+"""Every error that a user of RankStudio can meet, as one tree.
+
+The text of an error is a whole sentence for the person at the keyboard: it names the file, the line or
+the field, what was found there and what was expected. ``str(error)`` is what the window and the terminal
+show, so no caller has to add to it.
+
+::
+
+    RankStudioError
+    ├── DataError             something about a data file or folder
+    │   ├── FileAccessError   missing, a directory, no permission, vanished, unreadable archive
+    │   ├── FormatError       a place in a file that is not LETOR text
+    │   ├── MissingValueError ``NULL`` or ``nan`` where the policy is to refuse them
+    │   └── DatasetError      files that are fine alone and do not belong together
+    ├── ParameterError        a parameter outside its range (also a ValueError)
+    ├── PlanError             a plan that cannot be read or cannot be run
+    ├── OutputError           a result that could not be written
+    └── Cancelled             not a fault: somebody asked to stop
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class RankStudioError(Exception):
+    """Root of all errors whose text is meant for the user."""
+
+
+class DataError(RankStudioError):
+    """A data file or folder could not be used."""
+
+
+class FileAccessError(DataError):
+    """A file that is missing, a directory, forbidden, or that vanished while it was read."""
+
+    def __init__(self, path: str | Path, reason: str) -> None:
+        self.path = Path(path)
+        self.reason = reason
+        super().__init__(f"{self.path}: {reason}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.path, self.reason)
+
+
+class FormatError(DataError):
+    """A place in a data file that does not follow the LETOR format.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    line, column : int
+        Where, both counted from 1; 0 where the whole file or the whole line is meant.
+    found, expected : str
+        What stands there and what should.
+    """
+
+    def __init__(self, path: str | Path, line: int, column: int, found: str, expected: str) -> None:
+        self.path = Path(path)
+        self.line = line
+        self.column = column
+        self.found = found
+        self.expected = expected
+        where = str(self.path)
+        if line:
+            where += f", line {line}"
+        if column:
+            where += f", column {column}"
+        super().__init__(f"{where}: found {found}, expected {expected}.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.path, self.line, self.column, self.found, self.expected)
+
+
+class MissingValueError(FormatError):
+    """A missing value (``NULL``, ``nan``) met under the policy ``refuse``."""
+
+
+class DatasetError(DataError):
+    """Files that are each readable but do not belong together, or a dataset a method cannot use."""
+
+
+class ParameterError(RankStudioError, ValueError):
+    """A parameter with a value outside its range.
+
+    Parameters
+    ----------
+    name : str
+        The parameter, as the user writes it.
+    value : object
+        What was given.
+    expected : str
+        The range, in words: "a number greater than 0".
+    """
+
+    def __init__(self, name: str, value: object, expected: str) -> None:
+        self.name = name
+        self.value = value
+        self.expected = expected
+        super().__init__(f"{name}: expected {expected}, got {value!r}.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.name, self.value, self.expected)
+
+
+class PlanError(RankStudioError):
+    """A plan that cannot be read, or that asks for what cannot be run."""
+
+
+class OutputError(RankStudioError):
+    """A result that could not be written."""
+
+
+class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, not an error
+    """Work that stopped because somebody asked for it."""
+
+    def __init__(self, what: str = "The work") -> None:
+        super().__init__(f"{what} was cancelled.")
