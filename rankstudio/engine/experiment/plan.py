@@ -1,0 +1,204 @@
+"""A plan: everything that determines the numbers of a run, as one frozen value."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from rankstudio.engine.catalog import Kind, Method, method
+from rankstudio.engine.errors import OutputError, PlanError
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.names import measure
+
+SAMPLE = "sample"
+"""The name under which a plan asks for the bundled sample instead of a file."""
+
+CRITERION = "criterion"
+"""Choosing by the method's own criterion, for data without a validation part."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece of work of a run: one fold with one value of every parameter.
+
+    Attributes
+    ----------
+    fold : int
+        Number of the fold, from 1.
+    setting : int
+        Position of the parameters among the plan's settings, from 0.
+    parameters : Mapping
+        One value for each parameter of the method.
+    """
+
+    fold: int
+    setting: int
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run: data, method, grid and protocol.
+
+    Attributes
+    ----------
+    data : str
+        A LETOR file or a folder of folds, or ``"sample"``.
+    method : str
+        Key in the catalog.
+    parameters : Mapping
+        By name; grids are tuples of numbers, features are 1-based ids. What is left out has its default.
+    select_by : str
+        The validation measure that chooses the setting and the number of features, or ``"criterion"``.
+        Ties go to the earlier setting (the smaller λ), then to the smaller number of features.
+    measures : tuple of str
+        What is reported.
+    convention : str
+        Which convention the measures follow.
+    folds : tuple of int
+        Numbers of the folds to run; empty for all.
+    missing : str
+        What becomes of missing values: "query_min", "zero" or "refuse".
+    normalize : str
+        "none", or "query_minmax" for scaling each feature to [0, 1] within each query.
+    seed : int
+        For methods that draw random numbers.
+    """
+
+    data: str
+    method: str = "greedy-rankrls"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    select_by: str = "MAP"
+    measures: tuple[str, ...] = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
+    convention: str = "letor4"
+    folds: tuple[int, ...] = ()
+    missing: str = "query_min"
+    normalize: str = "none"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        entry = method(self.method)
+        complete = entry.validate(self.parameters)
+        object.__setattr__(self, "parameters", MappingProxyType(complete))
+        object.__setattr__(self, "measures", tuple(measure(m).name for m in self.measures))
+        object.__setattr__(self, "folds", tuple(int(f) for f in self.folds))
+        convention(self.convention)
+        if self.select_by != CRITERION:
+            object.__setattr__(self, "select_by", measure(self.select_by).name)
+        _one_of("missing", self.missing, ("query_min", "zero", "refuse"))
+        _one_of("normalize", self.normalize, ("none", "query_minmax"))
+
+    @property
+    def entry(self) -> Method:
+        """The method's entry in the catalog."""
+        return method(self.method)
+
+    @property
+    def evaluated(self) -> tuple[str, ...]:
+        """The measures to compute: those reported, and the one that chooses."""
+        extra = () if self.select_by in (CRITERION, *self.measures) else (self.select_by,)
+        return self.measures + extra
+
+    @property
+    def settings(self) -> tuple[Mapping[str, Any], ...]:
+        """Every combination of the grids, one value for each parameter; the last grid runs fastest."""
+        names = [p.name for p in self.entry.parameters]
+        axes = [self.parameters[p.name] if p.kind is Kind.GRID else (self.parameters[p.name],)
+                for p in self.entry.parameters]
+        return tuple(MappingProxyType(dict(zip(names, values, strict=True))) for values in product(*axes))
+
+    def changed(self, **changes: Any) -> Plan:
+        """Return a copy with some attributes replaced."""
+        return replace(self, **changes)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["parameters"] = dict(self.parameters)
+        return _rebuild, (values,)
+
+
+def _rebuild(values: dict[str, Any]) -> Plan:
+    return Plan(**values)
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise PlanError(f"{name}: expected one of {', '.join(known)}, got {value!r}.")
+
+
+def plan_as_dict(plan: Plan) -> dict[str, Any]:
+    """Return the plan as plain lists, strings and numbers, for TOML and JSON; None is left out."""
+    values: dict[str, Any] = {}
+    for f in fields(plan):
+        value = getattr(plan, f.name)
+        values[f.name] = list(value) if isinstance(value, tuple) else value
+    values["parameters"] = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in plan.parameters.items()
+        if value is not None
+    }
+    # TOML wants the tables after the plain values.
+    values["parameters"] = values.pop("parameters")
+    return values
+
+
+def plan_from_dict(values: Mapping[str, Any]) -> Plan:
+    """Make a plan from what :func:`plan_as_dict` gave, or from a file that a person wrote.
+
+    Raises
+    ------
+    PlanError, ParameterError
+        For an unknown field or a value outside its range.
+    """
+    known = {f.name for f in fields(Plan)}
+    for name in values:
+        if name not in known:
+            raise PlanError(f"A plan has no field {name!r}; it has {', '.join(sorted(known))}.")
+    if "data" not in values:
+        raise PlanError("The plan does not say which data to run on: it needs a line such as data = \"MQ2008\".")
+    try:
+        return Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+    except TypeError as error:
+        raise PlanError(f"The plan cannot be read: {error}.") from error
+
+
+def save_plan(plan: Plan, path: str | Path) -> None:
+    """Write the plan as TOML.
+
+    Raises
+    ------
+    OutputError
+        Where the file cannot be written.
+    """
+    import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
+
+    try:
+        Path(path).write_text(tomli_w.dumps(plan_as_dict(plan)), encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{path}: the plan could not be written: {error.strerror}.") from error
+
+
+def load_plan(path: str | Path) -> Plan:
+    """Read a plan from TOML.
+
+    Raises
+    ------
+    PlanError
+        Where the file cannot be read or is not a plan; the text names the file.
+    """
+    path = Path(path)
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlanError(f"{path}: the plan cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: this is not a plan in TOML: {error}.") from error
+    try:
+        return plan_from_dict(values)
+    except PlanError as error:
+        raise PlanError(f"{path}: {error}") from error

@@ -1,0 +1,1 @@
+"""Models and tables as files."""

@@ -1,0 +1,106 @@
+"""Grids of numbers as people write them: ``2^0..2^10``, ``0.1, 1, 10``, ``1..5``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from rankstudio.engine.errors import ParameterError
+
+_POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*([+\-−]?\d+)")
+_EXPECTED = "numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10"
+_MOST = 10_000
+
+
+def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
+    """Read a grid of numbers.
+
+    Parameters
+    ----------
+    text : str
+        Items separated by commas or blanks. An item is a number, a power (``2^-3``), or a range with
+        ``..`` or ``…``: of powers of one base, or of whole numbers.
+    name : str
+        Which field it stands in, for the error.
+
+    Returns
+    -------
+    tuple of float
+        In the order written.
+
+    Raises
+    ------
+    ParameterError
+        For anything else.
+    """
+    values: list[float] = []
+    spaced = re.sub(r"\s*(?:\.\.+|…)\s*", "..", text.strip())
+    for item in re.split(r"[,;\s]+", re.sub(r"\s*(\^|\*\*)\s*", r"\1", spaced)):
+        if not item:
+            continue
+        first, dots, last = item.partition("..")
+        values += _range(first, last, item, name) if dots else [_number(item, name)]
+        if len(values) > _MOST:
+            raise ParameterError(name, text, f"at most {_MOST} numbers")
+    if not values:
+        raise ParameterError(name, text, _EXPECTED)
+    return tuple(values)
+
+
+def _number(item: str, name: str) -> float:
+    power = _POWER.fullmatch(item)
+    try:
+        value = float(power[1]) ** int(power[2].replace("−", "-")) if power else float(item)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise ParameterError(name, item, _EXPECTED) from None
+    if not math.isfinite(value):
+        raise ParameterError(name, item, "finite numbers")
+    return value
+
+
+def _range(first: str, last: str, item: str, name: str) -> list[float]:
+    low, high = _POWER.fullmatch(first), _POWER.fullmatch(last)
+    if low and high and low[1] == high[1]:
+        base = float(low[1])
+        start, stop = (int(p[2].replace("−", "-")) for p in (low, high))
+    else:
+        base = 0.0
+        start_value, stop_value = _number(first, name), _number(last, name)
+        if start_value != int(start_value) or stop_value != int(stop_value):
+            raise ParameterError(name, item, "a range of powers of one base, or of whole numbers")
+        start, stop = int(start_value), int(stop_value)
+    if abs(stop - start) >= _MOST:
+        raise ParameterError(name, item, f"at most {_MOST} numbers")
+    step = 1 if stop >= start else -1
+    exponents = range(start, stop + step, step)
+    try:
+        return [base**e if base else float(e) for e in exponents]
+    except (OverflowError, ZeroDivisionError):
+        raise ParameterError(name, item, "finite numbers") from None
+
+
+def format_grid(values: Sequence[float]) -> str:
+    """Write a grid as briefly as :func:`parse_grid` reads it back, bit for bit."""
+    exponents = [power_of_two(v) for v in values]
+    if len(values) > 1 and None not in exponents:
+        steps = [b - a for a, b in zip(exponents, exponents[1:], strict=False)]  # type: ignore[operator]
+        if len(values) > 2 and set(steps) == {1}:
+            return f"2^{exponents[0]}..2^{exponents[-1]}"
+        return ", ".join(f"2^{e}" for e in exponents)
+    return ", ".join(format_number(v) for v in values)
+
+
+def format_number(value: float) -> str:
+    """Write one number so that it reads back bit for bit, whole numbers without a point."""
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return repr(float(value))
+
+
+def power_of_two(value: float) -> int | None:
+    """Return e where value is exactly 2^e, else None."""
+    if value <= 0 or not math.isfinite(value):
+        return None
+    mantissa, exponent = math.frexp(value)
+    return exponent - 1 if mantissa == 0.5 else None

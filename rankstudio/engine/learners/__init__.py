@@ -1,0 +1,1 @@
+"""Rankers: (X, y, qid) to weights."""

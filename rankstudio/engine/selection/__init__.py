@@ -1,0 +1,1 @@
+"""Selectors: (X, y, qid) to a path of features."""

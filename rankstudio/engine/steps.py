@@ -1,0 +1,36 @@
+"""What a method tells while it works: one immutable step per selected feature or iteration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One thing a method has learned: one more feature selected, or one more iteration done.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1.
+    selected : tuple of int
+        0-based columns of the features in use, in the order in which they were selected.
+    coef : ndarray of shape (n,)
+        Weights of the model as it is after this step, 0 for the features not in use.
+    criterion : float
+        What the method minimises; NaN for a method without one.
+    candidates : ndarray of shape (n,)
+        The criterion that each feature would have given had it been selected in this step, NaN for
+        what was no candidate; of size 0 for a method that compares none.
+    """
+
+    number: int
+    selected: tuple[int, ...]
+    coef: Floats
+    criterion: float
+    candidates: Floats
