@@ -1,0 +1,182 @@
+"""What a dataset looks like: counts, relevance labels and every feature's range, for the Data place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_BLOCK_VALUES = 1 << 20  # 8 MB of features at a time: the passes below stay in the cache
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSummary:
+    """Statistics of one feature over the documents described.
+
+    Attributes
+    ----------
+    feature_id : int
+        1-based.
+    name : str
+    minimum, maximum, mean : float
+        Over all documents, missing values as they were filled.
+    zeros : float
+        Share of documents, from 0 to 1, in which it is 0.
+    constant : bool
+        Whether it has one value inside every query, so that it cannot change any ranking.
+    missing : int
+        How many values were missing in the files.
+    """
+
+    feature_id: int
+    name: str
+    minimum: float
+    maximum: float
+    mean: float
+    zeros: float
+    constant: bool
+    missing: int
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetSummary:
+    """What :func:`describe` found.
+
+    Attributes
+    ----------
+    n_documents, n_queries : int
+    labels : tuple of (float, int)
+        Each relevance label with its number of documents, ascending.
+    query_sizes : ndarray of shape (Q,)
+        Documents of each query.
+    without_relevant : int
+        Queries in which no document has a label above 0.
+    features : tuple of FeatureSummary
+        One a column.
+    """
+
+    n_documents: int
+    n_queries: int
+    labels: tuple[tuple[float, int], ...]
+    query_sizes: Ints
+    without_relevant: int
+    features: tuple[FeatureSummary, ...]
+
+    @property
+    def constant(self) -> tuple[FeatureSummary, ...]:
+        """The features that cannot change any ranking."""
+        return tuple(f for f in self.features if f.constant)
+
+
+def describe(*parts: RankingDataset) -> DatasetSummary:
+    """Describe one dataset, or several parts together.
+
+    Parameters
+    ----------
+    *parts : RankingDataset
+        At least one; all with the same features.
+
+    Returns
+    -------
+    DatasetSummary
+
+    Notes
+    -----
+    O(mn) for m documents and n features; X is read in blocks and never copied as a whole.
+    """
+    first = parts[0]
+    m = sum(part.n_documents for part in parts)
+    minimum, maximum, total, zeros, constant = _columns(parts)
+    missing = np.zeros(first.n_features, dtype=np.int64)
+    for part in parts:
+        if part.missing.size:
+            missing += part.missing
+    values, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
+    best = np.concatenate([np.maximum.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
+    features = tuple(
+        FeatureSummary(
+            feature_id=int(first.feature_ids[j]),
+            name=first.feature_names[j],
+            minimum=float(minimum[j]),
+            maximum=float(maximum[j]),
+            mean=float(total[j] / m),
+            zeros=float(zeros[j] / m),
+            constant=bool(constant[j]),
+            missing=int(missing[j]),
+        )
+        for j in range(first.n_features)
+    )
+    return DatasetSummary(
+        n_documents=m,
+        n_queries=sum(part.n_queries for part in parts),
+        labels=tuple((float(v), int(c)) for v, c in zip(values, counts, strict=True)),
+        query_sizes=np.concatenate([np.diff(part.query_ptr) for part in parts]),
+        without_relevant=int(np.count_nonzero(best <= 0)),
+        features=features,
+    )
+
+
+def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
+    """Describe what a researcher means by a fold: its training documents.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+    number : int or None
+        The fold's number; None for the whole dataset. That is the test parts of all folds, in which a
+        protocol of folds has each document once, or the training parts where no fold has a test part.
+
+    Returns
+    -------
+    DatasetSummary
+
+    Raises
+    ------
+    KeyError
+        Where there is no such fold.
+    """
+    if number is not None:
+        return describe(_training_part(dataset, number))
+    tests = [fold.test for fold in dataset.folds if fold.test is not None]
+    return describe(*(tests or [fold.train for fold in dataset.folds]))
+
+
+def _training_part(dataset: FoldedDataset, number: int) -> RankingDataset:
+    """Return the training part of the fold with this number; KeyError where there is none."""
+    for fold in dataset.folds:
+        if fold.number == number:
+            return fold.train
+    raise KeyError(number)
+
+
+def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, NDArray[np.bool_]]:
+    """Return minimum, maximum, sum, number of zeros and constancy of each column over all parts."""
+    n = parts[0].n_features
+    minimum, maximum = np.full(n, np.inf), np.full(n, -np.inf)
+    total, zeros = np.zeros(n), np.zeros(n, dtype=np.int64)
+    constant = np.ones(n, dtype=np.bool_)
+    for part in parts:
+        for begin, end, index in _blocks(part):
+            block = part.X[begin:end]
+            np.minimum(minimum, block.min(axis=0), out=minimum)
+            np.maximum(maximum, block.max(axis=0), out=maximum)
+            total += block.sum(axis=0)
+            zeros += np.count_nonzero(block == 0, axis=0)
+            constant &= (block == part.X[part.query_ptr[index]]).all(axis=0)
+    return minimum, maximum, total, zeros, constant
+
+
+def _blocks(part: RankingDataset) -> Iterator[tuple[int, int, Ints]]:
+    """Yield (first row, row after the last, query of each row) of blocks of rows."""
+    rows = max(1, _BLOCK_VALUES // max(1, part.n_features))
+    index = part.query_index
+    for begin in range(0, part.n_documents, rows):
+        end = min(begin + rows, part.n_documents)
+        yield begin, end, index[begin:end]

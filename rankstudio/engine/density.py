@@ -1,0 +1,72 @@
+"""Densities of a feature's values, by Gaussian kernels over linearly binned data."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_BINS_PER_POINT = 8
+
+
+def silverman_bandwidth(values: Floats) -> float:
+    """Return Silverman's rule of thumb, 0.9 min(sd, IQR / 1.34) n^(-1/5).
+
+    Where more than half of the values are equal the interquartile range is 0 and says nothing; the
+    standard deviation is used alone then.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+
+    Returns
+    -------
+    float
+        0.0 for fewer than two distinct values.
+    """
+    if values.size < 2:
+        return 0.0
+    deviation = float(values.std(ddof=1))
+    low, high = np.percentile(values, [25, 75])
+    spread = min(deviation, float(high - low) / 1.34) or deviation
+    return 0.9 * spread * float(values.size) ** -0.2
+
+
+def gaussian_density(values: Floats, grid: Floats, bandwidth: float | None = None) -> Floats:
+    """Estimate the density of some values at the points of an even grid.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Inside the grid's range.
+    grid : ndarray of shape (g,), g >= 2
+        Ascending, evenly spaced.
+    bandwidth : float, optional
+        Standard deviation of the kernel; Silverman's rule without it. It is never less than the distance of
+        two grid points, so that values that are all equal have a narrow peak and not an infinite one.
+
+    Returns
+    -------
+    ndarray of shape (g,)
+        Per unit of the feature. What the kernels put outside the grid is lost: the part inside is not
+        scaled up to an area of 1. All 0 where there are no values.
+
+    Notes
+    -----
+    O(n + g²): the values are shared linearly between the two nearest of 8 g bins. Against the kernel sum
+    over the values themselves the error is below 0.2 % of the highest point.
+    """
+    if values.size == 0:
+        return np.zeros(grid.size)
+    step = float(grid[1] - grid[0])
+    width = max(silverman_bandwidth(values) if bandwidth is None else bandwidth, step)
+    n_bins = (grid.size - 1) * _BINS_PER_POINT + 1
+    place = np.clip((values - grid[0]) * (_BINS_PER_POINT / step), 0.0, n_bins - 1.0)
+    left = np.minimum(place.astype(np.int64), n_bins - 2)
+    share = place - left
+    mass = np.bincount(left, 1.0 - share, n_bins) + np.bincount(left + 1, share, n_bins)
+    bins = grid[0] + (step / _BINS_PER_POINT) * np.arange(n_bins)
+    kernel = np.exp(-0.5 * ((grid[:, None] - bins[None, :]) / width) ** 2)
+    density: Floats = kernel @ mass / (values.size * width * np.sqrt(2.0 * np.pi))
+    return density
