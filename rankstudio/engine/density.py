@@ -30,7 +30,7 @@ def silverman_bandwidth(values: Floats) -> float:
     deviation = float(values.std(ddof=1))
     low, high = np.percentile(values, [25, 75])
     spread = min(deviation, float(high - low) / 1.34) or deviation
-    return 0.9 * spread * float(values.size) ** -0.2
+    return 0.9 * spread * float(values.size**-0.2)
 
 
 def gaussian_density(values: Floats, grid: Floats, bandwidth: float | None = None) -> Floats:
