@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rankstudio.engine.errors import ParameterError
 
@@ -84,7 +85,7 @@ def format_grid(values: Sequence[float]) -> str:
     """Write a grid as briefly as :func:`parse_grid` reads it back, bit for bit."""
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
-        steps = [b - a for a, b in zip(exponents, exponents[1:], strict=False)]  # type: ignore[operator]
+        steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1}:
             return f"2^{exponents[0]}..2^{exponents[-1]}"
         return ", ".join(f"2^{e}" for e in exponents)

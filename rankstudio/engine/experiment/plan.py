@@ -108,8 +108,10 @@ class Plan:
     def settings(self) -> tuple[Mapping[str, Any], ...]:
         """Every combination of the grids, one value for each parameter; the last grid runs fastest."""
         names = [p.name for p in self.entry.parameters]
-        axes = [self.parameters[p.name] if p.kind is Kind.GRID else (self.parameters[p.name],)
-                for p in self.entry.parameters]
+        axes = [
+            self.parameters[p.name] if p.kind is Kind.GRID else (self.parameters[p.name],)
+            for p in self.entry.parameters
+        ]
         return tuple(MappingProxyType(dict(zip(names, values, strict=True))) for values in product(*axes))
 
     def changed(self, **changes: Any) -> Plan:
@@ -160,7 +162,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
         if name not in known:
             raise PlanError(f"A plan has no field {name!r}; it has {', '.join(sorted(known))}.")
     if "data" not in values:
-        raise PlanError("The plan does not say which data to run on: it needs a line such as data = \"MQ2008\".")
+        raise PlanError('The plan does not say which data to run on: it needs a line like data = "MQ2008".')
     try:
         return Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
     except TypeError as error:

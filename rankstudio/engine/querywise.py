@@ -1,0 +1,214 @@
+"""The arithmetic that every method shares: grouping, centring and Gram statistics, query by query.
+
+Centring each query removes what cannot change its ranking. After it, pairwise least squares inside queries
+is ordinary least squares (Pahikkala et al. 2010, section 2), and leaving a query out is subtracting its
+Gram matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.errors import DatasetError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Training data in which the documents of each query stand together.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n)
+    y : ndarray of shape (m,)
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    order : ndarray of shape (m,) or None
+        ``X = original_X[order]``; None where the rows stood together from the beginning.
+    """
+
+    X: Floats
+    y: Floats
+    ptr: Ints
+    order: Ints | None = None
+
+    @cached_property
+    def centred(self) -> tuple[Floats, Floats]:
+        """X and y, each column minus its mean inside its query: X^ (m, n) and y^ (m,)."""
+        return centre(self.X, self.ptr), centre(self.y[:, None], self.ptr)[:, 0]
+
+    @cached_property
+    def statistics(self) -> QueryStatistics:
+        """Gram matrices of the centred data, made when they are first asked for."""
+        return QueryStatistics.of(*self.centred, self.ptr)
+
+    def in_original_order(self, values: Floats) -> Floats:
+        """Return values per grouped row (m, …) in the order in which the rows were given."""
+        if self.order is None:
+            return values
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+
+def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Grouped:
+    """Check training data and put the documents of each query together, keeping their order.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, n)
+        Features.
+    y : array-like of shape (m,)
+        Relevance labels.
+    qid : array-like of shape (m,), optional
+        Query id of each row, of any type that can be compared; without it all rows are one query (one
+        global ranking).
+
+    Returns
+    -------
+    Grouped
+
+    Raises
+    ------
+    DatasetError
+        For shapes that do not fit, no rows, no columns, or values that are not finite.
+
+    Notes
+    -----
+    O(mn), plus O(m log m) where rows have to be moved.
+    """
+    features = np.ascontiguousarray(X, dtype=np.float64)
+    labels = np.ascontiguousarray(y, dtype=np.float64)
+    _check(features, labels)
+    m = features.shape[0]
+    if qid is None:
+        return Grouped(features, labels, np.array([0, m], dtype=np.int64))
+    ids: NDArray[Any] = np.asarray(qid)
+    if ids.shape != (m,):
+        raise DatasetError(
+            f"qid: expected one query id for each of the {m} rows of X, got shape {ids.shape}."
+        )
+    starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+    ptr = np.concatenate(([0], starts, [m])).astype(np.int64)
+    if np.unique(ids[ptr[:-1]]).size == ptr.size - 1:
+        return Grouped(features, labels, ptr)
+    _, first, index = np.unique(ids, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(np.argsort(first))[index]
+    order = np.argsort(by_appearance, kind="stable").astype(np.int64)
+    counts = np.bincount(by_appearance)
+    ptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    return Grouped(features[order], labels[order], ptr, order)
+
+
+def _check(features: Floats, labels: Floats) -> None:
+    if features.ndim != 2 or 0 in features.shape:
+        raise DatasetError(f"X: expected a matrix with rows and columns, got shape {features.shape}.")
+    if labels.shape != (features.shape[0],):
+        raise DatasetError(
+            f"y: expected one label for each of the {features.shape[0]} rows of X, got shape {labels.shape}."
+        )
+    for name, values in (("X", features), ("y", labels)):
+        if not np.isfinite(values).all():
+            row = int(np.argwhere(~np.isfinite(values))[0][0])
+            raise DatasetError(f"{name}: expected finite numbers, row {row} has NaN or infinity.")
+
+
+def centre(values: Floats, ptr: Ints) -> Floats:
+    """Return the columns minus their mean inside each query.
+
+    A column that is constant inside a query comes out as exactly 0 there: the query's first row is
+    subtracted before the mean, so that no rounding of a mean is left behind to look like information.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, n)
+    ptr : ndarray of shape (Q + 1,)
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+    """
+    sizes = np.diff(ptr)
+    shifted: Floats = values - np.repeat(values[ptr[:-1]], sizes, axis=0)
+    means = np.add.reduceat(shifted, ptr[:-1], axis=0) / sizes[:, None]
+    shifted -= np.repeat(means, sizes, axis=0)
+    return shifted
+
+
+@dataclass(frozen=True, eq=False)
+class QueryStatistics:
+    """Gram matrices of centred data: all that least squares with left-out queries needs to know.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (Q, n + 1, n + 1)
+        ``[X^_q y^_q]'[X^_q y^_q]`` for each query.
+    total : ndarray of shape (n + 1, n + 1)
+        Their sum.
+    n_documents : int
+        m.
+    """
+
+    gram: Floats
+    total: Floats
+    n_documents: int
+
+    @classmethod
+    def of(cls, X: Floats, y: Floats, ptr: Ints) -> QueryStatistics:
+        """Compute them from centred data, one BLAS call a query.
+
+        Notes
+        -----
+        O(mn²) time and O(Qn²) memory for m documents, n features and Q queries.
+        """
+        joined = np.column_stack((X, y))
+        width = joined.shape[1]
+        gram = np.empty((ptr.size - 1, width, width))
+        for q in range(ptr.size - 1):
+            rows = joined[ptr[q] : ptr[q + 1]]
+            np.matmul(rows.T, rows, out=gram[q])
+        return cls(gram, gram.sum(axis=0), int(joined.shape[0]))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, n."""
+        return int(self.total.shape[0]) - 1
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, Q."""
+        return int(self.gram.shape[0])
+
+    @property
+    def informative(self) -> NDArray[np.bool_]:
+        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        varies: NDArray[np.bool_] = np.diagonal(self.total)[:-1] > 0
+        return varies
+
+    @cached_property
+    def eigen(self) -> tuple[Floats, Floats]:
+        """Eigenvalues (n,), none negative, and eigenvectors (n, n) of X^'X^: O(n³), once for every λ."""
+        values, vectors = np.linalg.eigh(self.total[:-1, :-1])
+        return np.maximum(values, 0.0), vectors
+
+    def weights(self, selected: tuple[int, ...], regularization: float) -> Floats:
+        """Return RankRLS's weights with the selected features, shape (n,), 0 for the others.
+
+        Notes
+        -----
+        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³) for k selected features.
+        """
+        coef = np.zeros(self.n_features)
+        if selected:
+            index = np.array(selected)
+            left = self.total[np.ix_(index, index)].copy()
+            left[np.diag_indices_from(left)] += regularization
+            coef[index] = np.linalg.solve(left, self.total[index, -1])
+        return coef
