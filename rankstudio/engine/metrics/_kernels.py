@@ -1,0 +1,351 @@
+"""The compiled part: rank the documents of a query once and read every measure off that ranking.
+
+All kernels are in this one file on purpose: numba's cache notices a change in the file of the function that
+is called from Python and not in the files of those which that one calls.
+
+Lengths: m documents, Q queries, K models, n documents in one query, L different labels in one query.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.metrics._jit import kernel
+from rankstudio.engine.metrics.conventions import Short
+from rankstudio.engine.metrics.names import Kind
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+RUN = 24
+"""Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
+
+
+class Truth(NamedTuple):
+    """What is known of the queries before there is any score.
+
+    Attributes
+    ----------
+    query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, and m.
+    gain : ndarray of shape (m,)
+    ideal : ndarray of shape (m,)
+        At place i of a query: its DCG@(i + 1) in the best order.
+    relevant : ndarray of shape (m,)
+        1.0 or 0.0.
+    n_relevant : ndarray of shape (Q,)
+    level : ndarray of shape (m,), or (0,) where no measure needs it
+        Position of the label among the different labels of its query, 0 … L - 1.
+    n_pairs : ndarray of shape (Q,), or (0,)
+        Number of pairs of documents with different labels.
+    weight : ndarray of shape (longest query,)
+        1 / discount of each rank.
+    """
+
+    query_ptr: Ints
+    gain: Floats
+    ideal: Floats
+    relevant: Floats
+    n_relevant: Ints
+    level: Ints
+    n_pairs: Ints
+    weight: Floats
+
+
+class Rules(NamedTuple):
+    """A convention's choices as numbers; see ``Convention`` for what they mean."""
+
+    empty_query: float
+    short_ndcg: int
+    short_precision: int
+    map_cut_divides_by_k: bool
+    ties_averaged: bool
+
+
+class Ranking(NamedTuple):
+    """Room for one query's ranking, each array as long as the longest query.
+
+    ``key`` and ``item`` hold scores and documents from the best on; ``dcg``, ``hits`` and ``precisions`` are
+    sums over the ranks up to and with each: of discounted gains, of relevant documents, and of the precisions
+    at relevant documents.
+    """
+
+    key: Floats
+    item: Ints
+    spare_key: Floats
+    spare_item: Ints
+    gain: Floats
+    relevant: Floats
+    dcg: Floats
+    hits: Floats
+    precisions: Floats
+    tree: Ints
+
+
+@kernel
+def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_item: Ints) -> None:
+    """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
+
+    Insertion inside runs of ``RUN``, then merging from the bottom up: O(n log n).
+    """
+    for start in range(0, n, RUN):
+        for i in range(start + 1, min(start + RUN, n)):
+            k, it = key[i], item[i]
+            j = i - 1
+            while j >= start and key[j] < k:
+                key[j + 1], item[j + 1] = key[j], item[j]
+                j -= 1
+            key[j + 1], item[j + 1] = k, it
+    width = RUN
+    while width < n:
+        for start in range(0, n - width, 2 * width):
+            _merge(key, item, start, start + width, min(start + 2 * width, n), spare_key, spare_item)
+        width *= 2
+
+
+@kernel
+def _merge(
+    key: Floats, item: Ints, start: int, middle: int, stop: int, spare_key: Floats, spare_item: Ints
+) -> None:
+    """Merge two sorted neighbours, of equal keys the left one's first."""
+    if key[middle - 1] >= key[middle]:
+        return
+    n_left = middle - start
+    for i in range(n_left):
+        spare_key[i], spare_item[i] = key[start + i], item[start + i]
+    left, right, out = 0, middle, start
+    while left < n_left and right < stop:
+        if spare_key[left] >= key[right]:
+            key[out], item[out] = spare_key[left], spare_item[left]
+            left += 1
+        else:
+            key[out], item[out] = key[right], item[right]
+            right += 1
+        out += 1
+    while left < n_left:
+        key[out], item[out] = spare_key[left], spare_item[left]
+        left += 1
+        out += 1
+
+
+@kernel
+def ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
+    """Return ``Truth.ideal``: the DCG at every rank of every query in the best order, O(m log n)."""
+    longest = weight.shape[0]
+    key, item = np.empty(longest), np.empty(longest, dtype=np.int64)
+    spare_key, spare_item = np.empty(longest), np.empty(longest, dtype=np.int64)
+    ideal = np.empty(gain.shape[0])
+    for q in range(query_ptr.shape[0] - 1):
+        first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
+        key[:n] = gain[first : first + n]
+        sort_descending(key, item, n, spare_key, spare_item)
+        total = 0.0
+        for i in range(n):
+            total += key[i] * weight[i]
+            ideal[first + i] = total
+    return ideal
+
+
+@kernel
+def measure_all(scores: Floats, truth: Truth, rules: Rules, kinds: Ints, cuts: Ints, out: Floats) -> int:
+    """Compute every measure of every model in every query.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (K, m)
+    truth, rules : Truth, Rules
+    kinds, cuts : ndarray of shape (M,)
+        The measures; a cut-off of 0 means all documents.
+    out : ndarray of shape (M, K, Q)
+        Receives the values.
+
+    Returns
+    -------
+    int
+        Position in ``scores``, flattened, of the first NaN met, and then ``out`` is not complete; else -1.
+
+    Notes
+    -----
+    O(K m log n), with the disagreement error O(K m (log n + log L)).
+    """
+    n_models, n_documents = scores.shape
+    longest = truth.weight.shape[0]
+    ranking = Ranking(
+        np.empty(longest),
+        np.empty(longest, dtype=np.int64),
+        np.empty(longest),
+        np.empty(longest, dtype=np.int64),
+        np.empty(longest),
+        np.empty(longest),
+        np.empty(longest),
+        np.empty(longest),
+        np.empty(longest),
+        np.empty(longest + 1, dtype=np.int64),
+    )
+    for model in range(n_models):
+        for q in range(truth.n_relevant.shape[0]):
+            first, n = truth.query_ptr[q], truth.query_ptr[q + 1] - truth.query_ptr[q]
+            for i in range(n):
+                score = scores[model, first + i]
+                if np.isnan(score):
+                    return int(model * n_documents + first + i)
+                ranking.key[i], ranking.item[i] = score, first + i
+            sort_descending(ranking.key, ranking.item, n, ranking.spare_key, ranking.spare_item)
+            _accumulate(ranking, truth, n, rules.ties_averaged)
+            for j in range(kinds.shape[0]):
+                out[j, model, q] = _read_off(kinds[j], cuts[j], ranking, truth, rules, q, n)
+    return -1
+
+
+@kernel
+def _accumulate(ranking: Ranking, truth: Truth, n: int, ties_averaged: bool) -> None:
+    """Fill the sums over ranks of a sorted query."""
+    for i in range(n):
+        ranking.gain[i] = truth.gain[ranking.item[i]]
+        ranking.relevant[i] = truth.relevant[ranking.item[i]]
+    if ties_averaged:
+        _share_between_ties(ranking, n)
+    dcg, hits, precisions = 0.0, 0.0, 0.0
+    for i in range(n):
+        dcg += ranking.gain[i] * truth.weight[i]
+        ranking.dcg[i] = dcg
+        if ranking.relevant[i] > 0.0:
+            hits += ranking.relevant[i]
+            precisions += hits / (i + 1)
+        ranking.hits[i] = hits
+        ranking.precisions[i] = precisions
+    if ties_averaged:
+        _one_precision_for_ties(ranking, n)
+
+
+@kernel
+def _end_of_tie(key: Floats, start: int, n: int) -> int:
+    """Return the rank after the last document with the score of the one at ``start``."""
+    stop = start + 1
+    while stop < n and key[stop] == key[start]:
+        stop += 1
+    return stop
+
+
+@kernel
+def _share_between_ties(ranking: Ranking, n: int) -> None:
+    """Give documents with the same score their mean gain and their mean relevance."""
+    start = 0
+    while start < n:
+        stop = _end_of_tie(ranking.key, start, n)
+        if stop > start + 1:
+            ranking.gain[start:stop] = ranking.gain[start:stop].mean()
+            ranking.relevant[start:stop] = ranking.relevant[start:stop].mean()
+        start = stop
+
+
+@kernel
+def _one_precision_for_ties(ranking: Ranking, n: int) -> None:
+    """Recompute ``precisions`` with one precision a score, as average_precision_score does."""
+    start, precisions = 0, 0.0
+    while start < n:
+        stop = _end_of_tie(ranking.key, start, n)
+        precision = ranking.hits[stop - 1] / stop
+        for i in range(start, stop):
+            precisions += ranking.relevant[i] * precision
+            ranking.precisions[i] = precisions
+        start = stop
+
+
+@kernel
+def _read_off(kind: int, cut: int, ranking: Ranking, truth: Truth, rules: Rules, q: int, n: int) -> float:
+    """Return one measure of one ranked query."""
+    if kind == Kind.MAP:
+        return _average_precision(cut, ranking, rules, truth.n_relevant[q], n)
+    if kind == Kind.P:
+        return _precision(cut, ranking, rules, n)
+    if kind == Kind.NDCG:
+        return _ndcg(cut, ranking, truth, rules, truth.query_ptr[q], n)
+    if kind == Kind.MEAN_NDCG:
+        return _mean_ndcg(ranking, truth, rules, truth.query_ptr[q], n)
+    return _disagreement(ranking, truth, truth.n_pairs[q], n)
+
+
+@kernel
+def _average_precision(cut: int, ranking: Ranking, rules: Rules, n_relevant: int, n: int) -> float:
+    if n_relevant == 0:
+        return rules.empty_query
+    if cut == 0:
+        return float(ranking.precisions[n - 1] / n_relevant)
+    divisor = min(n_relevant, cut) if rules.map_cut_divides_by_k else n_relevant
+    return float(ranking.precisions[min(cut, n) - 1] / divisor)
+
+
+@kernel
+def _precision(cut: int, ranking: Ranking, rules: Rules, n: int) -> float:
+    if cut <= n:
+        return float(ranking.hits[cut - 1] / cut)
+    if rules.short_precision == Short.ZERO:
+        return 0.0
+    return float(ranking.hits[n - 1] / (n if rules.short_precision == Short.SHRINK else cut))
+
+
+@kernel
+def _ndcg(cut: int, ranking: Ranking, truth: Truth, rules: Rules, first: int, n: int) -> float:
+    if truth.ideal[first + n - 1] == 0.0:
+        return rules.empty_query
+    if cut > n and rules.short_ndcg == Short.ZERO:
+        return 0.0
+    last = n - 1 if cut == 0 else min(cut, n) - 1
+    return float(ranking.dcg[last] / truth.ideal[first + last])
+
+
+@kernel
+def _mean_ndcg(ranking: Ranking, truth: Truth, rules: Rules, first: int, n: int) -> float:
+    if truth.ideal[first + n - 1] == 0.0:
+        return rules.empty_query
+    total = 0.0
+    for i in range(n):
+        total += ranking.dcg[i] / truth.ideal[first + i]
+    return total / n
+
+
+@kernel
+def _disagreement(ranking: Ranking, truth: Truth, n_pairs: int, n: int) -> float:
+    """Return the share of pairs in the wrong order, NaN without a pair: O(n log L).
+
+    Going down the ranking, a document is wrong about every lower label met at a higher score and half wrong
+    about every lower label met at its own: the mean of the counts before and after its tie is entered.
+    """
+    if n_pairs == 0:
+        return np.nan
+    tree = ranking.tree
+    tree[: n + 1] = 0
+    halves, start = 0, 0
+    while start < n:
+        stop = _end_of_tie(ranking.key, start, n)
+        for i in range(start, stop):
+            halves += _count_below(tree, truth.level[ranking.item[i]])
+        for i in range(start, stop):
+            _enter(tree, truth.level[ranking.item[i]], n)
+        for i in range(start, stop):
+            halves += _count_below(tree, truth.level[ranking.item[i]])
+        start = stop
+    return 0.5 * halves / n_pairs
+
+
+@kernel
+def _enter(tree: Ints, level: int, n: int) -> None:
+    """Count a document of this level in (a Fenwick tree: node i stands for the levels that end at i - 1)."""
+    node = level + 1
+    while node <= n:
+        tree[node] += 1
+        node += node & -node
+
+
+@kernel
+def _count_below(tree: Ints, level: int) -> int:
+    """Return how many documents of lower levels were counted in."""
+    node, count = level, 0
+    while node > 0:
+        count += tree[node]
+        node -= node & -node
+    return count

@@ -1,0 +1,152 @@
+"""From labels and queries to what the kernels need to know before there is any score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.metrics._kernels import Floats, Ints, Rules, Truth, ideal_dcg
+from rankstudio.engine.metrics.conventions import Convention, Ties
+
+
+def check_labels(y: ArrayLike) -> Floats:
+    """Return the labels as finite float64 of shape (m,).
+
+    Raises
+    ------
+    DatasetError
+        For no labels at all, and for one that is not a finite number; the text names the document, from 1.
+    ParameterError
+        For anything but one number a document.
+    """
+    try:
+        labels = np.require(y, dtype=np.float64, requirements=["C", "W"])
+    except (TypeError, ValueError):
+        raise ParameterError("y", y, "one relevance label, a number, for each document") from None
+    if labels.ndim != 1:
+        raise ParameterError(
+            "y", f"an array of shape {labels.shape}", "one relevance label for each document"
+        )
+    if not labels.size:
+        raise DatasetError("There is nothing to evaluate: the data have no documents.")
+    wrong = np.flatnonzero(~np.isfinite(labels))
+    if wrong.size:
+        raise DatasetError(
+            f"The label of document {wrong[0] + 1} is {labels[wrong[0]]}; measures need a finite number."
+        )
+    return labels
+
+
+def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
+    """Return the query pointer as int64 of shape (Q + 1,), or raise ParameterError."""
+    ptr = np.array(query_ptr, dtype=np.int64)
+    if ptr.ndim != 1 or ptr.size < 2 or ptr[0] != 0 or ptr[-1] != n_documents or (np.diff(ptr) < 1).any():
+        raise ParameterError(
+            "query_ptr", query_ptr, f"increasing positions from 0 to {n_documents}, the number of documents"
+        )
+    return ptr
+
+
+def check_document_ids(ids: Sequence[object] | NDArray[np.generic], n_documents: int) -> NDArray[np.str_]:
+    """Return the document ids as text of shape (m,), or raise ParameterError."""
+    names = np.asarray(ids).astype(np.str_)
+    if names.shape != (n_documents,):
+        raise ParameterError(
+            "document_ids",
+            f"an array of shape {names.shape}",
+            f"one id for each of the {n_documents} documents",
+        )
+    return names
+
+
+def compile_rules(convention: Convention) -> Rules:
+    """Return the convention in the kernels' form."""
+    return Rules(
+        float(convention.empty_query),
+        int(convention.short_ndcg),
+        int(convention.short_precision),
+        bool(convention.map_cut_divides_by_k),
+        convention.ties is Ties.AVERAGED,
+    )
+
+
+def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pairs: bool) -> Truth:
+    """Compute everything that depends on labels only, in O(m log m).
+
+    Parameters
+    ----------
+    labels : ndarray of shape (m,)
+    query_ptr : ndarray of shape (Q + 1,)
+    convention : Convention
+    pairs : bool
+        Whether the disagreement error will be asked for.
+
+    Raises
+    ------
+    DatasetError
+        For a label so large that its gain overflows.
+    """
+    with np.errstate(over="ignore"):
+        gain = convention.gains(labels)
+        total = np.add.reduceat(gain, query_ptr[:-1])
+    if not np.isfinite(total).all():
+        raise DatasetError(
+            f"The largest label is {labels.max():g}; the gain {convention.gain.value} of the convention "
+            f"{convention.label} is too large for NDCG there. Labels are usually grades such as 0 … 4."
+        )
+    weight = convention.weights(int(np.diff(query_ptr).max()))
+    relevant = (labels >= convention.relevant_from).astype(np.float64)
+    level, n_pairs = _compile_pairs(labels, query_ptr) if pairs else (np.zeros(0, np.int64),) * 2
+    return Truth(
+        query_ptr,
+        gain,
+        ideal_dcg(gain, query_ptr, weight),
+        relevant,
+        np.add.reduceat(relevant, query_ptr[:-1]).astype(np.int64),
+        level,
+        n_pairs,
+        weight,
+    )
+
+
+def _compile_pairs(labels: Floats, query_ptr: Ints) -> tuple[Ints, Ints]:
+    """Return each label's position among the labels of its query, and each query's pairs to put in order."""
+    lengths = np.diff(query_ptr)
+    query = np.repeat(np.arange(lengths.size), lengths)
+    order = np.lexsort((labels, query))  # by query, so the queries keep their places
+    starts = np.zeros(labels.size, dtype=np.bool_)
+    starts[1:] = np.diff(labels[order]) > 0
+    starts[query_ptr[:-1]] = False
+    level_in_order = np.cumsum(starts)
+    level_in_order -= level_in_order[query_ptr[:-1]][query]
+    level = np.empty(labels.size, dtype=np.int64)
+    level[order] = level_in_order
+    starts[query_ptr[:-1]] = True
+    group = np.diff(np.append(np.flatnonzero(starts), labels.size))
+    same = np.add.reduceat(group * group, np.cumsum(starts)[query_ptr[:-1]] - 1)
+    return level, (lengths * lengths - same) // 2
+
+
+def order_of_ties(
+    query_ptr: Ints, ties: Ties, document_ids: Sequence[object] | NDArray[np.generic] | None
+) -> Ints | None:
+    """Return the order of the documents in which equal scores are to stay, or None for the file's.
+
+    Sorting the documents of each query by score, stably and starting from this order, breaks ties by document
+    id, the last first; ids are compared as text, as trec_eval does. Without ids the last in the file is first.
+
+    Raises
+    ------
+    ParameterError
+        Where there is not one id for each document.
+    """
+    n_documents = int(query_ptr[-1])
+    ids = None if document_ids is None else check_document_ids(document_ids, n_documents)
+    if ties is not Ties.DOCUMENT_ID:
+        return None
+    place = np.arange(n_documents) if ids is None else np.unique(ids, return_inverse=True)[1]
+    query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
+    return np.lexsort((-place, query))

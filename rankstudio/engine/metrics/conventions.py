@@ -1,0 +1,233 @@
+"""The conventions that measures follow, as data.
+
+Evaluation programs agree on the names MAP, P@k and NDCG@k and on little else: on MQ2008, where half of the
+queries have fewer than ten documents, the same ranking has an NDCG@10 of 0.228 by LETOR's script and of 0.515
+by most other programs. A number therefore always goes with the convention it follows.
+
+What each program does was observed by running it on small cases; ``tests/engine/metrics/test_observed.py``
+holds the table to that. This module imports no compiled code: the window reads it when it starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.errors import ParameterError
+
+Floats = NDArray[np.float64]
+
+DEFAULT = "letor4"
+"""Key of the convention that holds where nobody chose one."""
+
+
+class Gain(Enum):
+    """What a document with label l is worth to NDCG."""
+
+    EXPONENTIAL = "2^l − 1"
+    LINEAR = "l"
+
+
+class Discount(Enum):
+    """By what the gain of the document at rank i is divided."""
+
+    LETOR = "1 at ranks 1 and 2, then log2(i)"
+    LOG = "log2(i + 1)"
+
+
+class Short(IntEnum):
+    """What becomes of a cut-off k in a query with n < k documents."""
+
+    ZERO = 0  # the query counts 0
+    FIXED = 1  # P@k divides by k all the same
+    SHRINK = 2  # k becomes n
+
+
+class Ties(Enum):
+    """How documents with the same score are put in order."""
+
+    FILE = "as they stand in the file"
+    DOCUMENT_ID = "by document id, the last first; without ids the last in the file first"
+    AVERAGED = "averaged over all their orders"
+
+
+@dataclass(frozen=True)
+class Convention:
+    """One program's way to compute the measures.
+
+    In every convention a document is *relevant* from ``relevant_from`` up, the gain of a negative label is 0
+    (as in trec_eval), and the disagreement error, which compares labels only, is the same.
+
+    Attributes
+    ----------
+    key, label : str
+        For plans and the terminal; for people.
+    summary : str
+        What it does, in a sentence or two.
+    source : str
+        The programs it was observed in.
+    gain : Gain
+    discount : Discount
+    relevant_from : float
+        The least label that is relevant for P@k and MAP.
+    empty_query : float
+        NDCG of a query without a positive gain, and average precision of one without a relevant document.
+    short_ndcg : Short
+        NDCG@k of a query with fewer than k documents: ZERO or SHRINK.
+    short_precision : Short
+        P@k of such a query: ZERO, FIXED or SHRINK.
+    map_cut_divides_by_k : bool
+        Whether MAP@k divides by min(R, k), R being the number of relevant documents, or by R.
+    ties : Ties
+    """
+
+    key: str
+    label: str
+    summary: str
+    source: str
+    gain: Gain
+    discount: Discount
+    relevant_from: float = 1.0
+    empty_query: float = 0.0
+    short_ndcg: Short = Short.SHRINK
+    short_precision: Short = Short.FIXED
+    map_cut_divides_by_k: bool = False
+    ties: Ties = Ties.FILE
+
+    def gains(self, labels: Floats) -> Floats:
+        """Return the gain of each label, in the shape of the labels; that of a negative one is 0."""
+        positive = np.maximum(labels, 0.0)
+        return np.exp2(positive) - 1.0 if self.gain is Gain.EXPONENTIAL else positive
+
+    def weights(self, n: int) -> Floats:
+        """Return 1 / discount of the ranks 1 … n, shape (n,)."""
+        ranks = np.arange(1, n + 1, dtype=np.float64)
+        if self.discount is Discount.LETOR:
+            return 1.0 / np.log2(np.maximum(ranks, 2.0))
+        return 1.0 / np.log2(ranks + 1.0)
+
+    @property
+    def rules(self) -> tuple[tuple[str, str], ...]:
+        """The convention as rows of a small table, for tooltips and help: what, and what is done."""
+        short = {
+            Short.ZERO: "the query counts 0",
+            Short.FIXED: "divides by k all the same",
+            Short.SHRINK: "k becomes the number of documents",
+        }
+        return (
+            ("gain of label l", self.gain.value),
+            ("discount at rank i", self.discount.value),
+            ("relevant for P@k and MAP", f"from label {self.relevant_from:g}"),
+            ("nothing relevant in a query", f"NDCG and MAP count {self.empty_query:g}"),
+            ("NDCG@k with fewer than k documents", short[self.short_ndcg]),
+            ("P@k with fewer than k documents", short[self.short_precision]),
+            ("MAP@k divides by", "min(R, k)" if self.map_cut_divides_by_k else "R, the relevant documents"),
+            ("equal scores", self.ties.value),
+        )
+
+
+CONVENTIONS: tuple[Convention, ...] = (
+    Convention(
+        key="letor4",
+        label="LETOR 4.0",
+        summary=(
+            "As LETOR 4.0's script: a query with fewer than k documents counts 0 in NDCG@k, and ranks 1 and "
+            "2 have the same weight. Labels above 2, which the script does not know and counts as not "
+            "relevant, follow the formula here."
+        ),
+        source="Eval-Score-4.0.pl",
+        gain=Gain.EXPONENTIAL,
+        discount=Discount.LETOR,
+        short_ndcg=Short.ZERO,
+    ),
+    Convention(
+        key="letor3",
+        label="LETOR 3.0",
+        summary=(
+            "As LETOR 3.0's script: like LETOR 4.0, but a query with fewer than k documents counts 0 in P@k "
+            "as well."
+        ),
+        source="Eval-Score-3.0.pl",
+        gain=Gain.EXPONENTIAL,
+        discount=Discount.LETOR,
+        short_ndcg=Short.ZERO,
+        short_precision=Short.ZERO,
+    ),
+    Convention(
+        key="mslr",
+        label="MSLR",
+        summary="As the script of MSLR-WEB: like LETOR 4.0, but only labels from 2 up are relevant for P@k and MAP.",
+        source="eval-score-mslr.pl",
+        gain=Gain.EXPONENTIAL,
+        discount=Discount.LETOR,
+        relevant_from=2.0,
+        short_ndcg=Short.ZERO,
+    ),
+    Convention(
+        key="ranklib",
+        label="RankLib",
+        summary=(
+            "As RankLib: gain 2^l − 1, discount log2(i + 1), and in a query with fewer than k documents k "
+            "becomes their number, for NDCG@k and for P@k."
+        ),
+        source="RankLib",
+        gain=Gain.EXPONENTIAL,
+        discount=Discount.LOG,
+        short_precision=Short.SHRINK,
+    ),
+    Convention(
+        key="trec_eval",
+        label="trec_eval",
+        summary=(
+            "As trec_eval: the gain is the label itself, P@k always divides by k, and equal scores are put "
+            "in order of the document id, the last first."
+        ),
+        source="trec_eval, pytrec_eval",
+        gain=Gain.LINEAR,
+        discount=Discount.LOG,
+        ties=Ties.DOCUMENT_ID,
+    ),
+    Convention(
+        key="lightgbm",
+        label="LightGBM / XGBoost",
+        summary=(
+            "As LightGBM and XGBoost: a query without a relevant document counts 1 in NDCG and MAP, which "
+            "lifts every average; MAP@k divides by min(R, k)."
+        ),
+        source="LightGBM, XGBoost",
+        gain=Gain.EXPONENTIAL,
+        discount=Discount.LOG,
+        empty_query=1.0,
+        short_precision=Short.SHRINK,
+        map_cut_divides_by_k=True,
+    ),
+    Convention(
+        key="sklearn",
+        label="scikit-learn",
+        summary=(
+            "As scikit-learn's ndcg_score and average_precision_score: the gain is the label itself, and "
+            "equal scores share their gains and one precision, so that no order of theirs matters."
+        ),
+        source="scikit-learn",
+        gain=Gain.LINEAR,
+        discount=Discount.LOG,
+        ties=Ties.AVERAGED,
+    ),
+)
+
+
+def convention(key: str) -> Convention:
+    """Return a convention by its key.
+
+    Raises
+    ------
+    ParameterError
+        For a key that is not there; the text names those that are.
+    """
+    for entry in CONVENTIONS:
+        if entry.key == key:
+            return entry
+    raise ParameterError("convention", key, "one of " + ", ".join(c.key for c in CONVENTIONS))

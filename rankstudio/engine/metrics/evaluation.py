@@ -1,0 +1,179 @@
+"""Measuring one ranking: labels, scores and query ids go in, averages and values per query come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.metrics._truth import check_document_ids, check_labels
+from rankstudio.engine.metrics.conventions import DEFAULT, Convention
+from rankstudio.engine.metrics.evaluator import Evaluator, average
+from rankstudio.engine.metrics.names import LETOR_MEASURES, Measure
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(Mapping[str, float]):
+    """The measures of one ranking: a mapping from a measure's name to its average over the queries.
+
+    Attributes
+    ----------
+    convention : Convention
+        Which the numbers follow.
+    query_ids : ndarray of shape (Q,)
+        In the order in which the queries first appear.
+    per_query : dict of str to ndarray of shape (Q,)
+        Each measure in each query, in that order; NaN where a query has no disagreement error.
+    """
+
+    convention: Convention
+    query_ids: NDArray[np.generic]
+    per_query: Mapping[str, Floats]
+
+    def __getitem__(self, name: str) -> float:
+        return float(average(self.per_query[name]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.per_query)
+
+    def __len__(self) -> int:
+        return len(self.per_query)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}: {value:.4f}" for name, value in self.items())
+        return f"<Evaluation of {len(self.query_ids)} queries, {self.convention.label}: {values}>"
+
+
+def evaluate(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike,
+    *,
+    convention: str | Convention = DEFAULT,
+    measures: Sequence[str | Measure] | None = None,
+    document_ids: Sequence[object] | NDArray[np.generic] | None = None,
+) -> Evaluation:
+    """Measure one ranking.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,)
+        Relevance labels. A negative one has gain 0 and is not relevant, in every convention.
+    scores : array-like of shape (m,)
+        Greater is better. Infinite scores rank first and last.
+    qid : array-like of shape (m,)
+        Query id of each document, numbers or text. Documents of a query need not stand together; they keep
+        their order.
+    convention : str or Convention
+        ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``, ``"trec_eval"``, ``"lightgbm"`` or ``"sklearn"``.
+    measures : sequence of str or Measure, optional
+        By default what LETOR's script prints: NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP.
+    document_ids : array-like of shape (m,), optional
+        For conventions that order equal scores by document id; see ``Evaluator``.
+
+    Returns
+    -------
+    Evaluation
+        Averages by name, and the values per query.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown convention or measure, or lengths that differ.
+    DatasetError
+        For no documents, a score that is NaN, or a label that is not finite or whose gain overflows.
+
+    Notes
+    -----
+    O(m log m). To measure many models on the same documents, prepare an ``Evaluator`` once.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import evaluate
+    >>> result = evaluate([0, 2, 1], [0.1, 0.9, 0.5], ["q1", "q1", "q1"], measures=["MAP", "P@10"])
+    >>> dict(result)
+    {'MAP': 1.0, 'P@10': 0.2}
+    """
+    labels, ids = check_labels(y), np.asarray(qid)
+    values = check_scores(scores, labels.size)
+    rows, query_ptr, query_ids = group_by_query(ids, labels.size)
+    names = None if document_ids is None else check_document_ids(document_ids, labels.size)[rows]
+    chosen = LETOR_MEASURES if measures is None else measures
+    evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, document_ids=names)
+    return Evaluation(evaluator.convention, query_ids, evaluator.per_query(values[rows]))
+
+
+def check_scores(scores: ArrayLike, n_documents: int) -> Floats:
+    """Return the scores of one model as float64 of shape (m,).
+
+    Raises
+    ------
+    ParameterError
+        For anything but one number a document.
+    DatasetError
+        For a score that is NaN; the text names the document, from 1.
+    """
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("scores", scores, "one number for each document") from None
+    if values.shape != (n_documents,):
+        raise ParameterError(
+            "scores",
+            f"an array of shape {values.shape}",
+            f"one score for each of the {n_documents} documents",
+        )
+    wrong = np.flatnonzero(np.isnan(values))
+    if wrong.size:
+        raise DatasetError(
+            f"The score of document {wrong[0] + 1} is not a number (NaN); it cannot be ranked."
+        )
+    return values
+
+
+def group_by_query(
+    qid: NDArray[np.generic], n_documents: int
+) -> tuple[Ints | slice, Ints, NDArray[np.generic]]:
+    """Group documents by query, in the order in which the queries first appear.
+
+    Parameters
+    ----------
+    qid : ndarray of shape (m,)
+    n_documents : int
+
+    Returns
+    -------
+    rows : ndarray of shape (m,) or slice
+        The documents in grouped order; inside a query they keep theirs. ``slice(None)`` where they stand
+        grouped already.
+    query_ptr : ndarray of shape (Q + 1,)
+    query_ids : ndarray of shape (Q,)
+
+    Raises
+    ------
+    ParameterError
+        Where there is not one query id for each document.
+    """
+    expected = f"one query id for each of the {n_documents} documents"
+    if qid.shape != (n_documents,):
+        raise ParameterError("qid", f"an array of shape {qid.shape}", expected)
+    if qid.dtype.kind == "f" and np.isnan(qid).any():
+        raise ParameterError("qid", float("nan"), expected)
+    ids = qid.astype(np.str_) if qid.dtype.kind == "O" else qid
+    starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    unique, first, inverse = np.unique(ids[starts], return_index=True, return_inverse=True)
+    if unique.size == starts.size:
+        return slice(None), np.append(starts, n_documents), qid[starts]
+    appearance = np.argsort(first)
+    position = np.empty_like(appearance)
+    position[appearance] = np.arange(unique.size)
+    block = np.diff(np.append(starts, n_documents))
+    query = np.repeat(position[inverse], block)
+    query_ptr = np.append(0, np.cumsum(np.bincount(query)))
+    return np.argsort(query, kind="stable"), query_ptr, qid[starts[first[appearance]]]

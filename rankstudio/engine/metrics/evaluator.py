@@ -1,0 +1,176 @@
+"""Measuring many models on the same queries: what depends on the labels is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.metrics import _kernels, _truth
+from rankstudio.engine.metrics.conventions import DEFAULT, Convention, convention
+from rankstudio.engine.metrics.names import Measure, measure
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_BLOCK = 1 << 22  # values per query kept at a time: 32 MB
+
+
+class Evaluator:
+    """The measures of rankings of the same documents, prepared.
+
+    Documents of a query are ranked once, by score from the greatest down, and all measures are read off that
+    ranking.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,)
+        Relevance labels, grouped by query.
+    query_ptr : array-like of shape (Q + 1,)
+        First document of each query, and m; no query is empty.
+    convention : str or Convention
+        Key of the convention the measures follow.
+    measures : sequence of str or Measure
+        Which to compute.
+    document_ids : sequence of length m, optional
+        For conventions that order equal scores by document id. Without them the document that stands later in
+        the file comes first, as with ids that grow along the file.
+
+    Attributes
+    ----------
+    convention : Convention
+    measures : tuple of Measure
+    n_documents, n_queries : int
+
+    Raises
+    ------
+    ParameterError
+        For an unknown convention or measure, or arrays that do not fit together.
+    DatasetError
+        For no documents, or a label that is not a finite number or whose gain overflows.
+
+    Notes
+    -----
+    Preparing takes O(m log m), evaluating K models O(K m log n) with n the documents of a query. Measures take
+    no lock, so that several threads may use one evaluator.
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        query_ptr: ArrayLike,
+        convention: str | Convention = DEFAULT,
+        measures: Sequence[str | Measure] = ("MAP", "P@10", "MeanNDCG", "NDCG@10"),
+        *,
+        document_ids: Sequence[object] | NDArray[np.generic] | None = None,
+    ) -> None:
+        labels = _truth.check_labels(y)
+        ptr = _truth.check_query_ptr(query_ptr, labels.size)
+        self.convention = _find(convention)
+        self.measures = tuple(dict.fromkeys(measure(m) for m in measures))
+        self.n_documents = labels.size
+        self.n_queries = ptr.size - 1
+        self._order = _truth.order_of_ties(ptr, self.convention.ties, document_ids)
+        if self._order is not None:
+            labels = labels[self._order]
+        self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)
+        self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)
+        self._rules = _truth.compile_rules(self.convention)
+        pairs = _kernels.Kind.DISAGREEMENT in self._kinds
+        self._truth = _truth.compile_truth(labels, ptr, self.convention, pairs=pairs)
+
+    def evaluate(self, scores: ArrayLike) -> dict[str, float]:
+        """Return each measure of one model, averaged over the queries.
+
+        Parameters
+        ----------
+        scores : array-like of shape (m,)
+
+        Raises
+        ------
+        ParameterError
+            For another shape.
+        DatasetError
+            For a score that is NaN; the text names the document.
+        """
+        return {name: float(values[0]) for name, values in self._averages(self._one(scores)).items()}
+
+    def evaluate_many(self, scores: ArrayLike) -> dict[str, Floats]:
+        """Return each measure of K models, averaged over the queries, each of shape (K,).
+
+        Parameters
+        ----------
+        scores : array-like of shape (K, m)
+            One row a model: the scores of a model lie side by side in memory, which is how a ranking reads
+            them. ``coef @ X.T`` has this shape; pass ``(X @ coef.T).T`` and it is copied into it.
+
+        Raises
+        ------
+        ParameterError
+            For another shape.
+        DatasetError
+            For a score that is NaN; the text names the model and the document.
+        """
+        return self._averages(self._many(scores))
+
+    def per_query(self, scores: ArrayLike) -> dict[str, Floats]:
+        """Return each measure of one model in each query, each of shape (Q,).
+
+        The disagreement error of a query without a pair of different labels is NaN. See ``evaluate`` for the
+        parameters and errors.
+        """
+        table = self._table(self._one(scores))
+        return {m.name: values[0] for m, values in zip(self.measures, table, strict=True)}
+
+    def _one(self, scores: ArrayLike) -> Floats:
+        return self._many(np.expand_dims(np.asarray(scores), 0))
+
+    def _many(self, scores: ArrayLike) -> Floats:
+        """Return the scores as a writable C array of shape (K, m), the one type the kernels are compiled for."""
+        try:
+            rows = np.require(scores, dtype=np.float64, requirements=["C", "W"])
+        except (TypeError, ValueError):
+            raise ParameterError("scores", scores, "one number for each document") from None
+        if rows.ndim != 2 or rows.shape[1] != self.n_documents:
+            raise ParameterError(
+                "scores",
+                f"an array of shape {rows.shape}",
+                f"one score for each of the {self.n_documents} documents, one row a model",
+            )
+        return rows if self._order is None else rows[:, self._order]
+
+    def _averages(self, rows: Floats) -> dict[str, Floats]:
+        averages = np.empty((len(self.measures), rows.shape[0]))
+        step = max(1, _BLOCK // (self.n_queries * max(1, len(self.measures))))
+        for start in range(0, rows.shape[0], step):
+            averages[:, start : start + step] = average(self._table(rows[start : start + step], start))
+        return {m.name: values for m, values in zip(self.measures, averages, strict=True)}
+
+    def _table(self, rows: Floats, first_model: int = 0) -> Floats:
+        """Return the measures of each model in each query, shape (M, K, Q)."""
+        out = np.empty((len(self.measures), rows.shape[0], self.n_queries))
+        bad = _kernels.measure_all(rows, self._truth, self._rules, self._kinds, self._cuts, out)
+        if bad >= 0:
+            model, place = divmod(bad, self.n_documents)
+            document = place if self._order is None else int(self._order[place])
+            raise DatasetError(
+                f"The score of document {document + 1} by model {first_model + model + 1} is not a number "
+                "(NaN); it cannot be ranked."
+            )
+        return out
+
+
+def average(values: Floats) -> Floats:
+    """Return the mean over the last axis, of those values that are not NaN; NaN where there is none."""
+    undefined = np.isnan(values)
+    if not undefined.any():
+        return np.asarray(values.mean(axis=-1))
+    count = np.count_nonzero(~undefined, axis=-1)
+    total = np.where(undefined, 0.0, values).sum(axis=-1)
+    return np.asarray(np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0))
+
+
+def _find(key: str | Convention) -> Convention:
+    return key if isinstance(key, Convention) else convention(key)

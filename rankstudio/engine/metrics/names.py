@@ -1,0 +1,186 @@
+"""The measures by name: what there is, what it means and which way is better.
+
+This module imports no compiled code: the window reads it when it starts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+from rankstudio.engine.errors import ParameterError
+
+
+class Kind(IntEnum):
+    """What is computed; the kernels know measures by these numbers."""
+
+    MAP = 0
+    P = 1
+    NDCG = 2
+    MEAN_NDCG = 3
+    DISAGREEMENT = 4
+
+
+class Cut(IntEnum):
+    """Whether a measure's name has a cut-off, as the 10 of NDCG@10."""
+
+    NONE = 0
+    OPTIONAL = 1
+    NEEDED = 2
+
+
+@dataclass(frozen=True)
+class Family:
+    """Measures that differ only in their cut-off.
+
+    Attributes
+    ----------
+    kind : Kind
+    name : str
+        As it is written: "NDCG".
+    label : str
+        In words.
+    cut : Cut
+    help : str
+        What it is, in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
+    higher_is_better : bool
+    """
+
+    kind: Kind
+    name: str
+    label: str
+    cut: Cut
+    help: str
+    higher_is_better: bool = True
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family(
+        Kind.MAP,
+        "MAP",
+        "Mean average precision",
+        Cut.OPTIONAL,
+        "Over {first}: the mean of the precisions at the ranks of the relevant documents, averaged over queries.",
+    ),
+    Family(
+        Kind.P,
+        "P",
+        "Precision",
+        Cut.NEEDED,
+        "Share of relevant documents among {first}, averaged over queries.",
+    ),
+    Family(
+        Kind.NDCG,
+        "NDCG",
+        "Normalised discounted cumulative gain",
+        Cut.OPTIONAL,
+        "Discounted gain of {first}, divided by that of the best order and averaged over queries.",
+    ),
+    Family(
+        Kind.MEAN_NDCG,
+        "MeanNDCG",
+        "Mean NDCG over all ranks",
+        Cut.NONE,
+        "The mean of NDCG@1 … NDCG@m over all m ranks of a query, averaged over queries.",
+    ),
+    Family(
+        Kind.DISAGREEMENT,
+        "Disagreement",
+        "Disagreement error",
+        Cut.NONE,
+        "Share of a query's pairs of differently relevant documents that are in the wrong order, equal scores "
+        "counting one half; averaged over the queries that have such a pair. Less is better.",
+        higher_is_better=False,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure.
+
+    Attributes
+    ----------
+    family : Family
+    cut : int or None
+        The cut-off k; None for all documents.
+    """
+
+    family: Family
+    cut: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The canonical name: "NDCG@10"."""
+        return self.family.name if self.cut is None else f"{self.family.name}@{self.cut}"
+
+    @property
+    def label(self) -> str:
+        """The name in words, for titles: "Precision of the first 10 documents"."""
+        return self.family.label if self.cut is None else f"{self.family.label} of {self._first}"
+
+    @property
+    def help(self) -> str:
+        """What it is, in a sentence."""
+        return self.family.help.format(first=self._first)
+
+    @property
+    def kind(self) -> Kind:
+        """What is computed."""
+        return self.family.kind
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger value is the better one."""
+        return self.family.higher_is_better
+
+    @property
+    def _first(self) -> str:
+        if self.cut is None:
+            return "all documents"
+        return "the first document" if self.cut == 1 else f"the first {self.cut} documents"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+LETOR_MEASURES: tuple[str, ...] = (
+    *(f"NDCG@{k}" for k in range(1, 11)),
+    "MeanNDCG",
+    *(f"P@{k}" for k in range(1, 11)),
+    "MAP",
+)
+"""What LETOR's script prints, in its order."""
+
+_NAME = re.compile(r"([a-z]+)(?:@([0-9]{1,9}))?")
+_FORMS = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@k"), Cut.NEEDED: ("{}@k",)}
+_EXPECTED = (
+    "one of "
+    + ", ".join(form.format(f.name) for f in FAMILIES for form in _FORMS[f.cut])
+    + ", where k is a whole number from 1 up"
+)
+
+
+def measure(name: str | Measure) -> Measure:
+    """Return a measure by its name, in upper or lower case: ``measure("ndcg@10").name == "NDCG@10"``.
+
+    Raises
+    ------
+    ParameterError
+        For a name that is none; the text names the measures there are.
+    """
+    if isinstance(name, Measure):
+        return name
+    match = _NAME.fullmatch(name.strip().lower()) if isinstance(name, str) else None
+    if match is None:
+        raise ParameterError("measure", name, _EXPECTED)
+    family = next((f for f in FAMILIES if f.name.lower() == match[1]), None)
+    cut = None if match[2] is None else int(match[2])
+    if (
+        family is None
+        or cut == 0
+        or family.cut not in (Cut.OPTIONAL, Cut.NONE if cut is None else Cut.NEEDED)
+    ):
+        raise ParameterError("measure", name, _EXPECTED)
+    return Measure(family, cut)
