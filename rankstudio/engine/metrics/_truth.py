@@ -120,10 +120,9 @@ def _compile_pairs(labels: Floats, query_ptr: Ints) -> tuple[Ints, Ints]:
     starts = np.zeros(labels.size, dtype=np.bool_)
     starts[1:] = np.diff(labels[order]) > 0
     starts[query_ptr[:-1]] = False
-    level_in_order = np.cumsum(starts)
-    level_in_order -= level_in_order[query_ptr[:-1]][query]
+    new_labels = np.cumsum(starts)
     level = np.empty(labels.size, dtype=np.int64)
-    level[order] = level_in_order
+    level[order] = new_labels - new_labels[query_ptr[:-1]][query]
     starts[query_ptr[:-1]] = True
     group = np.diff(np.append(np.flatnonzero(starts), labels.size))
     same = np.add.reduceat(group * group, np.cumsum(starts)[query_ptr[:-1]] - 1)
@@ -136,7 +135,8 @@ def order_of_ties(
     """Return the order of the documents in which equal scores are to stay, or None for the file's.
 
     Sorting the documents of each query by score, stably and starting from this order, breaks ties by document
-    id, the last first; ids are compared as text, as trec_eval does. Without ids the last in the file is first.
+    id, the last first; ids are compared as text, as trec_eval does. Without ids the last in the file comes
+    first.
 
     Raises
     ------

@@ -159,7 +159,9 @@ CONVENTIONS: tuple[Convention, ...] = (
     Convention(
         key="mslr",
         label="MSLR",
-        summary="As the script of MSLR-WEB: like LETOR 4.0, but only labels from 2 up are relevant for P@k and MAP.",
+        summary=(
+            "As MSLR-WEB's script: like LETOR 4.0, but only labels from 2 up are relevant for P@k and MAP."
+        ),
         source="eval-score-mslr.pl",
         gain=Gain.EXPONENTIAL,
         discount=Discount.LETOR,

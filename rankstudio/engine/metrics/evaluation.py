@@ -71,7 +71,8 @@ def evaluate(
         Query id of each document, numbers or text. Documents of a query need not stand together; they keep
         their order.
     convention : str or Convention
-        ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``, ``"trec_eval"``, ``"lightgbm"`` or ``"sklearn"``.
+        ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``, ``"trec_eval"``, ``"lightgbm"`` or
+        ``"sklearn"``.
     measures : sequence of str or Measure, optional
         By default what LETOR's script prints: NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP.
     document_ids : array-like of shape (m,), optional

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics import _kernels, _truth
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, convention
-from rankstudio.engine.metrics.names import Measure, measure
+from rankstudio.engine.metrics.names import Kind, Measure, measure
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -53,8 +53,8 @@ class Evaluator:
 
     Notes
     -----
-    Preparing takes O(m log m), evaluating K models O(K m log n) with n the documents of a query. Measures take
-    no lock, so that several threads may use one evaluator.
+    Preparing takes O(m log m), evaluating K models O(K m log n) with n the documents of a query. Nothing
+    changes after that: several threads may use one evaluator at a time.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Evaluator:
         self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)
         self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)
         self._rules = _truth.compile_rules(self.convention)
-        pairs = _kernels.Kind.DISAGREEMENT in self._kinds
+        pairs = any(m.kind is Kind.DISAGREEMENT for m in self.measures)
         self._truth = _truth.compile_truth(labels, ptr, self.convention, pairs=pairs)
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
@@ -128,7 +128,7 @@ class Evaluator:
         return self._many(np.expand_dims(np.asarray(scores), 0))
 
     def _many(self, scores: ArrayLike) -> Floats:
-        """Return the scores as a writable C array of shape (K, m), the one type the kernels are compiled for."""
+        """Return the scores as a writable C array of shape (K, m): the kernels are compiled for that type."""
         try:
             rows = np.require(scores, dtype=np.float64, requirements=["C", "W"])
         except (TypeError, ValueError):

@@ -61,7 +61,7 @@ FAMILIES: tuple[Family, ...] = (
         "MAP",
         "Mean average precision",
         Cut.OPTIONAL,
-        "Over {first}: the mean of the precisions at the ranks of the relevant documents, averaged over queries.",
+        "Over {first}: the mean of the precisions at the relevant documents' ranks, averaged over queries.",
     ),
     Family(
         Kind.P,
@@ -89,8 +89,8 @@ FAMILIES: tuple[Family, ...] = (
         "Disagreement",
         "Disagreement error",
         Cut.NONE,
-        "Share of a query's pairs of differently relevant documents that are in the wrong order, equal scores "
-        "counting one half; averaged over the queries that have such a pair. Less is better.",
+        "Share of a query's pairs of differently relevant documents that are in the wrong order, equal "
+        "scores counting one half; averaged over the queries that have such a pair. Less is better.",
         higher_is_better=False,
     ),
 )
