@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.density import gaussian_density
+from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise import centre
 
 Floats = NDArray[np.float64]
@@ -161,7 +162,11 @@ class Inspector:
             return [(text, y == label) for text, label in zip(texts, labels, strict=True)]
         # Real-valued labels: as many classes, with about as many distinct labels each.
         groups = np.array_split(labels, _MOST_CLASSES)
-        return [(f"relevance {g[0]:g} to {g[-1]:g}", (y >= g[0]) & (y <= g[-1])) for g in groups]
+        return [(_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups]
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self.dataset.y, self.dataset.query_ptr, self.convention, ALONE)
 
     def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
         low, high = float(values.min()), float(values.max())
@@ -176,19 +181,20 @@ class Inspector:
 
     def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
         """Return the measures of ranking by one feature in its better direction, and which that is."""
-        from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, when needed
-
-        data = self.dataset
-        evaluator = Evaluator(data.y, data.query_ptr, convention=self.convention, measures=ALONE)
-        descending, ascending = evaluator.evaluate(values), evaluator.evaluate(-values)
-        better = ascending["MAP"] > descending["MAP"]
-        return dict(ascending if better else descending), better
+        both = self._evaluator.evaluate_many(np.stack((values, -values)))
+        direction = int(both["MAP"][1] > both["MAP"][0])
+        return {name: float(numbers[direction]) for name, numbers in both.items()}, bool(direction)
 
     def _closest(self, column: int) -> tuple[int | None, float]:
         row = self.correlations[column].copy()
         row[column] = 0.0
         closest = int(np.argmax(np.abs(row)))
         return (closest, float(row[closest])) if row[closest] != 0 else (None, float("nan"))
+
+
+def _range_text(labels: Floats) -> str:
+    first = f"relevance {labels[0]:g}"
+    return first if labels.size == 1 else f"{first} to {labels[-1]:g}"
 
 
 def profile(dataset: RankingDataset, column: int, convention: str = "letor4") -> FeatureProfile:
