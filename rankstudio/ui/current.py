@@ -1,0 +1,225 @@
+"""The current model: the path and the step that the study's choice stands for.
+
+A path that the shown run has is taken from it; any other (a λ between the grid's, a feature pinned after
+the run) is computed on the desk's worker, and only the last one asked for counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.steps import Step
+from rankstudio.ui.desk import Bench, LivePath, PathWanted, Tested
+from rankstudio.ui.jobs import Ending, Job, Outcome
+from rankstudio.ui.record import RunRecord
+from rankstudio.ui.runs import Runs
+from rankstudio.ui.study import Study
+from rankstudio.ui.worker import Worker
+
+LIVE = "live"
+"""The key of the curve that is computed for the slider."""
+
+MIDDLE = 64.0
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The path that is looked at, and the step on it that is the current model.
+
+    Attributes
+    ----------
+    key : int or "live"
+        The run's setting, or the path computed for the slider.
+    value : float
+        Of the first grid: λ.
+    plan : Plan
+        With which it was computed.
+    fold : Fold
+    path : PathResult
+    position : int
+        Of the current step in ``path.steps``.
+    """
+
+    key: int | str
+    value: float
+    plan: Plan
+    fold: Fold
+    path: PathResult
+    position: int
+
+    @property
+    def step(self) -> Step:
+        """The current step."""
+        return self.path.steps[self.position]
+
+    @property
+    def k(self) -> int:
+        """How many features the current model has."""
+        return int(self.path.sizes[self.position])
+
+
+class Current(QObject):
+    """Follows study and runs, and says which model is the current one."""
+
+    changed = Signal()
+    """Another model, or none."""
+    tested = Signal()
+    """The measures on the test part have come."""
+    failed = Signal(str)
+    """A path could not be computed; a sentence."""
+
+    def __init__(self, study: Study, runs: Runs, worker: Worker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._study, self._runs, self._worker = study, runs, worker
+        self._bench = Bench()
+        self._live: LivePath | None = None
+        self._asked: PathWanted | None = None
+        self._job: Job | None = None
+        self._model: Model | None = None
+        self._test: dict[str, float] = {}
+        for signal in (study.datasetChanged, study.planChanged, study.choiceChanged, study.foldChanged):
+            signal.connect(self.refresh)
+        runs.shownChanged.connect(self.refresh)
+
+    @property
+    def model(self) -> Model | None:
+        """The current model; None before there is one, and while all folds are looked at."""
+        return self._model
+
+    @property
+    def live(self) -> LivePath | None:
+        """The path computed last for the slider, where it still belongs to data, fold and plan."""
+        live, asked = self._live, self._asked
+        if live is None or asked is None or live.wanted.fold is not asked.fold:
+            return None
+        return live if live.wanted.plan == asked.plan else None
+
+    @property
+    def test(self) -> dict[str, float]:
+        """The current model's measures on the test part; empty until they have come."""
+        return self._test
+
+    @property
+    def value(self) -> float:
+        """Where the slider stands: the chosen λ, else the one the validation chose, else the middle."""
+        study = self._study
+        if study.choice.regularization is not None:
+            return study.choice.regularization
+        chosen = self._chosen_by_validation()
+        if chosen is not None:
+            return chosen[0]
+        values = study.grid_values
+        return values[len(values) // 2] if values else MIDDLE
+
+    def refresh(self) -> None:
+        """Find the current model anew; ask for its path where nobody has it."""
+        fold = self._study.watched
+        found = self._from_run(fold) if fold is not None else None
+        if found is not None or fold is None or not self._wants_live():
+            self._forget_live()
+            self._set(found)
+            return
+        grid = self._study.grid
+        wanted = PathWanted(self._study.plan, fold, self.value if grid is not None else None)
+        self._ask(wanted)
+        self._set(self._from_live())
+
+    def _wants_live(self) -> bool:
+        """Tell whether somebody has asked for a path that no run has, by the slider, a pin or a ban."""
+        study = self._study
+        if study.choice.regularization is not None or self._record() is not None:
+            return study.choice.regularization is not None or self._chosen_by_validation() is not None
+        return any(study.plan.parameters.get(name) for name in ("pinned", "banned"))
+
+    def _record(self) -> RunRecord | None:
+        """Return the shown run where it is of the open data."""
+        record = self._runs.shown
+        return record if record is not None and record.dataset is self._study.dataset else None
+
+    def _chosen_by_validation(self) -> tuple[float, int] | None:
+        """Return λ and position of the model that the shown run chose on this fold."""
+        record, fold = self._record(), self._study.fold
+        result = record.folds.get(fold) if record is not None and fold is not None else None
+        if record is None or result is None:
+            return None
+        setting = result.chosen.unit.setting
+        return record.grid_values[setting], result.chosen.step.number - 1
+
+    def _from_run(self, fold: Fold) -> Model | None:
+        """Return the model where the shown run has its path."""
+        record = self._record()
+        if record is None or not record.answers(self._study.plan, self._study.dataset):
+            return None
+        choice, chosen = self._study.choice, self._chosen_by_validation()
+        value = choice.regularization if choice.regularization is not None else chosen and chosen[0]
+        setting = record.setting_of(value) if value is not None else None
+        path = record.paths.get((fold.number, setting)) if setting is not None else None
+        if path is None or setting is None or value is None:
+            return None
+        by_validation = chosen[1] if chosen is not None and chosen[0] == value else None
+        position = _position(path, choice.k, by_validation, record.plan.select_by)
+        return Model(setting, value, record.plan, fold, path, position)
+
+    def _from_live(self) -> Model | None:
+        live = self.live
+        if live is None:
+            return None
+        position = _position(live.path, self._study.choice.k, live.best.number - 1, "")
+        wanted = live.wanted
+        return Model(LIVE, wanted.value or 0.0, wanted.plan, wanted.fold, live.path, position)
+
+    def _ask(self, wanted: PathWanted) -> None:
+        asked = self._asked
+        if asked and (asked.fold, asked.value, asked.plan) == (wanted.fold, wanted.value, wanted.plan):
+            return
+        if asked and self._job and (asked.fold is not wanted.fold or asked.plan != wanted.plan):
+            self._job.abandon()
+        self._asked = wanted
+        what = f"Computing the path for λ = {wanted.value:g}" if wanted.value else "Computing the path"
+        self._job = self._worker.submit(
+            Job(what, self._bench.path(wanted), on_message=self._take, on_end=self._end, slot="path")
+        )
+
+    def _take(self, live: LivePath) -> None:
+        self._live = live
+        self._set(self._from_live())
+
+    def _end(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.FAILED:
+            self.failed.emit(outcome.text)
+
+    def _forget_live(self) -> None:
+        self._asked = self._live = None
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None
+
+    def _set(self, model: Model | None) -> None:
+        self._model = model
+        self._test = {}
+        if model is not None:
+            job = self._bench.test(model.plan, model.fold, model.step)
+            self._worker.submit(Job("Testing the model", job, on_message=self._take_test, slot="test"))
+        self.changed.emit()
+
+    def _take_test(self, tested: Tested) -> None:
+        if self._model is not None and tested.step is self._model.step:
+            self._test = dict(tested.measures)
+            self.tested.emit()
+
+
+def _position(path: PathResult, k: int | None, best: int | None, select_by: str) -> int:
+    """Return the position of the step with k features, else the best one."""
+    if k is not None:
+        return int(np.abs(path.sizes - k).argmin())
+    if best is not None:
+        return best
+    if select_by in path.validation:
+        return int(np.nanargmax(path.validation[select_by]))
+    return int(np.nanargmin(path.criterion)) if np.isfinite(path.criterion).any() else len(path.steps) - 1

@@ -1,0 +1,204 @@
+"""What the second worker does for the window beside the runs: load, describe, recompute one path, test a model.
+
+Everything here runs on that worker's thread; the engine's heavy modules are imported there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.experiment.plan import SAMPLE, Plan, Unit
+from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.steps import Step
+from rankstudio.ui.jobs import CancelFlag, JobFunction
+from rankstudio.ui.record import fingerprint, grid_of
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.runner import PreparedFold
+    from rankstudio.engine.inspection import FeatureProfile
+
+_KEPT = 2  # prepared folds: each holds statistics of every query
+_PROGRESS_SECONDS = 0.03
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How much of a file or folder is read."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, eq=False)
+class PathWanted:
+    """A path to compute: which plan and fold, and the value of the grid.
+
+    Attributes
+    ----------
+    plan : Plan
+    fold : Fold
+    value : float or None
+        Of the first grid; None for a method without one.
+    """
+
+    plan: Plan
+    fold: Fold
+    value: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class LivePath:
+    """A path computed for the slider: what was wanted, the path, and the best step by validation."""
+
+    wanted: PathWanted
+    path: PathResult
+    best: Step
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The measures of one model on the test part."""
+
+    step: Step
+    measures: dict[str, float]
+
+
+def load(path: str | Path, plan: Plan) -> JobFunction:
+    """Make the job that opens a file, a folder or the sample; it yields Progress, then FoldedDataset."""
+
+    def work(cancelled: CancelFlag) -> Iterator[Progress | FoldedDataset]:
+        if str(path) == SAMPLE:
+            from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+
+            yield open_sample()
+            return
+        from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
+
+        yield from _with_progress(
+            lambda report: open_dataset(
+                Path(path),
+                missing=plan.missing,
+                normalize=False if plan.normalize == "none" else plan.normalize,
+                progress=report,
+                cancelled=cancelled,
+            )
+        )
+
+    return work
+
+
+def _with_progress(call: Callable[[Callable[[int, int], None]], Any]) -> Iterator[Any]:
+    """Turn a call that reports through a callback into a generator that yields reports, then the value.
+
+    The call runs on a thread of its own, so that what it reports can be yielded meanwhile.
+    """
+    from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
+
+    latest: list[Progress] = []
+
+    def report(done: int, total: int) -> None:
+        latest[:] = [Progress(done, total)]
+
+    with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
+        future = pool.submit(call, report)
+        while not wait([future], timeout=_PROGRESS_SECONDS).done:
+            if latest:
+                yield latest.pop()
+    yield future.result()
+
+
+def describe(dataset: FoldedDataset, number: int) -> JobFunction:
+    """Make the job that yields the statistics of a fold's training part."""
+
+    def work(_: CancelFlag) -> Iterator[Any]:
+        from rankstudio.engine.data import statistics  # noqa: PLC0415 - on the worker only
+
+        fold = next(f for f in dataset.folds if f.number == number)
+        yield statistics.describe(fold.train)
+
+    return work
+
+
+def inspect(fold: Fold, column: int, convention: str) -> JobFunction:
+    """Make the job that yields the profile of one feature of a fold's training part."""
+
+    def work(_: CancelFlag) -> Iterator[FeatureProfile]:
+        from rankstudio.engine.inspection import profile  # noqa: PLC0415 - on the worker only
+
+        yield profile(fold.train, column, convention)
+
+    return work
+
+
+class Bench:
+    """Computes paths and tests models, keeping the folds it has prepared.
+
+    Its jobs run on one worker, one after another, so nothing in it is shared between threads.
+    """
+
+    def __init__(self) -> None:
+        self._prepared: OrderedDict[tuple[int, str], tuple[Fold, PreparedFold]] = OrderedDict()
+
+    def path(self, wanted: PathWanted) -> JobFunction:
+        """Make the job that yields the whole path that is wanted (LivePath)."""
+
+        def work(_: CancelFlag) -> Iterator[LivePath]:
+            from rankstudio.engine.experiment.runner import choose  # noqa: PLC0415 - on the worker only
+
+            unit = Unit(wanted.fold.number, 0, self._parameters(wanted))
+            path = self._fold(wanted.plan, wanted.fold).path(unit)
+            yield LivePath(wanted, path, choose(wanted.plan, [path]).step)
+
+        return work
+
+    def test(self, plan: Plan, fold: Fold, step: Step) -> JobFunction:
+        """Make the job that measures a model on the test part (Tested)."""
+
+        def work(_: CancelFlag) -> Iterator[Tested]:
+            if fold.test is not None:
+                yield Tested(step, self._fold(plan, fold).evaluate(step, "test"))
+
+        return work
+
+    @staticmethod
+    def _parameters(wanted: PathWanted) -> dict[str, Any]:
+        values = dict(wanted.plan.settings[0])
+        grid = grid_of(wanted.plan)
+        if grid is not None and wanted.value is not None:
+            values[grid.name] = wanted.value
+        return values
+
+    def _fold(self, plan: Plan, fold: Fold) -> PreparedFold:
+        from rankstudio.engine.experiment.runner import prepare_fold  # noqa: PLC0415 - on the worker only
+
+        bare = fingerprint(plan).changed(parameters={})
+        key = id(fold), repr(bare)
+        if key not in self._prepared:
+            while len(self._prepared) >= _KEPT:
+                self._prepared.popitem(last=False)
+            self._prepared[key] = fold, prepare_fold(plan, fold)
+        self._prepared.move_to_end(key)
+        return self._prepared[key][1]
+
+
+def warm_up() -> JobFunction:
+    """Make the job that loads the engine's heavy modules and compiled kernels before they are needed."""
+
+    def work(_: CancelFlag) -> Iterator[float]:
+        started = time.perf_counter()
+        from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.runner import prepare_fold  # noqa: PLC0415 - on the worker only
+
+        plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
+        fold = open_sample().folds[0]
+        prepared = prepare_fold(plan, fold)
+        yield prepared.evaluate(prepared.path(Unit(fold.number, 0, plan.settings[0])).steps[0])
+        yield time.perf_counter() - started
+
+    return work

@@ -1,0 +1,150 @@
+"""A job: a generator that a worker thread asks, and the handle by which the window steers it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+CancelFlag = Callable[[], bool]
+JobFunction = Callable[[CancelFlag], Iterator[Any]]
+"""What a job does: it may ask the flag whether to stop, and yields what it has to tell."""
+
+
+class Ending(Enum):
+    """How a job ended."""
+
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended, and what to tell the user about it.
+
+    Attributes
+    ----------
+    ending : Ending
+    text : str
+        A whole sentence where it failed, else "".
+    details : str
+        The traceback of what nobody expected, else "".
+    """
+
+    ending: Ending
+    text: str = ""
+    details: str = ""
+
+
+def _ignore(_: Any) -> None:
+    """Take a message nobody is interested in."""
+
+
+class Job:
+    """A piece of work on its way through a worker.
+
+    All methods are called on the GUI thread, except :meth:`permission`, which the worker thread calls
+    before it asks the generator for more.
+
+    Parameters
+    ----------
+    what : str
+        "Loading MQ2008": the beginning of the sentence that tells of a failure.
+    function : JobFunction
+        Called on the worker thread.
+    on_message, on_end : callable
+        Called on the GUI thread with each message, and once with the :class:`Outcome`.
+    is_step : callable
+        Which messages end a single step.
+    slot : str
+        Of two waiting jobs of one slot only the later is carried out; "" for a slot of its own.
+    paused : bool
+        Whether it starts paused.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        function: JobFunction,
+        *,
+        on_message: Callable[[Any], None] = _ignore,
+        on_end: Callable[[Outcome], None] = _ignore,
+        is_step: Callable[[Any], bool] = bool,
+        slot: str = "",
+        paused: bool = False,
+    ) -> None:
+        self.what = what
+        self.function = function
+        self.slot = slot
+        self.is_step = is_step
+        self._on_message = on_message
+        self._on_end = on_end
+        self._state = threading.Condition()
+        self._cancelled = False
+        self._paused = paused
+        self._steps = 0
+        self._abandoned = False
+
+    @property
+    def paused(self) -> bool:
+        """Whether it waits to be resumed."""
+        return self._paused
+
+    def cancelled(self) -> bool:
+        """Tell whether somebody asked the job to stop."""
+        return self._cancelled
+
+    def pause(self) -> None:
+        """Stop asking for more until :meth:`resume` or :meth:`step`."""
+        with self._state:
+            self._paused = True
+            self._steps = 0
+
+    def resume(self) -> None:
+        """Go on."""
+        with self._state:
+            self._paused = False
+            self._state.notify_all()
+
+    def step(self) -> None:
+        """Go on until the next message that counts as a step, then wait again."""
+        with self._state:
+            self._steps += 1
+            self._state.notify_all()
+
+    def cancel(self) -> None:
+        """Stop at the next opportunity; what it has told until then still arrives."""
+        with self._state:
+            self._cancelled = True
+            self._state.notify_all()
+
+    def abandon(self) -> None:
+        """Stop at the next opportunity; nothing of it arrives any more, from this moment on."""
+        self._abandoned = True
+        self.cancel()
+
+    def permission(self) -> bool:
+        """Wait while paused; False where the job was cancelled."""
+        with self._state:
+            while self._paused and not self._steps and not self._cancelled:
+                self._state.wait()
+            return not self._cancelled
+
+    def told(self, message: Any) -> None:
+        """Take note on the worker thread that a message was yielded."""
+        if self._steps and self.is_step(message):
+            with self._state:
+                self._steps = max(0, self._steps - 1)
+
+    def deliver(self, message: Any) -> None:
+        """Hand a message over, unless the job was abandoned."""
+        if not self._abandoned:
+            self._on_message(message)
+
+    def end(self, outcome: Outcome) -> None:
+        """Hand the outcome over, unless the job was abandoned."""
+        if not self._abandoned:
+            self._on_end(outcome)

@@ -1,0 +1,175 @@
+"""One run as the window knows it: what was asked for, how far it is, what it has found so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from rankstudio.engine.catalog import Kind, Parameter
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.events import (
+    Event,
+    FoldFinished,
+    RunFinished,
+    RunStarted,
+    StepDone,
+    UnitFinished,
+    UnitStarted,
+)
+from rankstudio.engine.experiment.plan import Plan, Unit
+from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
+
+
+class RunState(Enum):
+    """Where a run is between the press of the button and its end."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self in (RunState.DONE, RunState.CANCELLED, RunState.FAILED)
+
+
+@dataclass(eq=False)
+class Clock:
+    """Time worked, without the pauses."""
+
+    now: Callable[[], float] = time.monotonic
+    worked: float = 0.0
+    _since: float | None = None
+
+    def go(self) -> None:
+        """Start counting, or go on."""
+        if self._since is None:
+            self._since = self.now()
+
+    def stop(self) -> None:
+        """Stop counting until :meth:`go`."""
+        self.worked = self.seconds
+        self._since = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds counted so far."""
+        return self.worked + (self.now() - self._since if self._since is not None else 0.0)
+
+
+@dataclass(eq=False)
+class RunRecord:
+    """A run of the window, growing with its events.
+
+    Attributes
+    ----------
+    key : int
+        Its number among the runs of this window, from 1.
+    plan : Plan
+    dataset : FoldedDataset
+    state : RunState
+    failure : str
+        Why it failed, as a sentence.
+    paths : dict
+        The finished paths, by (fold, setting).
+    growing : dict
+        The steps of paths not finished yet, by (fold, setting).
+    folds : dict
+        The finished folds, by number.
+    result : RunResult or None
+        When it is complete.
+    unit : Unit or None
+        What it works on now.
+    """
+
+    key: int
+    plan: Plan
+    dataset: FoldedDataset
+    state: RunState = RunState.QUEUED
+    failure: str = ""
+    paths: dict[tuple[int, int], PathResult] = field(default_factory=dict)
+    growing: dict[tuple[int, int], list[StepDone]] = field(default_factory=dict)
+    folds: dict[int, FoldResult] = field(default_factory=dict)
+    result: RunResult | None = None
+    unit: Unit | None = None
+    steps_per_unit: int = 0
+    n_units: int = 0
+    units_done: int = 0
+    clock: Clock = field(default_factory=Clock)
+
+    def take(self, event: Event) -> None:
+        """Note what an event tells."""
+        match event:
+            case RunStarted():
+                self.n_units = len(event.units)
+                self.steps_per_unit = event.steps_per_unit
+            case UnitStarted():
+                self.unit = event.unit
+                self.growing[event.unit.fold, event.unit.setting] = []
+            case StepDone():
+                self.growing.setdefault((event.unit.fold, event.unit.setting), []).append(event)
+            case UnitFinished():
+                place = event.path.unit.fold, event.path.unit.setting
+                self.paths[place] = event.path
+                self.growing.pop(place, None)
+                self.units_done += 1
+            case FoldFinished():
+                self.folds[event.result.fold] = event.result
+            case RunFinished():
+                self.result = event.result
+
+    @property
+    def progress(self) -> float:
+        """Share of the work that is done, 0 to 1."""
+        if self.state is RunState.DONE:
+            return 1.0
+        total = self.n_units * self.steps_per_unit
+        begun = sum(len(steps) for steps in self.growing.values())
+        return min(1.0, (self.units_done * self.steps_per_unit + begun) / total) if total else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it will take still, from its pace so far; None before there is one."""
+        done = self.progress
+        if done < 0.01 or self.state.ended:
+            return None
+        return self.clock.seconds * (1.0 - done) / done
+
+    @property
+    def settings(self) -> tuple[Mapping[str, object], ...]:
+        """The settings of the plan."""
+        return self.plan.settings
+
+    @property
+    def grid_values(self) -> tuple[float, ...]:
+        """The value of the first grid in each setting; (0.0,) for a method without one."""
+        grid = grid_of(self.plan)
+        return tuple(float(s[grid.name]) for s in self.settings) if grid else (0.0,)  # type: ignore[arg-type]
+
+    def setting_of(self, value: float) -> int | None:
+        """Return the setting with this value of the first grid, or None."""
+        values = self.grid_values
+        return values.index(value) if value in values else None
+
+    def answers(self, plan: Plan, dataset: FoldedDataset | None) -> bool:
+        """Tell whether its paths are those that a plan asks for, the values of the grid apart."""
+        if dataset is not self.dataset or plan.method != self.plan.method:
+            return False
+        return fingerprint(plan) == fingerprint(self.plan)
+
+
+def grid_of(plan: Plan) -> Parameter | None:
+    """Return the parameter that the slider moves: the method's first grid, None where it has none."""
+    return next((p for p in plan.entry.parameters if p.kind is Kind.GRID), None)
+
+
+def fingerprint(plan: Plan) -> Plan:
+    """Return the plan without what does not change a path: grids, folds to run, how to choose."""
+    first = {p.name: p.default for p in plan.entry.parameters if p.kind is Kind.GRID}
+    parameters = {**plan.parameters, **first}
+    return plan.changed(parameters=parameters, folds=(), select_by="criterion", measures=plan.evaluated)

@@ -1,0 +1,186 @@
+"""The runs of the window: a queue in front of one worker, pause, step and stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import QObject, Signal
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.events import Event, StepDone
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.ui.jobs import CancelFlag, Ending, Job, Outcome
+from rankstudio.ui.record import RunRecord, RunState
+from rankstudio.ui.worker import Worker
+
+Runner = Callable[[Plan, FoldedDataset], Iterator[Event]]
+
+
+def engine_run(plan: Plan, dataset: FoldedDataset) -> Iterator[Event]:
+    """Run a plan with the engine, which is imported on the worker thread by the first run."""
+    from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - it brings numba
+
+    return run(plan, dataset)
+
+
+class Runs(QObject):
+    """All runs of this window, the one that is shown, and the one that works.
+
+    Parameters
+    ----------
+    worker : Worker
+        For the runs alone: a paused run holds its thread.
+    runner : callable
+        What carries out a plan; the engine's unless a test gives another.
+    """
+
+    added = Signal(object)
+    """A run was queued (RunRecord)."""
+    changed = Signal(object)
+    """State or progress of a run changed (RunRecord)."""
+    told = Signal(object, object)
+    """A run told something (RunRecord, Event), already noted in the record."""
+    ended = Signal(object)
+    """A run is done, cancelled or failed (RunRecord)."""
+    shownChanged = Signal()
+    """Another run is shown."""
+    removed = Signal(int)
+    """A run was forgotten (its key)."""
+
+    def __init__(self, worker: Worker, runner: Runner = engine_run, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker = worker
+        self._runner = runner
+        self._records: dict[int, RunRecord] = {}
+        self._jobs: dict[int, Job] = {}
+        self._shown: RunRecord | None = None
+        self._last_key = 0
+
+    @property
+    def records(self) -> tuple[RunRecord, ...]:
+        """All runs, in the order in which they were asked for."""
+        return tuple(self._records.values())
+
+    @property
+    def shown(self) -> RunRecord | None:
+        """The run whose curves are shown."""
+        return self._shown
+
+    @property
+    def current(self) -> RunRecord | None:
+        """The run that works or is paused."""
+        states = (RunState.RUNNING, RunState.PAUSED)
+        return next((record for record in self.records if record.state in states), None)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run works, is paused or waits."""
+        return any(not record.state.ended for record in self.records)
+
+    def start(self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False) -> RunRecord:
+        """Run a plan when the runs before it have ended."""
+        self._last_key += 1
+        record = RunRecord(self._last_key, plan, dataset)
+        self._records[record.key] = record
+
+        def work(_: CancelFlag) -> Iterator[Event | None]:
+            yield None  # the sign that its turn has come
+            yield from self._runner(plan, dataset)
+
+        job = Job(
+            f"{plan.entry.label} on {dataset.name}",
+            work,
+            on_message=lambda event: self._take(record, event),
+            on_end=lambda outcome: self._end(record, outcome),
+            is_step=lambda event: isinstance(event, StepDone),
+        )
+        self._jobs[record.key] = job
+        if paused:
+            job.pause()
+            record.state = RunState.PAUSED
+        self._worker.submit(job)
+        self.added.emit(record)
+        if self.current in (None, record):
+            self.show(record)
+        return record
+
+    def show(self, record: RunRecord | None) -> None:
+        """Show another run."""
+        if record is not self._shown:
+            self._shown = record
+            self.shownChanged.emit()
+
+    def pause(self) -> None:
+        """Pause the run that works."""
+        record = self.current
+        if record and record.state is RunState.RUNNING:
+            self._jobs[record.key].pause()
+            record.state = RunState.PAUSED
+            record.clock.stop()
+            self.changed.emit(record)
+
+    def resume(self) -> None:
+        """Go on with the paused run."""
+        record = self.current
+        if record and record.state is RunState.PAUSED:
+            self._jobs[record.key].resume()
+            record.state = RunState.RUNNING
+            record.clock.go()
+            self.changed.emit(record)
+
+    def step(self) -> None:
+        """Do one step of the paused run."""
+        record = self.current
+        if record and record.state is RunState.PAUSED:
+            self._jobs[record.key].step()
+
+    def stop(self, record: RunRecord | None = None) -> None:
+        """Stop a run, the one that works by default; what it has finished stays."""
+        record = record or self.current
+        if record is None or record.state.ended:
+            return
+        if record.state is RunState.QUEUED:  # it ends now, not when its turn comes
+            self._jobs[record.key].abandon()
+            self._end(record, Outcome(Ending.CANCELLED))
+        else:
+            self._jobs[record.key].cancel()
+
+    def stop_all(self) -> None:
+        """Stop the run that works and all that wait."""
+        for record in reversed(self.records):
+            self.stop(record)
+
+    def remove(self, record: RunRecord) -> None:
+        """Forget a run; one that has not ended is abandoned."""
+        job = self._jobs.pop(record.key, None)
+        if job and not record.state.ended:
+            job.abandon()
+            record.state = RunState.CANCELLED
+        del self._records[record.key]
+        self.removed.emit(record.key)
+        if record is self._shown:
+            self.show(self.records[-1] if self._records else None)
+
+    def _take(self, record: RunRecord, event: Event | None) -> None:
+        if event is None:
+            if record.state is RunState.QUEUED:
+                record.state = RunState.RUNNING
+                record.clock.go()
+            self.show(record)
+        else:
+            record.take(event)
+            self.told.emit(record, event)
+        self.changed.emit(record)
+
+    def _end(self, record: RunRecord, outcome: Outcome) -> None:
+        record.clock.stop()
+        record.unit = None
+        record.state = {
+            Ending.DONE: RunState.DONE,
+            Ending.CANCELLED: RunState.CANCELLED,
+            Ending.FAILED: RunState.FAILED,
+        }[outcome.ending]
+        record.failure = outcome.text
+        self._jobs.pop(record.key, None)
+        self.changed.emit(record)
+        self.ended.emit(record)

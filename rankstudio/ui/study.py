@@ -1,0 +1,223 @@
+"""The study: which data are open, the current plan and the current choice. The one place that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from rankstudio.engine.catalog import Kind, Parameter
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.experiment.plan import SAMPLE, Plan
+from rankstudio.ui.record import grid_of
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which model is the current one.
+
+    Attributes
+    ----------
+    regularization : float or None
+        The λ of its path; None for the one that the validation chose.
+    k : int or None
+        How many features; None for the best along the path.
+    """
+
+    regularization: float | None = None
+    k: int | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """What can be undone: the plan and the choice."""
+
+    plan: Plan
+    choice: Choice = Choice()
+
+
+class Study(QObject):
+    """Data, plan and choice, with undo. Widgets show it; only this class changes it.
+
+    The plan is the one source of all parameters: the form, the pins of the features table and the
+    terminal's command are views of it.
+    """
+
+    datasetChanged = Signal()
+    planChanged = Signal()
+    choiceChanged = Signal()
+    foldChanged = Signal()
+    measureChanged = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.undo = QUndoStack(self)
+        self._dataset: FoldedDataset | None = None
+        self._state = State(Plan(data=SAMPLE))
+        self._fold: int | None = None
+        self._measure = self.plan.measures[0]
+
+    @property
+    def dataset(self) -> FoldedDataset | None:
+        """What is open; None at the beginning."""
+        return self._dataset
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it stands."""
+        return self._state.plan
+
+    @property
+    def choice(self) -> Choice:
+        """The current choice of a model."""
+        return self._state.choice
+
+    @property
+    def fold(self) -> int | None:
+        """Number of the fold that is looked at; None for all of them."""
+        return self._fold
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure that the plots show."""
+        return self._measure
+
+    @property
+    def watched(self) -> Fold | None:
+        """The fold that is looked at, None where there is none or all are."""
+        folds = self._dataset.folds if self._dataset else ()
+        return next((fold for fold in folds if fold.number == self._fold), None)
+
+    @property
+    def grid(self) -> Parameter | None:
+        """The parameter that the slider moves: the method's first grid."""
+        return grid_of(self.plan)
+
+    @property
+    def grid_values(self) -> tuple[float, ...]:
+        """The values of that parameter in the plan, ascending."""
+        return tuple(self.plan.parameters[self.grid.name]) if self.grid else ()
+
+    def open(self, dataset: FoldedDataset, plan: Plan | None = None) -> None:
+        """Work on other data from now on.
+
+        Parameters
+        ----------
+        dataset : FoldedDataset
+        plan : Plan, optional
+            The plan to go on with; by default the present one, with what belonged to the old data
+            (pins, bans, folds and the usual convention) set anew.
+        """
+        data = SAMPLE if dataset.path is None else str(dataset.path)
+        if plan is None:
+            kept = {
+                p.name: self.plan.parameters[p.name]
+                for p in self.plan.entry.parameters
+                if p.kind is not Kind.FEATURES
+            }
+            plan = self.plan.changed(parameters=kept, folds=(), convention=dataset.convention)
+        self._dataset = dataset
+        self._state = State(plan.changed(data=data))
+        self._fold = dataset.folds[0].number
+        self.undo.clear()
+        self._keep_measure()
+        self.datasetChanged.emit()
+        self.planChanged.emit()
+        self.foldChanged.emit()
+        self.choiceChanged.emit()
+
+    def look_at(self, fold: int | None) -> None:
+        """Look at another fold, or at all of them."""
+        if fold != self._fold:
+            self._fold = fold
+            self.foldChanged.emit()
+
+    def show_measure(self, name: str) -> None:
+        """Show another measure in the plots."""
+        if name != self._measure:
+            self._measure = name
+            self.measureChanged.emit()
+
+    def choose(self, regularization: float | None, k: int | None, *, gliding: bool = False) -> None:
+        """Make another model the current one; moves of the slider in a row (gliding) are undone at once."""
+        choice = Choice(regularization, k)
+        self._do(replace(self._state, choice=choice), "choosing a model", merge=gliding)
+
+    def change(self, text: str, **changes: Any) -> None:
+        """Change attributes of the plan; ``text`` names it in the Edit menu.
+
+        Raises
+        ------
+        ParameterError, PlanError
+            Where the plan would not be one; nothing changes.
+        """
+        plan = self.plan.changed(**changes)
+        same_method = plan.method == self.plan.method
+        self._do(State(plan, self.choice if same_method else Choice()), text)
+
+    def set_parameters(self, method: str, values: Mapping[str, Any], text: str = "editing the method") -> None:
+        """Change method or parameters."""
+        self.change(text, method=method, parameters=dict(values))
+
+    def toggle(self, name: str, feature: int) -> None:
+        """Pin or ban a feature (``name``: "pinned" or "banned"), or take that back.
+
+        A feature cannot be both: pinning takes back a ban, and the other way round.
+        """
+        parameters = dict(self.plan.parameters)
+        if name not in parameters:
+            return
+        other = "banned" if name == "pinned" else "pinned"
+        present = feature in parameters[name]
+        parameters[name] = _without(parameters[name], feature) if present else (*parameters[name], feature)
+        parameters[other] = _without(parameters[other], feature)
+        verb = ("unpinning" if present else "pinning") if name == "pinned" else ("allowing" if present else "banning")
+        self.change(f"{verb} feature {feature}", parameters=parameters)
+
+    def _do(self, state: State, text: str, *, merge: bool = False) -> None:
+        if state != self._state:
+            self.undo.push(_Change(self, self._state, state, text, merge))
+
+    def _put(self, state: State) -> None:
+        """Make a state the present one (called by the undo commands only)."""
+        before, self._state = self._state, state
+        if before.plan != state.plan:
+            self._keep_measure()
+            self.planChanged.emit()
+        if before.choice != state.choice:
+            self.choiceChanged.emit()
+
+    def _keep_measure(self) -> None:
+        if self._measure not in self.plan.evaluated:
+            self._measure = self.plan.evaluated[0]
+            self.measureChanged.emit()
+
+
+def _without(ids: tuple[int, ...], feature: int) -> tuple[int, ...]:
+    return tuple(i for i in ids if i != feature)
+
+
+class _Change(QUndoCommand):
+    """One change of the study's state. Moves of the slider in a row are one change."""
+
+    def __init__(self, study: Study, before: State, after: State, text: str, merge: bool) -> None:
+        super().__init__(text)
+        self._study, self._before, self._after, self._merge = study, before, after, merge
+
+    def id(self) -> int:
+        return 1 if self._merge else -1
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, _Change) or not (self._merge and other._merge):
+            return False
+        self._after = other._after
+        return True
+
+    def redo(self) -> None:
+        self._study._put(self._after)
+
+    def undo(self) -> None:
+        self._study._put(self._before)
