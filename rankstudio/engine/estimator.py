@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.querywise import Grouped, group
+from rankstudio.engine.scoring import linear_scores
 from rankstudio.engine.steps import Step
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,10 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
 
     def learn(self, data: Grouped) -> Iterator[Step]:
         """Yield one :class:`Step` a feature or iteration; the last one is the model."""
+        raise NotImplementedError
+
+    def n_steps(self, n_features: int) -> int:
+        """Return how many steps :meth:`learn` takes at most on data with so many features."""
         raise NotImplementedError
 
     def steps(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Iterator[Step]:
@@ -77,8 +82,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """Return a score for each document, shape (m,): the higher, the more relevant."""
         check_is_fitted(self, "coef_")
         features = validate_data(self, X, reset=False, dtype=np.float64)
-        scores: Floats = features @ self.coef_
-        return scores
+        return linear_scores(np.ascontiguousarray(features.T), self.coef_[None, :])[0]
 
 
 def positive(name: str, value: Any) -> float:

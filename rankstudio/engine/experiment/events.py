@@ -38,6 +38,12 @@ class StepDone:
     unit: Unit
     step: Step
     validation: Mapping[str, float]
+    n_documents: int
+
+    @property
+    def criterion(self) -> float:
+        """The criterion per training document."""
+        return self.step.criterion / self.n_documents
 
 
 @dataclass(frozen=True, eq=False)

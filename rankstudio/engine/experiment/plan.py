@@ -164,7 +164,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     if "data" not in values:
         raise PlanError('The plan does not say which data to run on: it needs a line like data = "MQ2008".')
     try:
-        return Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        return _rebuild({k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
     except TypeError as error:
         raise PlanError(f"The plan cannot be read: {error}.") from error
 

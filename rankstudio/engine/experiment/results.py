@@ -27,16 +27,19 @@ class PathResult:
         K of them.
     validation : Mapping of str to ndarray of shape (K,)
         Each measure on the validation part after each step; empty without a validation part.
+    n_documents : int
+        m of the training part: criteria per document can be compared between folds.
     """
 
     unit: Unit
     steps: tuple[Step, ...]
     validation: Mapping[str, Floats]
+    n_documents: int
 
     @cached_property
     def criterion(self) -> Floats:
-        """The criterion after each step, shape (K,)."""
-        return np.array([step.criterion for step in self.steps], dtype=np.float64)
+        """The criterion per training document after each step, shape (K,)."""
+        return np.array([step.criterion for step in self.steps], dtype=np.float64) / self.n_documents
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:

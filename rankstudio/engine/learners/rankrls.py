@@ -47,6 +47,9 @@ class RankRLS(LinearRanker):
     def __init__(self, regularization: float = 1.0) -> None:
         self.regularization = regularization
 
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return 1
+
     def learn(self, data: Grouped) -> Iterator[Step]:
         """Yield the one step there is: all features at once."""
         regularization = positive("regularization", self.regularization)

@@ -113,6 +113,10 @@ class GreedyRankRLS(LinearRanker):
         self.banned = banned
         self.algorithm = algorithm
 
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        free = n_features - len(self.banned)
+        return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
+
     def learn(self, data: Grouped) -> Iterator[Step]:
         """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion."""
         n = data.X.shape[1]

@@ -1,0 +1,16 @@
+"""Compiled inner loop of :mod:`rankstudio.engine.scoring`."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def accumulate(columns, coefs, out):  # type: ignore[no-untyped-def]
+    """Add ``coefs @ columns`` to ``out``, feature by feature; no fast-math, so that the order is kept."""
+    for k in range(coefs.shape[0]):
+        for j in range(coefs.shape[1]):
+            weight = coefs[k, j]
+            if weight != 0.0:
+                for i in range(columns.shape[1]):
+                    out[k, i] += weight * columns[j, i]
