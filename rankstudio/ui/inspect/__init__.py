@@ -1,0 +1,1 @@
+"""The Features place: the selected features and one of them closely."""

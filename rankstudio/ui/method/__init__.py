@@ -1,0 +1,1 @@
+"""The Method place: which method, with which parameters."""

@@ -1,0 +1,210 @@
+"""A field for sets of features: chips with id and name, and a line that finds more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QSize, QStringListModel, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QCompleter,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rankstudio.engine.catalog import Parameter
+from rankstudio.engine.errors import ParameterError
+from rankstudio.ui.icons import set_icon
+from rankstudio.ui.method.fields import TIGHT, Field
+from rankstudio.ui.theme import Theme
+
+
+class Chip(QFrame):
+    """One chosen feature: "25 BM25 of anchor" and a cross. Delete or Backspace takes it away too.
+
+    Attributes
+    ----------
+    removed : Signal(int)
+        The feature's id, when the user takes it away.
+    """
+
+    removed = Signal(int)
+
+    def __init__(self, theme: Theme, feature_id: int, name: str) -> None:
+        super().__init__()
+        self.feature_id = feature_id
+        self._theme = theme
+        self._name = name
+        self.setObjectName(f"chip-{feature_id}")
+        self.setToolTip(f"{feature_id} {name}")
+        self.setAccessibleName(f"feature {feature_id}, {name}")
+        self.setFixedHeight(26)
+        self._cross = QToolButton()
+        self._cross.setProperty("role", "quiet")
+        self._cross.setStyleSheet(TIGHT)
+        self._cross.setFixedSize(20, 20)
+        self._cross.setIconSize(QSize(12, 12))
+        self._cross.setToolTip(f"Take {name} out (Delete)")
+        self._cross.setAccessibleName(f"Take out feature {feature_id}, {name}")
+        set_icon(self._cross, theme, "close", "muted", 12)
+        self._cross.clicked.connect(self._remove)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 3, 0)
+        row.addStretch(1)
+        row.addWidget(self._cross)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take the feature out by keyboard."""
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self._remove()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the chip: id in muted, then as much of the name as fits."""
+        colors = self._theme.colors
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(colors.q("line"))
+        painter.setBrush(colors.q("tint"))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5)
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        metrics = self.fontMetrics()
+        number = f"{self.feature_id}"
+        place = self.rect().adjusted(8, 0, -26, 0)
+        painter.setPen(colors.q("muted"))
+        painter.drawText(place, left, number)
+        place.setLeft(place.left() + metrics.horizontalAdvance(number + "  "))
+        painter.setPen(colors.q("text"))
+        painter.drawText(
+            place, left, metrics.elidedText(self._name, Qt.TextElideMode.ElideRight, place.width())
+        )
+
+    @Slot()
+    def _remove(self) -> None:
+        self.removed.emit(self.feature_id)
+
+
+class FeaturesField(Field):
+    """Features by id, in the order in which they were added; found by id or by a part of their name."""
+
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        self._names: dict[int, str] = {}
+        self._known = QStringListModel()
+        self._box = QWidget()
+        self._column = QVBoxLayout(self._box)
+        self._chips: list[Chip] = []
+        self._line = QLineEdit()
+        super().__init__(theme, parameter, self._line)
+        self._stack_chips()
+        self._line.setPlaceholderText("add by id or name")
+        completer = QCompleter(self._known, self._line)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setMaxVisibleItems(10)
+        popup = QListView()
+        popup.setObjectName(f"completions-{parameter.name}")
+        popup.setMinimumWidth(260)
+        completer.setPopup(popup)
+        # Queued: the completer writes its text into the line after it has told which one was taken.
+        completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
+        self._line.setCompleter(completer)
+        self._line.returnPressed.connect(self._add_line)
+        self._line.textEdited.connect(self._forget_error)
+        self._refresh()
+
+    def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
+        """Say which features there are, for completion, names and checks."""
+        self._names = {int(i): name for i, name in zip(ids, names, strict=True)}
+        self._known.setStringList([f"{i} {name}" for i, name in self._names.items()])
+        self.show_value()
+
+    @Slot()
+    def commit(self) -> bool:
+        """Add what is written in the line."""
+        if self._line.text().strip():
+            self._add_line()
+        return not self.has_error
+
+    def check(self, raw: Any) -> Any:
+        """Return the ids; ParameterError also for one that the data do not have."""
+        ids = self.parameter.validate(raw)
+        unknown = [i for i in ids if self._names and i not in self._names]
+        if unknown:
+            first, last = min(self._names), max(self._names)
+            raise ParameterError(
+                self.parameter.label, unknown[0], f"ids of features of the data, {first} to {last}"
+            )
+        return ids
+
+    def show_value(self) -> None:
+        """Show one chip a feature."""
+        self._line.clear()
+        if [chip.feature_id for chip in self._chips] != list(self._value) or self._names:
+            self._make_chips()
+
+    def without(self, ids: Sequence[int]) -> None:
+        """Take out features silently, because another field took them."""
+        self.set_value(tuple(i for i in self._value if i not in ids))
+
+    def _stack_chips(self) -> None:
+        """Put the chips above the line, in the editor's place."""
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4)
+        self.grid.replaceWidget(self._line, self._box)
+        self._column.addWidget(self._line)
+
+    def _make_chips(self) -> None:
+        for old in self._chips:
+            old.setParent(None)
+            old.deleteLater()
+        self._chips = [Chip(self.theme, i, self._names.get(i, f"feature {i}")) for i in self._value]
+        for place, chip in enumerate(self._chips):
+            self._column.insertWidget(place, chip)
+            chip.removed.connect(self._take_out)
+
+    @Slot(int)
+    def _take_out(self, feature_id: int) -> None:
+        self.take(tuple(i for i in self._value if i != feature_id))
+        self._line.setFocus()
+
+    @Slot()
+    def _add_line(self) -> None:
+        if self._line.text().strip():
+            self._add_text(self._line.text())
+
+    @Slot(str)
+    def _add_text(self, text: str) -> None:
+        if text != self._line.text() and not self._line.text():
+            return  # Enter on a completion comes twice: as returnPressed, and from the completer
+        try:
+            added = self._meant(text)
+        except ParameterError as error:
+            self.show_error(str(error))
+            return
+        self.take(self._value + tuple(i for i in added if i not in self._value))
+
+    def _meant(self, text: str) -> tuple[int, ...]:
+        """Return the ids that a text means: ids, a completion, or a part of one name only."""
+        written = text.strip().casefold()
+        matches = [i for i, name in self._names.items() if f"{i} {name}".casefold() == written]
+        if not matches and not written.replace(",", " ").replace(" ", "").isdigit():
+            matches = [i for i, name in self._names.items() if name.casefold() == written]
+            matches = matches or [i for i, name in self._names.items() if written in name.casefold()]
+            if len(matches) > 1:
+                expected = f"an id, or more of the name ({len(matches)} features match)"
+                raise ParameterError(self.parameter.label, text, expected)
+        if matches:
+            return tuple(matches)
+        ids: tuple[int, ...] = self.parameter.validate(text)
+        return ids
+
+    @Slot()
+    def _forget_error(self) -> None:
+        self.show_error("")

@@ -1,0 +1,281 @@
+"""Form fields made from the catalog's parameters: label, editor, tooltip, inline error and reset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
+
+from rankstudio.engine.catalog import Kind, Parameter
+from rankstudio.engine.errors import ParameterError
+from rankstudio.ui.icons import set_icon
+from rankstudio.ui.theme import Theme
+
+_RESET_SIDE = 20
+TIGHT = "padding: 0; min-height: 0;"
+"""Style of small square buttons, whose icon would not fit beside a text's padding."""
+
+
+def tooltip(parameter: Parameter) -> str:
+    """Return what hovering over a field tells: help, symbol, source, range and default, as rich text."""
+    rows = [
+        ("symbol", parameter.symbol),
+        ("source", parameter.source),
+        ("range", parameter.expected),
+        ("default", parameter.format(parameter.default) or parameter.none_label or "none"),
+    ]
+    lines = "".join(f"<br><b>{name}</b> {_escaped(text)}" for name, text in rows if text)
+    return f"<p style='max-width: 340px'>{_escaped(parameter.help)}{lines}</p>"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+class Field(QWidget):
+    """One parameter in the form. It only ever holds a valid value.
+
+    Parameters
+    ----------
+    theme : Theme
+    parameter : Parameter
+        Of the catalog.
+    editor : QWidget
+        What the user edits with; subclasses make it and wire it to :meth:`take`.
+
+    Attributes
+    ----------
+    edited : Signal(object)
+        A new valid value was entered.
+    """
+
+    edited = Signal(object)
+
+    def __init__(self, theme: Theme, parameter: Parameter, editor: QWidget) -> None:
+        super().__init__()
+        self.theme = theme
+        self.parameter = parameter
+        self.editor = editor
+        self._value = parameter.validate(parameter.default)
+        self.setObjectName(f"field-{parameter.name}")
+        self.label = QLabel(parameter.label)
+        self.label.setProperty("role", "muted")
+        self.error = QLabel()
+        self.reset_button = QToolButton()
+        self._lay_out()
+        self._name_parts()
+        self.reset_button.clicked.connect(self.reset)
+
+    @property
+    def value(self) -> Any:
+        """The last valid value."""
+        return self._value
+
+    @property
+    def has_error(self) -> bool:
+        """Whether what stands in the editor is not a value."""
+        return bool(self.error.text())
+
+    def set_value(self, value: Any) -> None:
+        """Show a value without telling anybody; an error goes away."""
+        self._value = self.parameter.validate(value)
+        self._refresh()
+
+    def commit(self) -> bool:
+        """Take what stands in the editor, as leaving it would; tell whether it is valid."""
+        return not self.has_error
+
+    @Slot(object)
+    def take(self, raw: Any) -> None:
+        """Take what the user entered: a valid new value is told, an invalid one is explained."""
+        try:
+            value = self.check(raw)
+        except ParameterError as error:
+            self.show_error(str(error))
+            return
+        changed = value != self._value
+        self._value = value
+        self._refresh()
+        if changed:
+            self.edited.emit(value)
+
+    def check(self, raw: Any) -> Any:
+        """Return the value that was meant; ParameterError where there is none."""
+        return self.parameter.validate(raw)
+
+    @Slot()
+    def reset(self) -> None:
+        """Go back to the default."""
+        self.take(self.parameter.default)
+
+    def show_value(self) -> None:
+        """Put the value into the editor; subclasses say how."""
+        raise NotImplementedError
+
+    def show_error(self, sentence: str) -> None:
+        """Explain below the editor why its contents are not a value; "" takes that away."""
+        self.error.setText(sentence)
+        self.error.setVisible(bool(sentence))
+        self.editor.setAccessibleDescription(sentence or self.parameter.help)
+        if self.editor.property("invalid") != bool(sentence):
+            self.editor.setProperty("invalid", bool(sentence))
+            self.editor.style().unpolish(self.editor)
+            self.editor.style().polish(self.editor)
+
+    def _refresh(self) -> None:
+        self.show_error("")
+        self.show_value()
+        self.reset_button.setVisible(self._value != self.parameter.default)
+
+    def _lay_out(self) -> None:
+        self.error.setProperty("role", "error")
+        self.error.setWordWrap(True)
+        self.error.hide()
+        self.reset_button.setProperty("role", "quiet")
+        self.reset_button.setStyleSheet(TIGHT)
+        self.reset_button.setFixedSize(_RESET_SIDE, _RESET_SIDE)
+        self.reset_button.setIconSize(QSize(14, 14))
+        self.reset_button.hide()
+        self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_icon(self.reset_button, self.theme, "reset", "muted", 14)
+        self.grid = grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(4)
+        grid.setVerticalSpacing(3)
+        top = Qt.AlignmentFlag.AlignTop
+        self.label.setFixedHeight(28)
+        grid.addWidget(self.label, 0, 0, top)
+        grid.addWidget(self.reset_button, 0, 1, top | Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(self.editor, 0, 2)
+        grid.addWidget(self.error, 1, 0, 1, 3)
+        grid.setColumnMinimumWidth(1, _RESET_SIDE)
+        grid.setColumnStretch(2, 1)
+
+    def _name_parts(self) -> None:
+        text = tooltip(self.parameter)
+        self.label.setBuddy(self.editor)
+        for part in (self.label, self.editor):
+            part.setToolTip(text)
+        self.editor.setObjectName(f"editor-{self.parameter.name}")
+        self.editor.setAccessibleName(self.parameter.label)
+        self.editor.setAccessibleDescription(self.parameter.help)
+        self.error.setObjectName(f"error-{self.parameter.name}")
+        default = self.parameter.format(self.parameter.default) or self.parameter.none_label or "none"
+        self.reset_button.setObjectName(f"reset-{self.parameter.name}")
+        self.reset_button.setToolTip(f"Back to the default: {default}")
+        self.reset_button.setAccessibleName(f"Reset {self.parameter.label} to its default")
+        self.setTabOrder(self.editor, self.reset_button)
+
+
+class HintedLineEdit(QLineEdit):
+    """A line of text with a muted remark at its right end, such as "11 values"."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hint = ""
+
+    def set_hint(self, hint: str) -> None:
+        """Show a remark; "" shows none."""
+        self._hint = hint
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the remark where the text leaves room for it."""
+        super().paintEvent(event)
+        metrics = self.fontMetrics()
+        room = self.width() - 24 - metrics.horizontalAdvance(self.text())
+        if self._hint and metrics.horizontalAdvance(self._hint) <= room:
+            painter = QPainter(self)
+            painter.setPen(self.palette().placeholderText().color())
+            place = self.rect().adjusted(10, 0, -10, 0)
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._hint)
+
+
+class LineField(Field):
+    """A grid or a number, written as text. Taken on Enter or on leaving the field."""
+
+    editor: HintedLineEdit
+
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        super().__init__(theme, parameter, HintedLineEdit())
+        self.editor.setPlaceholderText(parameter.none_label)
+        self.editor.editingFinished.connect(self.commit)
+        self.editor.textEdited.connect(self._follow_typing)
+        self._refresh()
+
+    @Slot()
+    def commit(self) -> bool:
+        """Take what is written in the line."""
+        if self.editor.text() != self.parameter.format(self._value):
+            self.take(self.editor.text())
+        elif self.has_error:
+            self._refresh()
+        return not self.has_error
+
+    def show_value(self) -> None:
+        """Write the value as a user would."""
+        self.editor.setText(self.parameter.format(self._value))
+        self.editor.setCursorPosition(0)
+        self._show_hint(self._value)
+
+    @Slot(str)
+    def _follow_typing(self, text: str) -> None:
+        """While typing: an error goes as soon as it is mended, and comes only when the field is left."""
+        try:
+            self._show_hint(self.parameter.validate(text))
+        except ParameterError:
+            self.editor.set_hint("")
+            return
+        self.show_error("")
+
+    def _show_hint(self, value: Any) -> None:
+        many = self.parameter.kind is Kind.GRID and len(value) > 1
+        self.editor.set_hint(f"{len(value)} values" if many else "")
+
+
+class _CalmComboBox(QComboBox):
+    """A combo box that scrolls the form past it, and not its own value, under the mouse's wheel."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the form."""
+        event.ignore()
+
+
+class ChoiceField(Field):
+    """One of a few."""
+
+    editor: QComboBox
+
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        super().__init__(theme, parameter, choice_box(parameter.choices))
+        self.editor.activated.connect(self._take_current)
+        self._refresh()
+
+    def show_value(self) -> None:
+        """Select the value's label."""
+        self.editor.setCurrentIndex(self.editor.findData(self._value))
+
+    def set_choices(self, parameter: Parameter) -> None:
+        """Offer other choices, and show the default of them."""
+        self.parameter = parameter
+        self.editor.clear()
+        for key, label in parameter.choices:
+            self.editor.addItem(label, key)
+        self.set_value(parameter.default)
+
+    @Slot()
+    def _take_current(self) -> None:
+        self.take(self.editor.currentData())
+
+
+def choice_box(choices: tuple[tuple[str, str], ...]) -> QComboBox:
+    """Return a combo box over (key, label) pairs that fits into a narrow column."""
+    box = _CalmComboBox()
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(6)
+    box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    for key, label in choices:
+        box.addItem(label, key)
+    return box

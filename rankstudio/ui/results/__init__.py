@@ -1,0 +1,1 @@
+"""The Results place: what has been run."""
