@@ -1,7 +1,8 @@
 """The compiled part: rank the documents of a query once and read every measure off that ranking.
 
 All kernels are in this one file on purpose: numba's cache notices a change in the file of the function that
-is called from Python and not in the files of those which that one calls.
+is called from Python and not in the files of those which that one calls. Arrays go from kernel to kernel one
+by one: taking them out of a tuple in every call more than doubled the time.
 
 Lengths: m documents, Q queries, K models, n documents in one query, L different labels in one query.
 """
@@ -20,7 +21,7 @@ from rankstudio.engine.metrics.names import Kind
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-RUN = 24
+RUN = 16
 """Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
 
 
@@ -65,26 +66,6 @@ class Rules(NamedTuple):
     ties_averaged: bool
 
 
-class Ranking(NamedTuple):
-    """Room for one query's ranking, each array as long as the longest query.
-
-    ``key`` and ``item`` hold scores and documents from the best on; ``dcg``, ``hits`` and ``precisions`` are
-    sums over the ranks up to and with each: of discounted gains, of relevant documents, and of the precisions
-    at relevant documents.
-    """
-
-    key: Floats
-    item: Ints
-    spare_key: Floats
-    spare_item: Ints
-    gain: Floats
-    relevant: Floats
-    dcg: Floats
-    hits: Floats
-    precisions: Floats
-    tree: Ints
-
-
 @kernel
 def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_item: Ints) -> None:
     """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
@@ -118,12 +99,11 @@ def _merge(
         spare_key[i], spare_item[i] = key[start + i], item[start + i]
     left, right, out = 0, middle, start
     while left < n_left and right < stop:
-        if spare_key[left] >= key[right]:
-            key[out], item[out] = spare_key[left], spare_item[left]
-            left += 1
-        else:
-            key[out], item[out] = key[right], item[right]
-            right += 1
+        from_left = bool(spare_key[left] >= key[right])  # no branch: it would be guessed wrong half the time
+        key[out] = spare_key[left] if from_left else key[right]
+        item[out] = spare_item[left] if from_left else item[right]
+        left += from_left
+        right += 1 - from_left
         out += 1
     while left < n_left:
         key[out], item[out] = spare_key[left], spare_item[left]
@@ -172,53 +152,58 @@ def measure_all(scores: Floats, truth: Truth, rules: Rules, kinds: Ints, cuts: I
     O(K m log n), with the disagreement error O(K m (log n + log L)).
     """
     n_models, n_documents = scores.shape
+    query_ptr, ideal, n_relevant = truth.query_ptr, truth.ideal, truth.n_relevant
+    level, n_pairs = truth.level, truth.n_pairs
     longest = truth.weight.shape[0]
-    ranking = Ranking(
-        np.empty(longest),
-        np.empty(longest, dtype=np.int64),
-        np.empty(longest),
-        np.empty(longest, dtype=np.int64),
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest + 1, dtype=np.int64),
-    )
+    key, spare_key = np.empty(longest), np.empty(longest)
+    item, spare_item = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
+    gain, relevant = np.empty(longest), np.empty(longest)
+    dcg, hits, precisions = np.empty(longest), np.empty(longest), np.empty(longest)
+    tree = np.empty(longest + 1, dtype=np.int64)
     for model in range(n_models):
-        for q in range(truth.n_relevant.shape[0]):
-            first, n = truth.query_ptr[q], truth.query_ptr[q + 1] - truth.query_ptr[q]
+        for q in range(query_ptr.shape[0] - 1):
+            first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
             for i in range(n):
                 score = scores[model, first + i]
                 if np.isnan(score):
                     return int(model * n_documents + first + i)
-                ranking.key[i], ranking.item[i] = score, first + i
-            sort_descending(ranking.key, ranking.item, n, ranking.spare_key, ranking.spare_item)
-            _accumulate(ranking, truth, n, rules.ties_averaged)
+                key[i], item[i] = score, first + i
+            sort_descending(key, item, n, spare_key, spare_item)
+            for i in range(n):
+                gain[i], relevant[i] = truth.gain[item[i]], truth.relevant[item[i]]
+            if rules.ties_averaged:
+                _share_between_ties(key, gain, n)
+                _share_between_ties(key, relevant, n)
+            _accumulate(gain, relevant, truth.weight, n, dcg, hits, precisions)
+            if rules.ties_averaged:
+                _one_precision_for_ties(key, relevant, hits, n, precisions)
             for j in range(kinds.shape[0]):
-                out[j, model, q] = _read_off(kinds[j], cuts[j], ranking, truth, rules, q, n)
+                kind, cut = kinds[j], cuts[j]
+                if kind == Kind.MAP:
+                    value = _average_precision(cut, precisions, n_relevant[q], rules, n)
+                elif kind == Kind.P:
+                    value = _precision(cut, hits, rules, n)
+                elif kind == Kind.NDCG:
+                    value = _ndcg(cut, dcg, ideal, first, rules, n)
+                elif kind == Kind.MEAN_NDCG:
+                    value = _mean_ndcg(dcg, ideal, first, rules, n)
+                else:
+                    value = _disagreement(key, item, level, n_pairs[q], n, tree)
+                out[j, model, q] = value
     return -1
 
 
 @kernel
-def _accumulate(ranking: Ranking, truth: Truth, n: int, ties_averaged: bool) -> None:
-    """Fill the sums over ranks of a sorted query."""
+def _accumulate(
+    gain: Floats, relevant: Floats, weight: Floats, n: int, dcg: Floats, hits: Floats, precisions: Floats
+) -> None:
+    """Sum over the ranks: discounted gains, relevant documents, precisions at relevant documents."""
+    gains, found, total = 0.0, 0.0, 0.0
     for i in range(n):
-        ranking.gain[i] = truth.gain[ranking.item[i]]
-        ranking.relevant[i] = truth.relevant[ranking.item[i]]
-    if ties_averaged:
-        _share_between_ties(ranking, n)
-    dcg, hits, precisions = 0.0, 0.0, 0.0
-    for i in range(n):
-        dcg += ranking.gain[i] * truth.weight[i]
-        ranking.dcg[i] = dcg
-        if ranking.relevant[i] > 0.0:
-            hits += ranking.relevant[i]
-            precisions += hits / (i + 1)
-        ranking.hits[i] = hits
-        ranking.precisions[i] = precisions
-    if ties_averaged:
-        _one_precision_for_ties(ranking, n)
+        gains += gain[i] * weight[i]
+        found += relevant[i]
+        total += relevant[i] * found / (i + 1)
+        dcg[i], hits[i], precisions[i] = gains, found, total
 
 
 @kernel
@@ -231,103 +216,87 @@ def _end_of_tie(key: Floats, start: int, n: int) -> int:
 
 
 @kernel
-def _share_between_ties(ranking: Ranking, n: int) -> None:
-    """Give documents with the same score their mean gain and their mean relevance."""
+def _share_between_ties(key: Floats, values: Floats, n: int) -> None:
+    """Give documents with the same score the mean of their values."""
     start = 0
     while start < n:
-        stop = _end_of_tie(ranking.key, start, n)
+        stop = _end_of_tie(key, start, n)
         if stop > start + 1:
-            ranking.gain[start:stop] = ranking.gain[start:stop].mean()
-            ranking.relevant[start:stop] = ranking.relevant[start:stop].mean()
+            values[start:stop] = values[start:stop].mean()
         start = stop
 
 
 @kernel
-def _one_precision_for_ties(ranking: Ranking, n: int) -> None:
+def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int, precisions: Floats) -> None:
     """Recompute ``precisions`` with one precision a score, as average_precision_score does."""
-    start, precisions = 0, 0.0
+    start, total = 0, 0.0
     while start < n:
-        stop = _end_of_tie(ranking.key, start, n)
-        precision = ranking.hits[stop - 1] / stop
+        stop = _end_of_tie(key, start, n)
+        precision = hits[stop - 1] / stop
         for i in range(start, stop):
-            precisions += ranking.relevant[i] * precision
-            ranking.precisions[i] = precisions
+            total += relevant[i] * precision
+            precisions[i] = total
         start = stop
 
 
 @kernel
-def _read_off(kind: int, cut: int, ranking: Ranking, truth: Truth, rules: Rules, q: int, n: int) -> float:
-    """Return one measure of one ranked query."""
-    if kind == Kind.MAP:
-        return _average_precision(cut, ranking, rules, truth.n_relevant[q], n)
-    if kind == Kind.P:
-        return _precision(cut, ranking, rules, n)
-    if kind == Kind.NDCG:
-        return _ndcg(cut, ranking, truth, rules, truth.query_ptr[q], n)
-    if kind == Kind.MEAN_NDCG:
-        return _mean_ndcg(ranking, truth, rules, truth.query_ptr[q], n)
-    return _disagreement(ranking, truth, truth.n_pairs[q], n)
-
-
-@kernel
-def _average_precision(cut: int, ranking: Ranking, rules: Rules, n_relevant: int, n: int) -> float:
+def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int) -> float:
     if n_relevant == 0:
         return rules.empty_query
     if cut == 0:
-        return float(ranking.precisions[n - 1] / n_relevant)
+        return float(precisions[n - 1] / n_relevant)
     divisor = min(n_relevant, cut) if rules.map_cut_divides_by_k else n_relevant
-    return float(ranking.precisions[min(cut, n) - 1] / divisor)
+    return float(precisions[min(cut, n) - 1] / divisor)
 
 
 @kernel
-def _precision(cut: int, ranking: Ranking, rules: Rules, n: int) -> float:
+def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
     if cut <= n:
-        return float(ranking.hits[cut - 1] / cut)
+        return float(hits[cut - 1] / cut)
     if rules.short_precision == Short.ZERO:
         return 0.0
-    return float(ranking.hits[n - 1] / (n if rules.short_precision == Short.SHRINK else cut))
+    return float(hits[n - 1] / (n if rules.short_precision == Short.SHRINK else cut))
 
 
 @kernel
-def _ndcg(cut: int, ranking: Ranking, truth: Truth, rules: Rules, first: int, n: int) -> float:
-    if truth.ideal[first + n - 1] == 0.0:
+def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
+    if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     if cut > n and rules.short_ndcg == Short.ZERO:
         return 0.0
     last = n - 1 if cut == 0 else min(cut, n) - 1
-    return float(ranking.dcg[last] / truth.ideal[first + last])
+    return float(dcg[last] / ideal[first + last])
 
 
 @kernel
-def _mean_ndcg(ranking: Ranking, truth: Truth, rules: Rules, first: int, n: int) -> float:
-    if truth.ideal[first + n - 1] == 0.0:
+def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
+    if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     total = 0.0
     for i in range(n):
-        total += ranking.dcg[i] / truth.ideal[first + i]
+        total += dcg[i] / ideal[first + i]
     return total / n
 
 
 @kernel
-def _disagreement(ranking: Ranking, truth: Truth, n_pairs: int, n: int) -> float:
-    """Return the share of pairs in the wrong order, NaN without a pair: O(n log L).
+def _disagreement(key: Floats, item: Ints, level: Ints, n_pairs: int, n: int, tree: Ints) -> float:
+    """Return the share of pairs in the wrong order, NaN without a pair: O(n log n).
 
     Going down the ranking, a document is wrong about every lower label met at a higher score and half wrong
     about every lower label met at its own: the mean of the counts before and after its tie is entered.
     """
     if n_pairs == 0:
         return np.nan
-    tree = ranking.tree
     tree[: n + 1] = 0
     halves, start = 0, 0
     while start < n:
-        stop = _end_of_tie(ranking.key, start, n)
+        stop = _end_of_tie(key, start, n)
         for i in range(start, stop):
-            halves += _count_below(tree, truth.level[ranking.item[i]])
+            halves += _count_below(tree, level[item[i]])
         for i in range(start, stop):
-            _enter(tree, truth.level[ranking.item[i]], n)
+            _enter(tree, level[item[i]], n)
         for i in range(start, stop):
-            halves += _count_below(tree, truth.level[ranking.item[i]])
+            halves += _count_below(tree, level[item[i]])
         start = stop
     return 0.5 * halves / n_pairs
 
