@@ -14,6 +14,7 @@ from rankstudio.ui.icons import set_icon
 from rankstudio.ui.theme import Theme
 
 _RESET_SIDE = 20
+_ROW = 28
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 
@@ -135,7 +136,7 @@ class Field(QWidget):
         self.error.hide()
         self.reset_button.setProperty("role", "quiet")
         self.reset_button.setStyleSheet(TIGHT)
-        self.reset_button.setFixedSize(_RESET_SIDE, _RESET_SIDE)
+        self.reset_button.setFixedSize(_RESET_SIDE, _ROW)
         self.reset_button.setIconSize(QSize(14, 14))
         self.reset_button.hide()
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -145,7 +146,7 @@ class Field(QWidget):
         grid.setHorizontalSpacing(4)
         grid.setVerticalSpacing(3)
         top = Qt.AlignmentFlag.AlignTop
-        self.label.setFixedHeight(28)
+        self.label.setFixedHeight(_ROW)
         grid.addWidget(self.label, 0, 0, top)
         grid.addWidget(self.reset_button, 0, 1, top | Qt.AlignmentFlag.AlignRight)
         grid.addWidget(self.editor, 0, 2)

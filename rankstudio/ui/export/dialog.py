@@ -1,0 +1,262 @@
+"""One dialog for everything that can leave the program: model, tables, plots, plan, the run as code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.method.fields import choice_box
+from rankstudio.ui.theme import Theme
+
+_PICTURES = (("PNG, 300 dpi", ".png"), ("SVG", ".svg"), ("PDF", ".pdf"), ("CSV, the numbers", ".csv"))
+
+
+@dataclass(frozen=True)
+class ExportItem:
+    """One thing that can be exported.
+
+    Attributes
+    ----------
+    key : str
+        For the program.
+    label : str
+        For people: "Chosen model".
+    help : str
+        What is written, in a sentence.
+    formats : tuple of (label, suffix)
+        Such as ``("CSV", ".csv")``, the usual one first; empty for what is only copied.
+    stem : str
+        Suggested file name without its suffix.
+    write : callable(Path), optional
+        Writes the file, in the format that the suffix says; raises RankStudioError where it cannot.
+    text : callable() -> str, optional
+        What "Copy" puts on the clipboard.
+    unavailable : str
+        Why it cannot be exported now, as a sentence; "" where it can.
+    """
+
+    key: str
+    label: str
+    help: str
+    formats: tuple[tuple[str, str], ...] = ()
+    stem: str = "rankstudio"
+    write: Callable[[Path], object] | None = None
+    text: Callable[[], str] | None = None
+    unavailable: str = ""
+
+
+def plot_formats() -> tuple[tuple[str, str], ...]:
+    """Return the formats that every plot can be written in."""
+    return _PICTURES
+
+
+class ExportDialog(QDialog):
+    """Choose what to export, in which format and where to; the dialog stays open for the next one.
+
+    Parameters
+    ----------
+    theme : Theme
+    items : sequence of ExportItem
+    folder : Path, optional
+        Where to suggest to write; the user's home by default.
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    exported : Signal(str, object)
+        Key of the item and the Path, after a file was written.
+    """
+
+    exported = Signal(str, object)
+
+    def __init__(
+        self,
+        theme: Theme,
+        items: Sequence[ExportItem],
+        folder: Path | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("export-dialog")
+        self.setWindowTitle("Export")
+        self._theme = theme
+        self._items = tuple(items)
+        self._folder = folder or Path.home()
+        self._list = QListWidget()
+        self._help = QLabel()
+        self._format = choice_box(())
+        self._path = QLineEdit()
+        self._browse = QPushButton("Browse…")
+        self._message = QLabel()
+        self._copy = QPushButton("&Copy")
+        self._save = QPushButton("&Save")
+        self._close = QPushButton("Close")
+        self._confirmed: Path | None = None
+        self._lay_out()
+        self._connect()
+        self._list.setCurrentRow(0)
+
+    @property
+    def current(self) -> ExportItem:
+        """The item that is selected."""
+        return self._items[max(0, self._list.currentRow())]
+
+    @property
+    def path(self) -> Path:
+        """Where the file would go."""
+        return Path(self._path.text().strip()).expanduser()
+
+    def select(self, key: str) -> None:
+        """Select an item by its key."""
+        keys = [item.key for item in self._items]
+        self._list.setCurrentRow(keys.index(key))
+
+    @Slot()
+    def save(self) -> None:
+        """Write the selected item; an existing file is only replaced when this is asked for twice."""
+        item, path = self.current, self.path
+        if item.write is None or item.unavailable:
+            return
+        if path.exists() and path != self._confirmed:
+            self._confirmed = path
+            self._say(f"{path.name} exists already. Save once more to replace it.", "warning")
+            return
+        try:
+            item.write(path)
+        except RankStudioError as error:
+            self._say(str(error), "error")
+            return
+        except OSError as error:
+            self._say(f"{path}: the file could not be written: {error.strerror or error}.", "error")
+            return
+        self._confirmed = None
+        self._folder = path.parent
+        self._say(f"Written to {path}.", "ok")
+        self.exported.emit(item.key, path)
+
+    @Slot()
+    def copy(self) -> None:
+        """Put the selected item on the clipboard as text."""
+        if self.current.text is not None and not self.current.unavailable:
+            QGuiApplication.clipboard().setText(self.current.text())
+            self._say(f"{self.current.label} copied.", "ok")
+
+    def _lay_out(self) -> None:
+        self._list.setObjectName("export-items")
+        self._list.setAccessibleName("What to export")
+        self._list.setFixedWidth(210)
+        self._list.setSpacing(1)
+        for item in self._items:
+            QListWidgetItem(item.label, self._list)
+        self._help.setProperty("role", "muted")
+        for label in (self._help, self._message):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._help.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._save.setProperty("role", "primary")
+        self._save.setDefault(True)
+        for widget, name in ((self._format, "Format"), (self._path, "File")):
+            widget.setAccessibleName(name)
+            widget.setObjectName(f"export-{name.lower()}")
+        place = QHBoxLayout()
+        place.addWidget(self._path, 1)
+        place.addWidget(self._browse)
+        form = QFormLayout()
+        form.setHorizontalSpacing(12)
+        form.setVerticalSpacing(8)
+        form.addRow("F&ormat", self._format)
+        form.addRow("&File", place)
+        right = QVBoxLayout()
+        right.setSpacing(12)
+        right.addWidget(self._help)
+        right.addLayout(form)
+        right.addWidget(self._message)
+        right.addStretch(1)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self._close)
+        buttons.addStretch(1)
+        buttons.addWidget(self._copy)
+        buttons.addWidget(self._save)
+        right.addLayout(buttons)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 16, 16, 16)
+        row.setSpacing(18)
+        row.addWidget(self._list)
+        row.addLayout(right, 1)
+        self.resize(680, 360)
+
+    def _connect(self) -> None:
+        self._list.currentRowChanged.connect(self._show_item)
+        self._list.itemActivated.connect(self.save)
+        self._format.activated.connect(self._follow_format)
+        self._path.textEdited.connect(self._forget)
+        self._browse.clicked.connect(self._ask)
+        self._copy.clicked.connect(self.copy)
+        self._save.clicked.connect(self.save)
+        self._close.clicked.connect(self.close)
+
+    @Slot()
+    def _show_item(self) -> None:
+        item = self.current
+        self._format.clear()
+        for label, suffix in item.formats:
+            self._format.addItem(f"{label} ({suffix})", suffix)
+        writes = item.write is not None and not item.unavailable
+        for widget in (self._format, self._path, self._browse, self._save):
+            widget.setEnabled(writes)
+        self._copy.setVisible(item.text is not None)
+        self._copy.setEnabled(not item.unavailable)
+        self._help.setText(item.help)
+        suffix = item.formats[0][1] if item.formats else ""
+        self._path.setText(str(self._folder / f"{item.stem}{suffix}") if item.write else "")
+        self._forget()
+        if item.unavailable:
+            self._say(item.unavailable, "muted")
+
+    @Slot()
+    def _follow_format(self) -> None:
+        """Give the file the suffix of the format."""
+        self._path.setText(str(self.path.with_suffix(self._format.currentData())))
+        self._forget()
+
+    @Slot()
+    def _forget(self) -> None:
+        """Drop the message and the permission to replace a file, which were about another path."""
+        self._confirmed = None
+        self._say("", "muted")
+        suffixes = [suffix for _, suffix in self.current.formats]
+        if self.path.suffix in suffixes:
+            self._format.setCurrentIndex(suffixes.index(self.path.suffix))
+
+    @Slot()
+    def _ask(self) -> None:
+        filters = ";;".join(f"{label} (*{suffix})" for label, suffix in self.current.formats)
+        chosen, _ = QFileDialog.getSaveFileName(self, f"Export {self.current.label}", str(self.path), filters)
+        if chosen:
+            self._path.setText(chosen)
+            self._forget()
+            self._confirmed = Path(chosen)  # the file dialog has asked whether to replace it
+
+    def _say(self, sentence: str, role: str) -> None:
+        self._message.setText(sentence)
+        self._message.setProperty("role", role)
+        self._message.style().unpolish(self._message)
+        self._message.style().polish(self._message)

@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from rankstudio.engine.errors import OutputError
+from rankstudio.ui.export.dialog import ExportDialog, ExportItem, plot_formats
+
+
+def refuse(path: Path) -> None:
+    raise OutputError(f"{path}: no room.")
+
+
+@pytest.fixture
+def dialog(app, theme, tmp_path):
+    items = (
+        ExportItem(
+            "table",
+            "Features table",
+            "The path.",
+            (("CSV", ".csv"), ("TSV", ".tsv")),
+            "features",
+            lambda path: path.write_text(path.suffix),
+        ),
+        ExportItem("curves", "Curves", "The plot.", plot_formats(), "curves", refuse),
+        ExportItem("command", "Run as a command", "For a terminal.", text=lambda: "rankstudio run plan.toml"),
+        ExportItem(
+            "model",
+            "Chosen model",
+            "Its weights.",
+            (("JSON", ".json"),),
+            write=refuse,
+            unavailable="No model yet.",
+        ),
+        ExportItem(
+            "gone", "Elsewhere", "Fails.", (("CSV", ".csv"),), write=lambda path: path.write_text("x")
+        ),
+    )
+    made = ExportDialog(theme, items, tmp_path)
+    made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents()
+
+
+def test_an_item_is_written_where_the_dialog_says(dialog, tmp_path):
+    told = []
+    dialog.exported.connect(lambda key, path: told.append((key, path)))
+    assert dialog.path == tmp_path / "features.csv"
+    QTest.mouseClick(dialog._save, Qt.MouseButton.LeftButton)
+    assert (tmp_path / "features.csv").read_text() == ".csv"
+    assert told == [("table", tmp_path / "features.csv")]
+    assert "Written to" in dialog._message.text()
+
+
+def test_format_and_suffix_follow_each_other(dialog, tmp_path):
+    dialog._format.setCurrentIndex(1)
+    dialog._format.activated.emit(1)
+    assert dialog.path == tmp_path / "features.tsv"
+    dialog._path.setText(str(tmp_path / "other.csv"))
+    dialog._path.textEdited.emit(dialog._path.text())
+    assert dialog._format.currentData() == ".csv"
+
+
+def test_an_existing_file_is_replaced_only_on_the_second_ask(dialog, tmp_path):
+    (tmp_path / "features.csv").write_text("old")
+    dialog.save()
+    assert (tmp_path / "features.csv").read_text() == "old"
+    assert "exists already" in dialog._message.text()
+    dialog._path.textEdited.emit(
+        dialog._path.text()
+    )  # the permission is for what was there when it was asked
+    dialog.save()
+    assert (tmp_path / "features.csv").read_text() == "old"
+    dialog.save()
+    assert (tmp_path / "features.csv").read_text() == ".csv"
+
+
+def test_failures_are_sentences(dialog, tmp_path):
+    dialog.select("curves")
+    dialog.save()
+    assert dialog._message.text() == f"{tmp_path / 'curves.png'}: no room."
+    dialog.select("gone")
+    dialog._path.setText(str(tmp_path / "no such folder" / "x.csv"))
+    dialog.save()
+    assert "could not be written: No such file or directory." in dialog._message.text()
+
+
+def test_what_is_text_is_copied(dialog):
+    assert not dialog._copy.isVisible()
+    dialog.select("command")
+    assert dialog._copy.isVisible()
+    assert not dialog._save.isEnabled()
+    dialog.copy()
+    assert QGuiApplication.clipboard().text() == "rankstudio run plan.toml"
+
+
+def test_what_is_not_there_says_why_and_writes_nothing(dialog, tmp_path):
+    dialog.select("model")
+    assert dialog._message.text() == "No model yet."
+    assert not dialog._save.isEnabled()
+    dialog.save()
+    assert not list(tmp_path.iterdir())
