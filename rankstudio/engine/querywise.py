@@ -192,6 +192,23 @@ class QueryStatistics:
         varies: NDArray[np.bool_] = np.diagonal(self.total)[:-1] > 0
         return varies
 
+    def in_blocks(self, size: int) -> Floats:
+        """Return the Gram matrices with ``size`` queries side by side, shape (ceil(Q / size), n + 1, n + 1, size).
+
+        The last block is filled up with zeros. Kept for the next call.
+        """
+        if size not in self._blocks:
+            blocks = -(-self.n_queries // size)
+            width = self.total.shape[0]
+            padded = np.zeros((blocks, size, width, width))
+            padded.reshape(-1, width, width)[: self.n_queries] = self.gram
+            self._blocks[size] = np.ascontiguousarray(np.moveaxis(padded, 1, 3))
+        return self._blocks[size]
+
+    @cached_property
+    def _blocks(self) -> dict[int, Floats]:
+        return {}
+
     @cached_property
     def eigen(self) -> tuple[Floats, Floats]:
         """Eigenvalues (n,), none negative, and eigenvectors (n, n) of X^'X^: O(n³), once for every λ."""

@@ -5,11 +5,17 @@ For each held-out query q the state of one greedy run is a partial Cholesky fact
 held-out features v_qj it implies. With b_a the a-th selected feature, everything a candidate's criterion
 needs follows from three arrays that only ever grow by one row a step:
 
-    rows[q, a, j]  = γ_j, the a-th pivot row over its pivot: v_qj -= γ_j v_qb when b = b_a came in
-    dots[q, a, j]  = X^_q[:, j]' u_a, with u_a the held-out residual of b_a at the moment it came in
-    cross[q, a, c] = u_a' u_c
+    rows[a, j]  = γ_j, the a-th pivot row over its pivot: v_qj -= γ_j v_qb when b = b_a came in
+    dots[a, j]  = X^_q[:, j]' u_a, with u_a the held-out residual of b_a at the moment it came in
+    cross[c, a] = u_c' u_a for a <= c
 
-so a step costs O(Q n t) multiplications at step t, reads what it needs once, and rewrites nothing.
+The axis j is the place of a feature among those not yet selected: ``order[place]`` is its column. A selected
+feature's place is filled with the last one, so that step t reads t rows of n - t numbers: O(Q t (n - t)),
+memory and multiplications alike.
+
+Every array has the queries of a block side by side on its last axis, so that each innermost loop does the
+same for ``BLOCK`` queries in vector registers. The last block is filled up with queries of no documents,
+whose Gram matrix and so whose part in every sum is 0.
 """
 
 from __future__ import annotations
@@ -18,76 +24,141 @@ import numpy as np
 from numba import njit
 
 BLOCK = 32
-"""Queries whose costs are summed together. Fixed, so that sums do not depend on the number of threads."""
+"""Queries in a block. Costs are summed block by block, so they do not depend on the number of threads."""
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def start(gram, total, regularization, first, last, pivot, right, ev, vv, ee):  # type: ignore[no-untyped-def]
-    """Fill the state of queries first … last - 1 for the empty selection."""
+def start(gram, total, regularization, first, last, state, partial):  # type: ignore[no-untyped-def]
+    """Fill the state of blocks first … last - 1 for the empty selection, and sum the first costs."""
+    pivot, right, ev, vv, ee = state
     n = total.shape[0] - 1
-    for q in range(first, last):
-        ee[q] = gram[q, n, n]
+    for k in range(first, last):
+        for i in range(BLOCK):
+            ee[k, i] = gram[k, n, n, i]
         for j in range(n):
-            pivot[q, j] = total[j, j] - gram[q, j, j] + regularization
-            right[q, j] = total[j, n] - gram[q, j, n]
-            ev[q, j] = gram[q, j, n]
-            vv[q, j] = gram[q, j, j]
+            for i in range(BLOCK):
+                pivot[k, j, i] = total[j, j] - gram[k, j, j, i] + regularization
+                right[k, j, i] = total[j, n] - gram[k, j, n, i]
+                ev[k, j, i] = gram[k, j, n, i]
+                vv[k, j, i] = gram[k, j, j, i]
+            partial[k, j] = _cost(j, k, state)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def costs(first, last, pivot, right, ev, vv, ee, out):  # type: ignore[no-untyped-def]
-    """Sum over queries first … last - 1 what each candidate's criterion would be, into ``out`` (n,)."""
-    n = pivot.shape[1]
-    out[:] = 0.0
-    for q in range(first, last):
-        for j in range(n):
-            beta = right[q, j] / pivot[q, j]
-            out[j] += ee[q] + beta * (beta * vv[q, j] - 2.0 * ev[q, j])
+def _cost(j, k, state):  # type: ignore[no-untyped-def]
+    """Sum over a block what the criterion would be with the feature at a place added."""
+    pivot, right, ev, vv, ee = state
+    cost = 0.0
+    for i in range(BLOCK):
+        beta = right[k, j, i] / pivot[k, j, i]
+        cost += ee[k, i] + beta * (beta * vv[k, j, i] - 2.0 * ev[k, j, i])
+    return cost
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def select(  # type: ignore[no-untyped-def]
-    b, t, gram, total, regularization, first, last, pivot, right, ev, vv, ee, rows, dots, cross, pivots
+    place, order, t, gram, total, regularization, first, last, state, history, partial
 ):
-    """Take feature b in as the t-th selected one (from 0), for queries first … last - 1."""
-    n = pivot.shape[1]
-    row = np.empty(n)
-    moved = np.empty(n)
-    for q in range(first, last):
-        pivot_b = pivot[q, b]
-        beta = right[q, b] / pivot_b
-        right_b, ev_b, vv_b = right[q, b], ev[q, b], vv[q, b]
-        # T_q[b, :] and X^_q[:, b]'X^_q, residualised by what was selected before.
-        for j in range(n):
-            moved[j] = gram[q, b, j]
-            row[j] = total[b, j] - moved[j]
+    """Take the feature at a place in as the t-th selected one (from 0), for blocks first … last - 1.
+
+    ``order`` still holds the places before the selection: n - t of them count.
+    """
+    pivot, right, ev, vv, ee = state
+    rows, dots, cross, pivots = history
+    b = order[place]
+    end = order.shape[0] - t - 1  # the last place, and how many are left
+    gammas = np.empty((t, BLOCK))
+    between = np.empty((t, BLOCK))
+    taken = np.empty((5, BLOCK))  # of b: 1 / pivot, right-hand side, weight β, ev and vv
+    row, moved, seen = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for k in range(first, last):
+        for i in range(BLOCK):
+            pivots[k, t, i] = pivot[k, place, i]
+            taken[0, i] = 1.0 / pivot[k, place, i]
+            taken[1, i] = right[k, place, i]
+            taken[2, i] = right[k, place, i] / pivot[k, place, i]
+            taken[3, i] = ev[k, place, i]
+            taken[4, i] = vv[k, place, i]
+            ee[k, i] += taken[2, i] * (taken[2, i] * taken[4, i] - 2.0 * taken[3, i])
+        for array in (pivot, right, ev, vv):
+            array[k, place] = array[k, end]
         for a in range(t):
-            gamma = rows[q, a, b]
-            weight = gamma * pivots[q, a]
-            for j in range(n):
-                row[j] -= weight * rows[q, a, j]
-                moved[j] -= gamma * dots[q, a, j]
-        for a in range(t):
-            between = dots[q, a, b]
-            for c in range(t):
-                between -= rows[q, c, b] * cross[q, a, c]
-            cross[q, a, t] = between
-            cross[q, t, a] = between
-        cross[q, t, t] = vv_b
-        pivots[q, t] = pivot_b
-        dots[q, t, :] = moved
-        for a in range(t):
-            between = cross[q, a, t]
-            for j in range(n):
-                moved[j] -= between * rows[q, a, j]
-        ee[q] += beta * (beta * vv_b - 2.0 * ev_b)
-        inverse = 1.0 / pivot_b
-        for j in range(n):
-            gamma = row[j] * inverse
-            rows[q, t, j] = gamma
-            ev[q, j] -= gamma * ev_b + beta * (moved[j] - gamma * vv_b)
-            vv[q, j] += gamma * (gamma * vv_b - 2.0 * moved[j])
-            # The Schur complement of a positive semidefinite matrix plus λI never falls below λ;
-            # rounding may take it there, where a feature is a combination of those selected.
-            pivot[q, j] = max(pivot[q, j] - gamma * row[j], regularization)
-            right[q, j] -= gamma * right_b
+            gammas[a] = rows[k, a, place]
+            between[a] = dots[k, a, place]
+            rows[k, a, place] = rows[k, a, end]
+            dots[k, a, place] = dots[k, a, end]
+        _relate(t, k, gammas, between, cross)
+        cross[k, t, t] = taken[4]
+        for j in range(end):
+            column = order[end] if j == place else order[j]
+            # T_q[b, j] and X^_q[:, b]'X^_q[:, j], residualised by what was selected before.
+            for i in range(BLOCK):
+                moved[i] = gram[k, b, column, i]
+                row[i] = total[b, column] - gram[k, b, column, i]
+                seen[i] = 0.0
+            for a in range(t):
+                for i in range(BLOCK):
+                    gamma = rows[k, a, j, i]
+                    row[i] -= gammas[a, i] * pivots[k, a, i] * gamma
+                    moved[i] -= gammas[a, i] * dots[k, a, j, i]
+                    seen[i] += between[a, i] * gamma
+            for i in range(BLOCK):
+                dots[k, t, j, i] = moved[i]
+                product = moved[i] - seen[i]
+                gamma = row[i] * taken[0, i]
+                rows[k, t, j, i] = gamma
+                ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
+                vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
+                # The Schur complement of a positive semidefinite matrix plus λI never falls below λ;
+                # rounding may take it there, where a feature is a combination of those selected.
+                pivot[k, j, i] = max(pivot[k, j, i] - gamma * row[i], regularization)
+                right[k, j, i] -= gamma * taken[1, i]
+            partial[k, j] = _cost(j, k, state)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _relate(t, k, gammas, between, cross):  # type: ignore[no-untyped-def]
+    """Turn X^_q[:, b]'u_a, given in ``between``, into u_t'u_a, and keep it: cross[c, a] for a <= c."""
+    for a in range(t):
+        for i in range(BLOCK):
+            cross[k, t, a, i] = between[a, i]
+    for c in range(t):
+        for i in range(BLOCK):
+            cross[k, t, c, i] -= gammas[c, i] * cross[k, c, c, i]
+        for a in range(c):
+            for i in range(BLOCK):
+                value = cross[k, c, a, i]
+                cross[k, t, a, i] -= gammas[c, i] * value
+                cross[k, t, c, i] -= gammas[a, i] * value
+    for a in range(t):
+        for i in range(BLOCK):
+            between[a, i] = cross[k, t, a, i]
+
+
+@njit(cache=True, nogil=True)
+def extend(total, regularization, selected, factor, along, coef):  # type: ignore[no-untyped-def]
+    """Learn from all queries after one more feature: grow the Cholesky factor by a row, then substitute.
+
+    ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI and its forward substitution for
+    all but the last feature of ``selected``; ``coef`` (n,) receives the weights. O(t²) at step t.
+    """
+    t = selected.shape[0] - 1
+    n = total.shape[0] - 1
+    b = selected[t]
+    diagonal = total[b, b] + regularization
+    value = total[b, n]
+    for i in range(t):
+        entry = total[b, selected[i]]
+        for c in range(i):
+            entry -= factor[t, c] * factor[i, c]
+        entry /= factor[i, i]
+        factor[t, i] = entry
+        diagonal -= entry * entry
+        value -= entry * along[i]
+    factor[t, t] = np.sqrt(max(diagonal, regularization))
+    along[t] = value / factor[t, t]
+    for i in range(t, -1, -1):
+        value = along[i]
+        for c in range(i + 1, t + 1):
+            value -= factor[c, i] * coef[selected[c]]
+        coef[selected[i]] = value / factor[i, i]

@@ -46,44 +46,52 @@ class LeaveQueryOutSearch:
         executor: Executor | None = None,
         workers: int = 1,
     ) -> None:
-        Q, n = statistics.n_queries, statistics.n_features
+        n = statistics.n_features
         self._statistics = statistics
         self._regularization = regularization
         self._executor = executor
-        self._ranges = _ranges(Q, workers)
-        self._state = (*(np.empty((Q, n)) for _ in range(4)), np.empty(Q))
+        self._gram = statistics.in_blocks(_kernels.BLOCK)
+        blocks, width = self._gram.shape[0], _kernels.BLOCK
+        self._ranges = _ranges(blocks, workers)
+        self._order = np.arange(n)
+        self._state = (*(np.empty((blocks, n, width)) for _ in range(4)), np.empty((blocks, width)))
         self._history = (
-            np.empty((Q, capacity, n)),
-            np.empty((Q, capacity, n)),
-            np.empty((Q, capacity, capacity)),
-            np.empty((Q, capacity)),
+            np.empty((blocks, capacity, n, width)),
+            np.empty((blocks, capacity, n, width)),
+            np.empty((blocks, capacity, capacity, width)),
+            np.empty((blocks, capacity, width)),
         )
-        self._partial = np.empty((-(-Q // _kernels.BLOCK), n))
+        self._partial = np.empty((blocks, n))
+        self._coef = np.zeros(n)
+        self._factor = np.empty((capacity, capacity)), np.empty(capacity)
         self.selected: tuple[int, ...] = ()
         self.informative = statistics.informative
         self._each(self._start)
 
     def costs(self) -> Floats:
-        """Return what the criterion would be with each feature added, shape (n,).
-
-        The entries of features already selected mean nothing.
-        """
-        total: Floats = self._partial.sum(axis=0)
-        return total
+        """Return what the criterion would be with each feature added, shape (n,); NaN if selected already."""
+        left = self._order[: self._order.size - len(self.selected)]
+        costs = np.full(self._order.size, np.nan)
+        costs[left] = self._partial[:, : left.size].sum(axis=0)
+        return costs
 
     def criterion(self) -> float:
         """Return the criterion of the present selection."""
         return float(self._state[-1].sum())
 
-    def select(self, feature: int) -> None:
-        """Add a feature to the selection."""
-        step = len(self.selected)
-        self._each(lambda first, last: self._select(feature, step, first, last))
-        self.selected = (*self.selected, feature)
-
     def weights(self) -> Floats:
         """Return RankRLS's weights with the present selection, learned from all queries, shape (n,)."""
-        return self._statistics.weights(self.selected, self._regularization)
+        return self._coef.copy()
+
+    def select(self, feature: int) -> None:
+        """Add a feature to the selection."""
+        step, last = len(self.selected), self._order.size - len(self.selected) - 1
+        place = int(np.flatnonzero(self._order[: last + 1] == feature)[0])
+        self._each(lambda first, end: self._select(place, step, first, end))
+        self._order[place], self._order[last] = self._order[last], feature
+        self.selected = (*self.selected, feature)
+        total, selected = self._statistics.total, np.array(self.selected)
+        _kernels.extend(total, self._regularization, selected, *self._factor, self._coef)
 
     def _each(self, work: Callable[[int, int], None]) -> None:
         if self._executor is None:
@@ -94,25 +102,26 @@ class LeaveQueryOutSearch:
             future.result()
 
     def _start(self, first: int, last: int) -> None:
-        s = self._statistics
-        _kernels.start(s.gram, s.total, self._regularization, first, last, *self._state)
-        self._sum_costs(first, last)
+        total = self._statistics.total
+        _kernels.start(self._gram, total, self._regularization, first, last, self._state, self._partial)
 
-    def _select(self, feature: int, step: int, first: int, last: int) -> None:
-        s = self._statistics
+    def _select(self, place: int, step: int, first: int, last: int) -> None:
         _kernels.select(
-            feature, step, s.gram, s.total, self._regularization, first, last, *self._state, *self._history
+            place,
+            self._order,
+            step,
+            self._gram,
+            self._statistics.total,
+            self._regularization,
+            first,
+            last,
+            self._state,
+            self._history,
+            self._partial,
         )
-        self._sum_costs(first, last)
-
-    def _sum_costs(self, first: int, last: int) -> None:
-        for begin in range(first, last, _kernels.BLOCK):
-            end = min(begin + _kernels.BLOCK, last)
-            _kernels.costs(begin, end, *self._state, self._partial[begin // _kernels.BLOCK])
 
 
-def _ranges(n_queries: int, parts: int) -> tuple[tuple[int, int], ...]:
-    """Cut the queries into ranges of whole blocks, one a thread."""
-    blocks = -(-n_queries // _kernels.BLOCK)
-    cuts = [round(blocks * p / parts) * _kernels.BLOCK for p in range(parts)] + [n_queries]
-    return tuple((a, b) for a, b in pairwise(cuts) if b > a) or ((0, n_queries),)
+def _ranges(blocks: int, parts: int) -> tuple[tuple[int, int], ...]:
+    """Cut the blocks of queries into ranges, one a thread."""
+    cuts = [round(blocks * part / parts) for part in range(parts + 1)]
+    return tuple((a, b) for a, b in pairwise(cuts) if b > a)
