@@ -1,0 +1,47 @@
+"""Numbers as the window writes them: powers with superscripts, and no more digits than help."""
+
+from __future__ import annotations
+
+import math
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+MINUS = "−"
+
+
+def superscript(number: int) -> str:
+    """Return an integer in superscript figures: 10 → "¹⁰", -3 → "⁻³"."""
+    return str(number).translate(_SUPERSCRIPTS)
+
+
+def plain(value: float, digits: int = 4) -> str:
+    """Return a number with at most ``digits`` significant figures and no trailing zeros: 0.5, 64, 1e-07."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-")
+
+
+def exponent_of_two(value: float) -> int | None:
+    """Return a where value = 2^a exactly, else None."""
+    if not (math.isfinite(value) and value > 0):
+        return None
+    fraction, exponent = math.frexp(value)
+    return exponent - 1 if fraction == 0.5 else None
+
+
+def power(value: float) -> str:
+    """Return a power of two as one ("2⁶"), any other number plainly ("0.3")."""
+    exponent = exponent_of_two(value)
+    return plain(value) if exponent is None else f"2{superscript(exponent)}"
+
+
+def power_and_value(value: float) -> str:
+    """Return "2⁶ = 64"; a number that is no power of two plainly."""
+    exponent = exponent_of_two(value)
+    return plain(value) if exponent is None else f"2{superscript(exponent)} = {plain(value)}"
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """Return a number with its sign and a true minus: "+0.24", "−0.10"; "–" for NaN."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:+.{decimals}f}".replace("-", MINUS)

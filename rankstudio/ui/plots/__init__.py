@@ -1,0 +1,9 @@
+"""Our plots on pyqtgraph: numbers in, signals out; each can be written to a file and gives its numbers back."""
+
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import Plot
+from rankstudio.ui.plots.curves import CurvesPlot
+from rankstudio.ui.plots.export import export_plot
+from rankstudio.ui.plots.menu import plot_menu
+
+__all__ = ["Axes", "CurvesPlot", "Plot", "export_plot", "plot_menu"]

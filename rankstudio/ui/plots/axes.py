@@ -1,0 +1,160 @@
+"""Title, axis texts, ticks and grid of a plot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
+
+from rankstudio.ui.colors import Colors
+from rankstudio.ui.fonts import SMALL, TINY, font
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.layers import Layer, hairline, pen
+from rankstudio.ui.plots.ticks import integer_ticks, nice_ticks, tick_labels
+
+if TYPE_CHECKING:
+    from rankstudio.ui.plots.base import Plot
+
+TITLE_HEIGHT = 26.0
+LABEL_HEIGHT = 20.0
+TICK_HEIGHT = 20.0
+AIR = 8.0
+_X_SPACING = 52.0
+_Y_SPACING = 34.0
+
+Ticks = list[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What is written around a plot area.
+
+    Attributes
+    ----------
+    title : str
+        What the y axis measures, at the top left.
+    x_label : str
+        What the x axis measures, below it.
+    integer_x : bool
+        Whether x counts something.
+    show_y : bool
+        Whether the y axis has ticks and a grid.
+    """
+
+    title: str = ""
+    x_label: str = ""
+    integer_x: bool = False
+    show_y: bool = True
+
+    def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
+        """Return positions and texts of the ticks that fit into a height in pixels."""
+        if not self.show_y:
+            return []
+        values = nice_ticks(*y_range, max(2.0, height / _Y_SPACING))
+        return list(zip(values, tick_labels(values), strict=True))
+
+    def x_ticks(self, x_range: tuple[float, float], width: float) -> Ticks:
+        """Return positions and texts of the ticks that fit into a width in pixels."""
+        count = max(2.0, width / _X_SPACING)
+        if self.integer_x:
+            return [(t, f"{t:.0f}") for t in integer_ticks(*x_range, count)]
+        values = nice_ticks(*x_range, count)
+        return list(zip(values, _shortest(values), strict=True))
+
+    def frame(self, size: QSizeF, x_range: tuple[float, float], y_range: tuple[float, float]) -> Frame:
+        """Lay out a drawing: the plot area is what titles and labels leave.
+
+        Parameters
+        ----------
+        size : QSizeF
+            Of the whole drawing, in logical pixels.
+        x_range, y_range : tuple of float
+            The data to show.
+        """
+        top = TITLE_HEIGHT if self.title else AIR
+        bottom = TICK_HEIGHT + (LABEL_HEIGHT if self.x_label else 0.0)
+        height = max(1.0, size.height() - top - bottom)
+        metrics = QFontMetricsF(font(TINY))
+        widths = [metrics.horizontalAdvance(text) for _, text in self.y_ticks(y_range, height)]
+        left = max(widths, default=0.0) + AIR
+        width = max(1.0, size.width() - left - 2 * AIR)
+        area = QRectF(round(left), round(top), round(width), round(height))
+        return Frame(area, QRectF(QPointF(0, 0), size), x_range, y_range)
+
+
+def _shortest(values: list[float]) -> list[str]:
+    """Return texts without trailing zeros: 0, 0.25, 0.5, 0.75, 1."""
+    labels = tick_labels(values)
+    return [t.rstrip("0").rstrip(".") if "." in t else t for t in labels]
+
+
+class AxesLayer(Layer):
+    """Draws what `Axes` describes, below everything else."""
+
+    def __init__(self, plot: Plot) -> None:
+        super().__init__(plot, z=-10.0, clipped=False)
+
+    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw grid, ticks and texts."""
+        axes, area = self.plot.axes, frame.area
+        painter.setFont(font(TINY))
+        if self.plot.is_empty():
+            self._draw_placeholder(painter, frame, colors)
+        else:
+            self._draw_ticks(painter, frame, colors)
+        painter.setFont(font(SMALL))
+        painter.setPen(colors.q("muted"))
+        if axes.title:
+            painter.drawText(
+                QRectF(0, 0, frame.outer.width(), 18), Qt.AlignmentFlag.AlignLeft, self._cut(painter, frame)
+            )
+        if axes.x_label:
+            low = QRectF(area.left(), frame.outer.bottom() - LABEL_HEIGHT, area.width(), LABEL_HEIGHT)
+            painter.drawText(low, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, axes.x_label)
+
+    def _cut(self, painter: QPainter, frame: Frame) -> str:
+        """Return the title, cut to the drawing's width."""
+        return painter.fontMetrics().elidedText(
+            self.plot.axes.title, Qt.TextElideMode.ElideRight, int(frame.outer.width())
+        )
+
+    def _draw_ticks(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the grid and the texts of both axes."""
+        axes, area = self.plot.axes, frame.area
+        for value, text in axes.y_ticks(frame.y_range, area.height()):
+            y = round(frame.y_px(value))
+            hairline(painter, colors.q("line_soft"), QPointF(area.left(), y), QPointF(area.right(), y))
+            painter.setPen(colors.q("muted"))
+            box = QRectF(0, y - 9, area.left() - AIR, 18)
+            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        hairline(painter, colors.q("line"), area.bottomLeft(), area.bottomRight())
+        painter.setPen(colors.q("muted"))
+        for value, text in axes.x_ticks(frame.x_range, area.width()):
+            box = QRectF(frame.x_px(value) - 40, area.bottom() + 4, 80, 16)
+            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, text)
+
+    def _draw_placeholder(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Say in the middle of an empty plot what will be here."""
+        area = frame.area
+        hairline(painter, colors.q("line_soft"), area.bottomLeft(), area.bottomRight())
+        painter.setFont(font(SMALL))
+        painter.setPen(colors.q("muted"))
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(area.adjusted(16, 0, -16, 0), flags, self.plot.placeholder)
+
+
+class FocusLayer(Layer):
+    """A ring around a plot that has the keyboard."""
+
+    def __init__(self, plot: Plot) -> None:
+        super().__init__(plot, z=100.0, clipped=False, on_paper=False)
+
+    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the ring where the keyboard's focus is shown."""
+        if not self.plot.shows_focus():
+            return
+        painter.setPen(pen(colors.q("accent"), 2.0))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(frame.outer.adjusted(1, 1, -1, -1), 6, 6)

@@ -1,0 +1,220 @@
+"""The base of our plots: a pyqtgraph view with layers, a theme, one redraw per frame, and numbers to export."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+from pyqtgraph import GraphicsView
+
+from rankstudio.ui.colors import Colors
+from rankstudio.ui.plots.axes import Axes, AxesLayer, FocusLayer
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.layers import Layer
+from rankstudio.ui.plots.value_box import ValueBox
+from rankstudio.ui.theme import Theme
+
+FRAME_MS = 33
+"""Least time between two redraws asked for by data, in milliseconds: 30 a second."""
+
+Cell = str | float | int
+Numbers = tuple[list[str], list[list[Cell]]]
+
+_KEYBOARD = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+
+
+class Plot(GraphicsView):
+    """What all plots share. Subclasses add layers and say what the ranges, the numbers and the mouse mean.
+
+    Parameters
+    ----------
+    theme : Theme
+    axes : Axes
+        Title, axis texts and kind of ticks.
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    failed : Signal(str)
+        A sentence, when something the user asked the plot for (to save it, say) did not work.
+    placeholder : str
+        What an empty plot says.
+    """
+
+    failed = Signal(str)
+
+    def __init__(self, theme: Theme, axes: Axes, parent: QWidget | None = None) -> None:
+        super().__init__(parent, background=theme.colors.panel)
+        self.theme = theme
+        self.axes = axes
+        self.placeholder = ""
+        self.setCentralItem(None)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(120, 90)
+        self.setAccessibleName(axes.title)
+        self.box = ValueBox(theme, self)
+        self._layers: list[Layer] = []
+        self._focus_shown = False
+        self._pressed: QPointF | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(FRAME_MS)
+        self._timer.timeout.connect(self.flush)
+        self.add_layer(AxesLayer(self))
+        self.add_layer(FocusLayer(self))
+        theme.changed.connect(self.restyle)
+
+    # What subclasses say
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the x and y range to show."""
+        return (0.0, 1.0), (0.0, 1.0)
+
+    def is_empty(self) -> bool:
+        """Tell whether there is nothing to show yet."""
+        raise NotImplementedError
+
+    def numbers(self) -> Numbers:
+        """Return the numbers behind the plot: column names, and rows of texts and numbers."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Prepare to draw what was set since the last frame."""
+
+    def hover(self, at: QPointF | None) -> None:
+        """Take notice of the mouse at a pixel, or of its absence."""
+
+    def click(self, at: QPointF) -> None:
+        """Take notice of a click at a pixel."""
+
+    # Drawing
+
+    def add_layer(self, layer: Layer) -> None:
+        """Put a layer on the plot."""
+        self._layers.append(layer)
+        self.addItem(layer)
+        layer.fit(self.frame().outer)
+
+    def frame(self) -> Frame:
+        """Return where data lie on the screen at this moment."""
+        return self.frame_for(QSizeF(self.size()))
+
+    def frame_for(self, size: QSizeF) -> Frame:
+        """Return where data lie on a drawing of another size."""
+        return self.axes.frame(size, *self.ranges())
+
+    def set_axes(self, axes: Axes) -> None:
+        """Change title, axis texts or ticks."""
+        self.axes = axes
+        self.setAccessibleName(axes.title)
+        self.mark_dirty()
+
+    def draw(self, painter: QPainter, size: QSizeF, colors: Colors) -> None:
+        """Draw the figure on any device, without what follows the mouse.
+
+        Parameters
+        ----------
+        painter : QPainter
+            Scaled so that its units are logical pixels.
+        size : QSizeF
+            Of the figure, in logical pixels.
+        colors : Colors
+            Which need not be the screen's.
+        """
+        self.flush()
+        frame = self.frame_for(size)
+        painter.fillRect(frame.outer, colors.q("panel"))
+        for layer in sorted(self._layers, key=lambda one: one.zValue()):
+            if layer.on_paper and layer.isVisible():
+                layer.render_to(painter, frame, colors)
+
+    def mark_dirty(self) -> None:
+        """Ask for a redraw; many askings within a frame cost one."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    @Slot()
+    def flush(self) -> None:
+        """Redraw now what was set since the last frame."""
+        self._timer.stop()
+        self.refresh()
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Let every layer be painted anew."""
+        for layer in self._layers:
+            layer.update()
+
+    @Slot()
+    def restyle(self) -> None:
+        """Take on the theme's present colours."""
+        self.setBackground(self.theme.colors.panel)
+        self.box.update()
+        self.redraw()
+
+    def shows_focus(self) -> bool:
+        """Tell whether the keyboard came here by the keyboard, so that a ring is due."""
+        return self._focus_shown
+
+    # Qt
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Fit the layers to the new size."""
+        super().resizeEvent(event)
+        for layer in getattr(self, "_layers", ()):
+            layer.fit(self.frame().outer)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Remember where a click may have begun."""
+        self._pressed = event.position() if event.button() == Qt.MouseButton.LeftButton else None
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Recognise a click: press and release at one spot."""
+        super().mouseReleaseEvent(event)
+        began, self._pressed = self._pressed, None
+        if began is not None and (began - event.position()).manhattanLength() < 5:
+            self.click(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Pass the mouse on."""
+        super().mouseMoveEvent(event)
+        if not event.buttons():
+            self.hover(event.position())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Tell that the mouse has left."""
+        super().leaveEvent(event)
+        self.hover(None)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the focus ring to those who came by Tab."""
+        super().focusInEvent(event)
+        self._focus_shown = event.reason() in _KEYBOARD
+        self.redraw()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the focus ring away."""
+        super().focusOutEvent(event)
+        self._focus_shown = False
+        self.redraw()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to copy and to save."""
+        from rankstudio.ui.plots.menu import plot_menu  # noqa: PLC0415 - the menu needs the plot's type
+
+        menu = plot_menu(self)
+        menu.exec(event.globalPos())
+        menu.deleteLater()
+
+
+def describe(lines: Sequence[str]) -> str:
+    """Join what a plot shows into one text for a screen reader."""
+    return ". ".join(line for line in lines if line)

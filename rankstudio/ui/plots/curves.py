@@ -1,0 +1,410 @@
+"""A family of curves over k = 1 … n: live, with a choice, a crosshair and exact values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import Cell, Numbers, Plot, describe
+from rankstudio.ui.plots.curve_layers import BandLayer, ChoiceLayer, CursorLayer, CurvesLayer
+from rankstudio.ui.plots.family import Band, Family, Kind
+from rankstudio.ui.plots.frame import padded, readable_range
+from rankstudio.ui.plots.value_box import Line, Pixels
+from rankstudio.ui.plots.zoom import Zoom
+from rankstudio.ui.theme import Theme
+
+MOST_LINES = 12
+"""How many curves the box with values lists."""
+
+_REACH = 26.0
+_KEYS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, 1),
+    Qt.Key.Key_Down: (0, -1),
+}
+
+
+class CurvesPlot(Plot):
+    """Curves over an integer k, one per key.
+
+    A click picks the nearest point of any curve; arrow keys move along the chosen curve and between curves.
+    The plot only reports what was picked: whoever owns it answers with `choose`, on this plot and on others.
+
+    Parameters
+    ----------
+    theme : Theme
+    title : str
+        What y measures: "validation MAP".
+    x_label : str
+        What x measures; empty to leave it to a plot beside this one.
+    x_name : str
+        How x is written in the box with values: "k".
+    decimals : int
+        Of the values in the box.
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    picked : Signal(object, object)
+        Key and x of the point that was clicked or reached by the keys.
+    hovered : Signal(object)
+        The x under the mouse, None when it leaves; for `set_cursor` of a linked plot.
+    """
+
+    picked = Signal(object, object)
+    hovered = Signal(object)
+
+    def __init__(
+        self,
+        theme: Theme,
+        title: str,
+        x_label: str = "features selected, k",
+        x_name: str = "k",
+        decimals: int = 4,
+        parent: QWidget | None = None,
+    ) -> None:
+        self.family = Family()
+        self.band: Band | None = None
+        self.choice: tuple[Hashable, float] | None = None
+        self.cursor: float | None = None
+        self.under_mouse: Hashable | None = None
+        self._x_name = x_name
+        self._decimals = decimals
+        self._note: tuple[str, ...] = ()
+        self._fixed_x: tuple[float, float] | None = None
+        self._auto = ((0.0, 1.0), (0.0, 1.0))
+        self._zoomed = False
+        self._show_all = False
+        self.zoom = Zoom()
+        super().__init__(theme, Axes(title, x_label, integer_x=True), parent)
+        self.addItem(self.zoom)
+        self.zoom.style(theme.colors)
+        self.zoom.sigRangeChangedManually.connect(self._on_zoom)
+        self.add_layer(BandLayer(self, 0.0))
+        self.add_layer(CurvesLayer(self, 1.0))
+        self.add_layer(ChoiceLayer(self, 3.0))
+        self.add_layer(CursorLayer(self, 2.0, on_paper=False))
+
+    # Data
+
+    def set_family(
+        self,
+        keys: Sequence[Hashable],
+        labels: Sequence[str],
+        x_range: tuple[float, float] | None = None,
+        kind: Kind = "ordered",
+    ) -> None:
+        """Start a new family of curves, without points.
+
+        Parameters
+        ----------
+        keys : sequence of hashable
+            One a curve, in order: indices of λ, folds, runs.
+        labels : sequence of str
+            As long as ``keys``: "λ = 2⁶".
+        x_range : tuple of float, optional
+            First and last k to come, so that the axis stands still while the curves grow.
+        kind : {"ordered", "category"}
+            Viridis for an order (λ), Okabe-Ito with dashes for categories (runs, folds).
+        """
+        self.family = Family(keys, labels, kind)
+        self._fixed_x = x_range
+        self.band = self.choice = self.cursor = self.under_mouse = None
+        self._note = ()
+        self._zoomed = self._show_all = False
+        self.box.silence()
+        self.mark_dirty()
+
+    def append(self, key: Hashable, x: float, y: float) -> None:
+        """Add one point to a curve."""
+        curve = self.family[key]
+        curve.xs.append(x)
+        curve.ys.append(y)
+        self.mark_dirty()
+
+    def set_curve(self, key: Hashable, xs: Iterable[float], ys: Iterable[float]) -> None:
+        """Replace a curve's points; NaN leaves a gap."""
+        curve = self.family[key]
+        curve.xs = [float(x) for x in xs]
+        curve.ys = [float(y) for y in ys]
+        self.mark_dirty()
+
+    def set_band(
+        self, xs: Iterable[float], mean: Iterable[float], low: Iterable[float], high: Iterable[float]
+    ) -> None:
+        """Show a mean with an interval around it. All of one length."""
+        self.band = Band.of(xs, mean, low, high)
+        self.mark_dirty()
+
+    def clear(self) -> None:
+        """Take points, band and choice away; the family stays."""
+        self.family.clear()
+        self.band = self.choice = self.cursor = self.under_mouse = None
+        self._note = ()
+        self.box.silence()
+        self.mark_dirty()
+
+    # The choice
+
+    def choose(self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()) -> None:
+        """Mark a point as chosen.
+
+        Parameters
+        ----------
+        key : hashable or None
+            Its curve; None takes the choice away.
+        x : float
+            Its k.
+        note : sequence of str
+            Shown beside it while the mouse is elsewhere, the first line bold.
+        """
+        self.choice = None if key is None else (key, x)
+        self._note = tuple(note)
+        self.setAccessibleDescription(self._spoken())
+        self.mark_dirty()
+
+    def chosen_key(self) -> Hashable | None:
+        """Return the key of the chosen curve."""
+        return self.choice[0] if self.choice else None
+
+    def set_cursor(self, x: float | None) -> None:
+        """Show the crosshair of a linked plot here, with the chosen curve's value."""
+        self.under_mouse = None
+        self.cursor = x
+        lines = [] if x is None else self._value_lines(x)[:2]
+        if len(lines) == 2 and x is not None:
+            frame = self.frame()
+            self.box.say(lines, QPointF(frame.x_px(x), frame.area.top() + 8), self._pixels())
+        else:
+            self._say_note()
+        self.redraw()
+
+    # Plot
+
+    def is_empty(self) -> bool:
+        """Tell whether no curve and no band has a point."""
+        return self.family.is_empty() and self.band is None
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return what is shown: all of it, or what the user zoomed into."""
+        return self.zoom.shown_ranges() if self._zoomed else self._auto
+
+    def refresh(self) -> None:
+        """Fit the ranges to the data."""
+        self._auto = self._fitting_ranges()
+        if not self._zoomed:
+            self.zoom.show_ranges(*self._auto)
+        self._fit_zoom()
+        if self.cursor is None:
+            self._say_note()
+
+    def numbers(self) -> Numbers:
+        """Return one row per k and one column per curve; the band's three at the end."""
+        header = [self._x_name, *(curve.label for curve in self.family.curves.values())]
+        xs = self.family.all_xs()
+        if self.band is not None:
+            header += ["mean", "low", "high"]
+            xs = np.union1d(xs, self.band.xs)
+        columns = [dict(zip(c.xs, c.ys, strict=True)) for c in self.family.curves.values()]
+        rows: list[list[Cell]] = []
+        for x in xs:
+            row: list[Cell] = [int(x) if float(x).is_integer() else float(x)]
+            row += [column.get(x, float("nan")) for column in columns]
+            if self.band is not None:
+                row += list(self.band.at(x) or (float("nan"),) * 3)
+            rows.append(row)
+        return header, rows
+
+    def reset_zoom(self) -> None:
+        """Show the readable range again; from there, all points, extremes included."""
+        self._show_all = not self._zoomed and not self._show_all
+        self._zoomed = False
+        self.flush()
+
+    def restyle(self) -> None:
+        """Take on the theme's present colours."""
+        self.zoom.style(self.theme.colors)
+        super().restyle()
+        if self.cursor is None:
+            self._say_note()
+
+    def hover(self, at: QPointF | None) -> None:
+        """Show the values at the mouse's k and tell linked plots."""
+        frame = self.frame()
+        xs = self.family.all_xs()
+        if at is None or xs.size == 0 or not frame.area.adjusted(-8, -8, 8, 8).contains(at):
+            if self.cursor is not None:
+                self.cursor = self.under_mouse = None
+                self._say_note()
+                self.redraw()
+                self.hovered.emit(None)
+            return
+        before = self.cursor
+        self.cursor = float(xs[np.argmin(np.abs(xs - frame.x_at(at.x())))])
+        near = self.family.nearest(frame, at.x(), at.y())
+        self.under_mouse = near[0] if near is not None and near[2] <= _REACH else None
+        self.box.say(self._value_lines(self.cursor), at, self._pixels(chosen_only=True))
+        self.redraw()
+        if self.cursor != before:
+            self.hovered.emit(self.cursor)
+
+    def click(self, at: QPointF) -> None:
+        """Pick the nearest point, wherever in the plot area the click was."""
+        frame = self.frame()
+        if not frame.area.adjusted(-8, -8, 8, 8).contains(at):
+            return
+        near = self.family.nearest(frame, at.x(), at.y())
+        if near is not None:
+            self.picked.emit(near[0], _whole(near[1]))
+
+    # Qt
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the choice by the arrow keys; "0" shows everything, "+" and "-" zoom."""
+        move = _KEYS.get(Qt.Key(event.key()))
+        if move is not None and not self.family.is_empty():
+            self._step(*move)
+        elif event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.family.is_empty():
+            self._step(-len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6, 0)
+        elif event.text() == "0":
+            self.reset_zoom()
+        elif event.text() in ("+", "-"):
+            self.zoom.scaleBy((0.8, 0.8) if event.text() == "+" else (1.25, 1.25))
+            self._on_zoom()
+        else:
+            event.ignore()
+            return
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Undo the zoom."""
+        self._pressed = None
+        self.reset_zoom()
+        event.accept()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Fit the zoomable area to the new size."""
+        super().resizeEvent(event)
+        if hasattr(self, "axes"):
+            self._fit_zoom()
+            if self.cursor is None:
+                self._say_note()
+
+    # Inside
+
+    def _fitting_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the ranges that show the data."""
+        xs, ys = self.family.all_xs(), self.family.all_ys()
+        if self.band is not None:
+            xs = np.union1d(xs, self.band.xs)
+            ys = np.concatenate([ys, self.band.low, self.band.high])
+        x_range = self._fixed_x or ((float(xs[0]), float(xs[-1])) if xs.size else (0.0, 1.0))
+        if x_range[1] <= x_range[0]:
+            x_range = (x_range[0] - 0.5, x_range[0] + 0.5)
+        if self._show_all:
+            seen = ys[np.isfinite(ys)]
+            return x_range, padded(*((seen.min(), seen.max()) if seen.size else (0.0, 1.0)))
+        key = self.chosen_key()
+        keep = self.family[key].arrays()[1] if key is not None else np.empty(0)
+        return x_range, readable_range(ys, keep)
+
+    def _fit_zoom(self) -> None:
+        """Lay the mouse's area over the plot area."""
+        self.zoom.setGeometry(self.frame().area)
+
+    def _on_zoom(self, *_: object) -> None:
+        """Keep what the user zoomed into, no further out than the data reach."""
+        (x0, x1), _y = self.zoom.shown_ranges()
+        (low, high), auto_y = self._auto
+        if x1 - x0 >= (high - low) * 0.999:
+            self._zoomed = False
+            self.zoom.show_ranges((low, high), auto_y)
+        else:
+            self._zoomed = True
+            self.zoom.setLimits(xMin=low, xMax=high, minXRange=min(2.0, high - low))
+        self._fit_zoom()
+        self._say_note()
+        self.redraw()
+
+    def _value_lines(self, x: float) -> list[Line]:
+        """Return the box for a k: every curve's value, the chosen one first, then from top to bottom."""
+        strokes = self.family.strokes(self.theme.colors)
+        chosen = self.chosen_key()
+        values = sorted(self.family.values_at(x), key=lambda kv: (kv[0] != chosen, -kv[1]))
+        lines = [Line(f"{self._x_name} = {x:g}", bold=True)]
+        for key, y in values[:MOST_LINES]:
+            color, dash = strokes[key]
+            text = f"{y:.{self._decimals}f}"
+            lines.append(Line(self.family[key].label, text, color, dash, key in (chosen, self.under_mouse)))
+        if len(values) > MOST_LINES:
+            lines.append(Line(f"and {len(values) - MOST_LINES} more"))
+        return lines + self._band_lines(x)
+
+    def _band_lines(self, x: float) -> list[Line]:
+        """Return the box's lines about the band."""
+        at = None if self.band is None else self.band.at(x)
+        if at is None:
+            return []
+        mean, low, high = (f"{v:.{self._decimals}f}" for v in at)
+        return [
+            Line("mean", mean, self.theme.colors.q("accent"), (2.0, 1.0)),
+            Line("interval", f"{low} – {high}"),
+        ]
+
+    def _say_note(self) -> None:
+        """Show the note about the choice, or nothing."""
+        if self.choice is None or not self._note:
+            self.box.silence()
+            return
+        key, x = self.choice
+        y = self.family[key].value_at(x) if key in self.family else float("nan")
+        frame = self.frame()
+        if not np.isfinite(y) or not frame.area.adjusted(-8, -8, 8, 8).contains(frame.point(x, y)):
+            self.box.silence()
+            return
+        lines = [Line(text, bold=i == 0) for i, text in enumerate(self._note)]
+        self.box.say(lines, frame.point(x, y), self._pixels())
+
+    def _pixels(self, chosen_only: bool = False) -> Pixels:
+        """Return the pixels of all points, or of the chosen curve's."""
+        key = self.chosen_key()
+        curves = [self.family[key]] if chosen_only and key is not None else self.family.curves.values()
+        parts = [c.arrays() for c in curves]
+        xs = np.concatenate([p[0] for p in parts]) if parts else np.empty(0)
+        ys = np.concatenate([p[1] for p in parts]) if parts else np.empty(0)
+        return self.frame().pixels(xs, ys)
+
+    def _step(self, dx: int, dy: int) -> None:
+        """Move the choice along its curve, or to the next curve that has a point there."""
+        keys = [k for k in self.family.keys if self.family[k].xs]
+        if self.choice is None or self.choice[0] not in keys:
+            self.picked.emit(keys[0], _whole(self.family[keys[0]].xs[0]))
+            return
+        key, x = self.choice
+        if dy:
+            key = keys[max(0, min(len(keys) - 1, keys.index(key) + dy))]
+        xs = np.unique(self.family[key].arrays()[0])
+        at = int(np.argmin(np.abs(xs - x)))
+        self.picked.emit(key, _whole(float(xs[max(0, min(len(xs) - 1, at + dx))])))
+
+    def _spoken(self) -> str:
+        """Return the choice as a screen reader says it."""
+        if self.choice is None:
+            return ""
+        key, x = self.choice
+        if key not in self.family:
+            return ""
+        value = self.family[key].value_at(x)
+        where = f"{self.family[key].label}, {self._x_name} = {x:g}"
+        return describe([where, f"{self.axes.title} {value:.{self._decimals}f}", *self._note])
+
+
+def _whole(x: float) -> int | float:
+    """Return an integer where x is one: k counts features."""
+    return int(x) if float(x).is_integer() else x

@@ -1,0 +1,73 @@
+"""What every plot offers on a right click, and in its panel's export button: copy it, save it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSizeF, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from rankstudio.engine.errors import OutputError
+from rankstudio.ui.plots.base import Plot
+from rankstudio.ui.plots.export import csv_text, export_plot, image
+
+_FILTERS = "PNG, 300 dpi (*.png);;SVG (*.svg);;PDF (*.pdf);;CSV, the numbers (*.csv)"
+
+
+class PlotMenu(QMenu):
+    """Copy a plot as a picture or as numbers, or save it.
+
+    Parameters
+    ----------
+    plot : Plot
+    parent : QWidget, optional
+    """
+
+    def __init__(self, plot: Plot, parent: QWidget | None = None) -> None:
+        super().__init__(parent or plot)
+        self.setObjectName("plot-menu")
+        self._plot = plot
+        self.addAction("Copy picture").triggered.connect(self.copy_picture)
+        self.addAction("Copy numbers").triggered.connect(self.copy_numbers)
+        self.addSeparator()
+        self.addAction("Save as PNG, SVG, PDF or CSV…").triggered.connect(self.save_as)
+        if hasattr(plot, "reset_zoom"):
+            self.addSeparator()
+            self.addAction("Show everything").triggered.connect(plot.reset_zoom)
+        self.aboutToShow.connect(self._enable)
+
+    @Slot()
+    def copy_picture(self) -> None:
+        """Put the figure on the clipboard, at twice the screen's resolution."""
+        QGuiApplication.clipboard().setImage(image(self._plot, QSizeF(self._plot.size()), 192.0))
+
+    @Slot()
+    def copy_numbers(self) -> None:
+        """Put the numbers behind the plot on the clipboard, ready for a spreadsheet."""
+        QGuiApplication.clipboard().setText(csv_text(self._plot.numbers(), "\t"))
+
+    @Slot()
+    def save_as(self) -> None:
+        """Ask where to, and save; a failure is the plot's `failed` signal."""
+        suggested = "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-") or "plot"
+        name, chosen = QFileDialog.getSaveFileName(self._plot, "Save plot", f"{suggested}.png", _FILTERS)
+        if not name:
+            return
+        if not Path(name).suffix:
+            name += chosen.partition("*")[2].rstrip(")")
+        try:
+            export_plot(self._plot, name)
+        except OutputError as error:
+            self._plot.failed.emit(str(error))
+
+    @Slot()
+    def _enable(self) -> None:
+        """Offer nothing of an empty plot."""
+        for action in self.actions():
+            action.setEnabled(not self._plot.is_empty())
+
+
+def plot_menu(plot: Plot) -> QMenu:
+    """Return a plot's menu, for its panel's header or for a right click."""
+    return PlotMenu(plot)

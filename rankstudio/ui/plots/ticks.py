@@ -1,0 +1,66 @@
+"""Where ticks go and what is written at them. Plain numbers in, plain numbers out."""
+
+from __future__ import annotations
+
+import math
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def nice_step(span: float, count: float) -> float:
+    """Return the step of 1, 2, 2.5 or 5 times a power of ten that gives at most about ``count`` steps."""
+    if not (span > 0 and math.isfinite(span)):
+        return 1.0
+    raw = span / max(count, 1.0)
+    scale = 10.0 ** math.floor(math.log10(raw))
+    return next((s * scale for s in _STEPS if s * scale >= raw * (1 - 1e-9)), 10.0 * scale)
+
+
+def nice_ticks(low: float, high: float, count: float) -> list[float]:
+    """Return round values in [low, high], about ``count`` of them, ascending."""
+    step = nice_step(high - low, count)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [i * step for i in range(first, last + 1)]
+
+
+def decimals(step: float) -> int:
+    """Return how many decimals tell multiples of a step apart."""
+    for places in range(12):
+        if math.isclose(round(step, places), step, rel_tol=1e-6):
+            return places
+    return 12
+
+
+def tick_labels(ticks: list[float]) -> list[str]:
+    """Return the texts of ticks, all with the same number of decimals."""
+    if len(ticks) < 2:
+        return [f"{t:.4g}" for t in ticks]
+    step = min(b - a for a, b in zip(ticks, ticks[1:], strict=False))
+    largest = max(abs(ticks[0]), abs(ticks[-1]))
+    if largest >= 1e6 or step < 1e-7:
+        return [f"{t:.3g}" for t in ticks]
+    places = decimals(step)
+    return [f"{0.0 if abs(t) < step * 1e-6 else t:,.{places}f}".replace("-", "−") for t in ticks]
+
+
+def integer_ticks(low: float, high: float, count: float) -> list[float]:
+    """Return integers in [low, high]: the two ends, and round ones between that keep their distance.
+
+    1 … 46 with room for six gives 1, 10, 20, 30, 40, 46.
+
+    Parameters
+    ----------
+    low, high : float
+        The visible range.
+    count : float
+        For how many labels there is room.
+    """
+    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+    if last < first:
+        return []
+    step = max(1, round(nice_step(last - first, count)))
+    if step == 1:
+        return [float(i) for i in range(first, last + 1)]
+    inner = range(math.ceil(first / step) * step, last + 1, step)
+    apart = [i for i in inner if i - first >= 0.5 * step and last - i >= 0.5 * step]
+    return [float(i) for i in sorted({first, *apart, last})]

@@ -1,0 +1,53 @@
+"""Zooming by wheel and rectangle: pyqtgraph's ViewBox, without its menus and with our look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+
+from rankstudio.ui.colors import Colors
+
+
+class Zoom(pg.ViewBox):
+    """Receives the mouse over a plot area: the wheel zooms, the left button draws a rectangle to zoom into,
+    the middle button (or Shift and the left one) moves the picture.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(enableMenu=False)
+        self.setMouseMode(pg.ViewBox.RectMode)
+        self.disableAutoRange()
+        self.setZValue(-20)
+
+    def style(self, colors: Colors) -> None:
+        """Draw the rectangle in the theme's colours."""
+        self.rbScaleBox.setPen(pg.mkPen(colors.q("accent"), width=1))
+        self.rbScaleBox.setBrush(colors.q("accent", 0.12))
+
+    def show_ranges(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
+        """Show these ranges, without this counting as the user's doing."""
+        self.setLimits(xMin=None, xMax=None, yMin=None, yMax=None, minXRange=None)
+        self.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
+
+    def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the x and y range in force."""
+        (x0, x1), (y0, y1) = self.viewRange()
+        return (float(x0), float(x1)), (float(y0), float(y1))
+
+    def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
+        """Zoom into a rectangle or move the picture."""
+        left = event.button() == Qt.MouseButton.LeftButton
+        moves = event.button() == Qt.MouseButton.MiddleButton or (
+            left and event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        )
+        if not (left or moves):
+            event.ignore()
+            return
+        self.setMouseMode(pg.ViewBox.PanMode if moves else pg.ViewBox.RectMode)
+        super().mouseDragEvent(event, axis)
+
+    def keyPressEvent(self, event: Any) -> None:
+        """Leave the keys to the plot."""
+        event.ignore()
