@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from rankstudio.engine.data.comments import document_id
+from rankstudio.engine.errors import ParameterError
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -39,6 +44,8 @@ class Comments(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, row: int) -> str: ...
+
+    def __iter__(self) -> Iterator[str]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +77,8 @@ class RankingDataset:
         How many values of each feature were missing in the file, before they were filled.
     warnings : tuple of str
         What the reader had to mend, as sentences: queries that were not contiguous, say.
+    sparse : bool
+        Whether the file leaves out features, which are 0 then.
     """
 
     X: Floats
@@ -82,6 +91,65 @@ class RankingDataset:
     source: Source | None = None
     missing: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     warnings: tuple[str, ...] = ()
+    sparse: bool = False
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        comments: Sequence[str] | None = None,
+    ) -> RankingDataset:
+        """Make a dataset of arrays, grouping the rows by query in the order of first appearance.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Finite numbers.
+        y : array-like of shape (m,)
+            Finite numbers.
+        qid : array-like of shape (m,), optional
+            Integers or strings; without it all documents belong to one query.
+        feature_names : sequence of n str, optional
+            ``"feature 1"`` and so on if left out.
+        comments : sequence of m str, optional
+            One a document.
+
+        Raises
+        ------
+        ParameterError
+            If the shapes do not fit, there is nothing, or a number is not finite.
+
+        Notes
+        -----
+        O(mn + m log m). The arrays are copied.
+        """
+        features = np.array(X, dtype=np.float64, order="C", ndmin=2)
+        labels = np.array(y, dtype=np.float64)
+        m, n = features.shape
+        keys = np.zeros(m, dtype=np.int64) if qid is None else np.asarray(qid)
+        _check_arrays(features, labels, keys)
+        names = default_names(np.arange(1, n + 1)) if feature_names is None else tuple(feature_names)
+        if len(names) != n:
+            raise ParameterError("feature_names", f"{len(names)} names", f"{n}, one for each feature")
+        if comments is not None and len(comments) != m:
+            raise ParameterError("comments", f"{len(comments)} comments", f"{m}, one for each document")
+        unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        appearance = np.argsort(first)
+        place = np.argsort(appearance)[inverse]
+        order = np.argsort(place, kind="stable")
+        return cls(
+            X=_read_only(features[order]),
+            y=_read_only(labels[order]),
+            query_ptr=_read_only(np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)),
+            query_ids=tuple(str(q) for q in unique[appearance].tolist()),
+            feature_ids=_read_only(np.arange(1, n + 1, dtype=np.int64)),
+            feature_names=names,
+            comments=("",) * m if comments is None else tuple(comments[i] for i in order.tolist()),
+            missing=_read_only(np.zeros(n, dtype=np.int64)),
+        )
 
     @property
     def n_documents(self) -> int:
@@ -114,6 +182,11 @@ class RankingDataset:
         return ids[self.query_index]
 
     @cached_property
+    def document_ids(self) -> tuple[str, ...]:
+        """The documents' ids as their comments give them (``docid = …``), "" where one has none; m of them."""
+        return tuple(document_id(comment) for comment in self.comments)
+
+    @cached_property
     def constant_features(self) -> NDArray[np.bool_]:
         """Which features have one and the same value inside every query, shape (n,).
 
@@ -122,6 +195,28 @@ class RankingDataset:
         first = self.X[self.query_ptr[:-1]][self.query_index]
         constant: NDArray[np.bool_] = (first == self.X).all(axis=0)
         return constant
+
+
+def default_names(feature_ids: Ints) -> tuple[str, ...]:
+    """Return the names that features have where nothing better is known: "feature 7"."""
+    return tuple(f"feature {i}" for i in feature_ids.tolist())
+
+
+def _check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
+    """Raise `ParameterError` where arrays do not make a dataset."""
+    if X.ndim != 2 or 0 in X.shape:
+        raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
+    for name, array in (("y", y), ("qid", qid)):
+        if array.shape != X.shape[:1]:
+            raise ParameterError(name, f"shape {array.shape}", f"shape {X.shape[:1]}, one for each row of X")
+    for name, array in (("X", X), ("y", y)):
+        if not np.isfinite(array).all():
+            raise ParameterError(name, "nan or infinity", "finite numbers")
+
+
+def _read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    array.flags.writeable = False
+    return array
 
 
 def _is_plain_integer(text: str) -> bool:

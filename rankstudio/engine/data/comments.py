@@ -1,0 +1,59 @@
+"""The comments of the documents, kept as bytes until somebody reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_DOCUMENT_ID = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class TextComments:
+    """A sequence of comments, each decoded when it is asked for.
+
+    Attributes
+    ----------
+    content : uint8 array
+        The bytes of all comments, one behind the other.
+    offsets : int64 array of shape (m + 1,)
+        Where each begins, and the end of the last. Bytes that are not UTF-8 are shown as U+FFFD.
+    """
+
+    content: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> str:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"there are {len(self)} comments, none at {row}")
+        row %= len(self)
+        return (
+            self.content[self.offsets[row] : self.offsets[row + 1]]
+            .tobytes()
+            .decode("utf-8", errors="replace")
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        content = self.content.tobytes()
+        offsets = self.offsets.tolist()
+        for row in range(len(self)):
+            yield content[offsets[row] : offsets[row + 1]].decode("utf-8", errors="replace")
+
+
+def document_id(comment: str) -> str:
+    """Return the document's id in a comment of LETOR's, "" if it has none.
+
+    Examples
+    --------
+    >>> document_id("docid = GX008-86-4444840 inc = 1 prob = 0.086622")
+    'GX008-86-4444840'
+    """
+    found = _DOCUMENT_ID.search(comment)
+    return found[1] if found else ""

@@ -1,0 +1,219 @@
+"""Open what a researcher calls a dataset: a folder with folds, a folder with parts, or one file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rankstudio.engine.data import files
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.known import identify
+from rankstudio.engine.data.policies import Missing, Normalize, check_policies
+from rankstudio.engine.data.reader import make_dataset, read_table
+from rankstudio.engine.data.watch import Progress, Watch
+from rankstudio.engine.errors import DatasetError, FileAccessError
+
+_FOLD = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
+_PARTS = {
+    "train": re.compile(r"train", re.IGNORECASE),
+    "vali": re.compile(r"vali|valid|validation|dev", re.IGNORECASE),
+    "test": re.compile(r"test|eval", re.IGNORECASE),
+}
+_VERSION = re.compile(r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE)
+_SUFFIXES = ("", ".txt", ".letor", ".dat", ".data", ".svm", ".svmlight", ".libsvm", ".ltr")
+_LOOKED_FOR = (
+    "folders named Fold1, Fold2 … with files named train, vali and test in them, or such files themselves "
+    "(train.txt, trainingset.txt, vali.txt, test.txt.gz and the like)"
+)
+
+
+@dataclass(frozen=True)
+class _FoldFiles:
+    """The files of one fold, by part; train is always there."""
+
+    number: int
+    parts: dict[str, Path]
+
+
+def open_dataset(
+    path: str | os.PathLike[str],
+    *,
+    missing: Missing = "query_min",
+    normalize: Normalize = False,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    cache: bool = True,
+) -> FoldedDataset:
+    """Open a file or a folder as one dataset.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file (one fold that has only a train part), a folder that holds the parts of one fold, a folder that
+        holds Fold1 … FoldK, or a folder around one of these. Parts are recognised by how their names
+        begin: train, vali/valid/validation/dev, test.
+    missing, normalize, progress, cancelled, cache
+        See `rankstudio.engine.data.reader.load_letor`; progress is over the bytes of all files.
+
+    Returns
+    -------
+    FoldedDataset
+        Its features are named where the dataset is known or a ``features.csv`` stands beside the files.
+
+    Raises
+    ------
+    DatasetError
+        If there is nothing to open, it is not clear which file is which part, or the parts do not have the same
+        features.
+    FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError
+        As `load_letor` raises them.
+    """
+    check_policies(missing, normalize)
+    path = Path(path)
+    folds = _find_folds(path)
+    paths = [file for fold in folds for file in fold.parts.values()]
+    watch = Watch(progress, cancelled, sum(files.regular_file_size(file) for file in paths))
+    tables = {file: read_table(file, watch, refuse=missing == "refuse", cache=cache) for file in paths}
+    width = max(table.X.shape[1] for table, _ in tables.values())
+    _check_widths({file: (table.X.shape[1], table.dense) for file, (table, _) in tables.items()})
+    datasets: dict[Path, RankingDataset] = {}
+    for file in paths:
+        watch.check()
+        table, source = tables.pop(file)
+        note = _widening(file, table.X.shape[1], width)
+        datasets[file] = make_dataset(table, source, missing=missing, n_features=width, normalize=normalize)
+        datasets[file] = replace(datasets[file], warnings=datasets[file].warnings + note)
+    identity = identify(paths[0].absolute(), datasets[paths[0]])
+    named = {
+        file: replace(identity, warnings=()).name_features(dataset) for file, dataset in datasets.items()
+    }
+    named[paths[0]] = replace(named[paths[0]], warnings=named[paths[0]].warnings + identity.warnings)
+    return FoldedDataset(
+        name=_name(path, folds),
+        path=path,
+        folds=tuple(Fold(f.number, **{part: named[file] for part, file in f.parts.items()}) for f in folds),
+        convention=identity.convention,
+        known=identity.known,
+    )
+
+
+def _find_folds(path: Path) -> list[_FoldFiles]:
+    """Find the files of a dataset, looking one folder deeper if there is just one way to go."""
+    if not path.is_dir():
+        files.regular_file_size(path)
+        return [_FoldFiles(1, {"train": path})]
+    found = _folds_in(path)
+    if found:
+        return found
+    deeper = {child: folds for child in _children(path) if child.is_dir() and (folds := _folds_in(child))}
+    if len(deeper) > 1:
+        raise DatasetError(
+            f"{path}: found {len(deeper)} datasets here ({_listed(deeper)}), expected one; please open one of them."
+        )
+    if not deeper:
+        raise DatasetError(f"{path}: found nothing to open, expected {_LOOKED_FOR}.")
+    return next(iter(deeper.values()))
+
+
+def _folds_in(folder: Path) -> list[_FoldFiles]:
+    """Return the folds that a folder holds, in the order of their numbers; none if it holds none."""
+    numbered: dict[int, Path] = {}
+    for child in _children(folder):
+        match = _FOLD.fullmatch(child.name)
+        if match and child.is_dir():
+            number = int(match[1])
+            if number in numbered:
+                raise DatasetError(
+                    f"{folder}: found {_listed([numbered[number], child])} for fold {number}, expected one."
+                )
+            numbered[number] = child
+    if numbered:
+        folds = [_FoldFiles(number, _parts_in(child)) for number, child in sorted(numbered.items())]
+        for fold in folds:
+            if "train" not in fold.parts:
+                raise DatasetError(
+                    f"{numbered[fold.number]}: found no training file, expected one such as train.txt."
+                )
+        return folds
+    parts = _parts_in(folder)
+    if parts and "train" not in parts:
+        raise DatasetError(
+            f"{folder}: found {_listed(parts.values())} and no training file, expected one such as train.txt."
+        )
+    return (
+        [_FoldFiles(int(match[1]) if (match := _FOLD.fullmatch(folder.name)) else 1, parts)] if parts else []
+    )
+
+
+def _parts_in(folder: Path) -> dict[str, Path]:
+    """Return the files of one fold by part."""
+    parts: dict[str, Path] = {}
+    for name, pattern in _PARTS.items():
+        candidates = [c for c in _children(folder) if c.is_file() and _is_data(c) and pattern.match(c.name)]
+        if len(candidates) > 1:
+            raise DatasetError(
+                f"{folder}: found {_listed(candidates)} for the {name} part, expected one file."
+            )
+        if candidates:
+            parts[name] = candidates[0]
+    return parts
+
+
+def _is_data(path: Path) -> bool:
+    name = path.name.lower().removesuffix(".gz")
+    return Path(name).suffix in _SUFFIXES
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise FileAccessError(folder, f"the folder could not be read: {error.strerror}.") from None
+
+
+def _listed(paths: Iterable[Path]) -> str:
+    names = [path.name for path in paths]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
+    """Raise `DatasetError` where files that leave nothing out have different numbers of features."""
+    dense = {file: width for file, (width, is_dense) in widths.items() if is_dense}
+    greatest = max(widths, key=lambda file: widths[file][0])
+    for file, width in dense.items():
+        if width < widths[greatest][0]:
+            raise DatasetError(
+                f"{file} has {width} features in every line, but {greatest} has {widths[greatest][0]}; expected the "
+                f"same features in all files of a dataset."
+            )
+
+
+def _widening(file: Path, width: int, to: int) -> tuple[str, ...]:
+    if width == to:
+        return ()
+    return (
+        f"{file}: no feature after {width} occurs here; features {width + 1} to {to} are 0 in this file.",
+    )
+
+
+def _name(path: Path, folds: list[_FoldFiles]) -> str:
+    """Return what to call a dataset: its folder's name, with what is needed to tell it from others."""
+    path = path.absolute()
+    if not path.is_dir():
+        stem = path.name.split(".")[0] or path.name
+        is_part = any(pattern.match(stem) for pattern in _PARTS.values())
+        return f"{_name_of_folder(path.parent)} {stem}" if is_part else stem
+    first = next(iter(folds[0].parts.values())).absolute().parent
+    return _name_of_folder(first.parent if first != path and _FOLD.fullmatch(first.name) else first)
+
+
+def _name_of_folder(folder: Path) -> str:
+    """Return "MQ2008" for MQ2008, "MQ2008 Fold1" for MQ2008/Fold1, and so for OHSUMED/QueryLevelNorm."""
+    if _FOLD.fullmatch(folder.name) and folder.parent.name:
+        return f"{_name_of_folder(folder.parent)} {folder.name}"
+    if _VERSION.fullmatch(folder.name) and folder.parent.name:
+        return f"{folder.parent.name} {folder.name}"
+    return folder.name

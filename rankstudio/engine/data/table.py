@@ -1,0 +1,74 @@
+"""What parsing a file gives, before any policy is applied to it; the cache keeps just this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.comments import TextComments
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Scattered:
+    """Queries whose documents do not stand together in the file.
+
+    Attributes
+    ----------
+    n_queries : int
+        How many there are.
+    query_id : str
+        The first that comes back.
+    line : int
+        The line on which it comes back.
+    """
+
+    n_queries: int
+    query_id: str
+    line: int
+
+    def sentence(self, name: str) -> str:
+        """Return the warning for a file of this name."""
+        what = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
+        return (
+            f"{name}: the documents of {what} do not stand together (query {self.query_id} comes back on line "
+            f"{self.line}); they were put together, in the order of the file."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The contents of a LETOR file, grouped by query.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n)
+        Features; NaN where a value is missing, 0 where the file leaves a feature out.
+    y : ndarray of shape (m,)
+        Labels.
+    query_ptr : ndarray of shape (Q + 1,)
+        First row of each query, and m.
+    query_ids : tuple of str
+        Ids of the queries, in the order in which they first appear.
+    comments : TextComments
+        What stands behind "#", without the blanks at its end.
+    missing : ndarray of shape (n,)
+        Number of missing values of each feature.
+    dense : bool
+        Whether the file gives a value to every feature of every document.
+    scattered : Scattered or None
+        Which queries had to be put together.
+    """
+
+    X: Floats
+    y: Floats
+    query_ptr: Ints
+    query_ids: tuple[str, ...]
+    comments: TextComments
+    missing: Ints
+    dense: bool
+    scattered: Scattered | None = None
