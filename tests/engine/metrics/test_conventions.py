@@ -1,0 +1,55 @@
+"""The table of conventions."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.metrics.conventions import CONVENTIONS, DEFAULT, Short, convention
+
+KEYS = ["letor4", "letor3", "mslr", "ranklib", "trec_eval", "lightgbm", "sklearn"]
+
+
+def test_the_seven_conventions_are_there_and_letor4_is_the_default() -> None:
+    assert [c.key for c in CONVENTIONS] == KEYS
+    assert DEFAULT == "letor4"
+    assert [convention(key).key for key in KEYS] == KEYS
+
+
+def test_an_unknown_convention_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ParameterError, match=r"letor4, letor3, .*sklearn, got 'letor5'"):
+        convention("letor5")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_convention_explains_itself(key: str) -> None:
+    entry = convention(key)
+    assert entry.summary.endswith(".")
+    assert len(dict(entry.rules)) == len(entry.rules) == 8
+    assert all(what and how for what, how in entry.rules)
+    assert entry.short_ndcg is not Short.FIXED  # NDCG@k has nothing to divide by k
+
+
+@pytest.mark.parametrize(
+    ("key", "gains", "discounts"),
+    [
+        ("letor4", [0, 0, 1, 3, 15], [1, 1, np.log2(3), 2]),
+        ("ranklib", [0, 0, 1, 3, 15], [1, np.log2(3), 2, np.log2(5)]),
+        ("trec_eval", [0, 0, 1, 2, 4], [1, np.log2(3), 2, np.log2(5)]),
+    ],
+)
+def test_gains_and_discounts(key: str, gains: list[float], discounts: list[float]) -> None:
+    entry = convention(key)
+    assert entry.gains(np.array([-1.0, 0.0, 1.0, 2.0, 4.0])).tolist() == gains
+    np.testing.assert_allclose(1 / entry.weights(4), discounts, rtol=1e-15)
+
+
+def test_the_catalogues_are_read_without_compiled_code() -> None:
+    code = (
+        "import sys, rankstudio.engine.metrics as m; m.convention('mslr'); m.measure('MAP');"
+        "print([x for x in ('numba', 'scipy', 'sklearn', 'pandas') if x in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,222 @@
+"""The fast measures against the definitions, and how an evaluator is used."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from slow_measures import slow
+
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.metrics import CONVENTIONS, Evaluator
+from rankstudio.engine.metrics._kernels import RUN, sort_descending
+
+MEASURES = (
+    *("MAP", "MAP@1", "MAP@4", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@2", "NDCG@3", "NDCG@7"),
+    *("MeanNDCG", "Disagreement"),
+)
+
+
+class Ranked(NamedTuple):
+    y: np.ndarray
+    scores: np.ndarray
+    query_ptr: np.ndarray
+    ids: np.ndarray
+
+
+@st.composite
+def ranked(draw: st.DrawFn, most_documents: int = 6) -> Ranked:
+    """Queries of one to a few documents, labels -1 … 4 or all the same, many equal scores or none."""
+    sizes = draw(st.lists(st.integers(1, most_documents), min_size=1, max_size=5))
+    m = sum(sizes)
+    label = draw(st.sampled_from([st.integers(0, 4), st.integers(0, 1), st.just(0), st.integers(-1, 2)]))
+    score = draw(
+        st.sampled_from(
+            [
+                st.integers(0, 2),
+                st.just(1),
+                st.floats(allow_nan=False),
+                st.sampled_from([-0.0, 0.0, np.inf, -np.inf]),
+            ]
+        )
+    )
+    numbers = st.lists(label, min_size=m, max_size=m), st.lists(score, min_size=m, max_size=m)
+    ids = draw(st.lists(st.sampled_from(["9", "10", "GX1", "GX02", "ä", ""]), min_size=m, max_size=m))
+    return Ranked(
+        np.array(draw(numbers[0]), dtype=float),
+        np.array(draw(numbers[1]), dtype=float),
+        np.append(0, np.cumsum(sizes)),
+        np.array(ids),
+    )
+
+
+def slow_table(key: str, data: Ranked, ids: np.ndarray) -> dict[str, list[float]]:
+    queries = [slice(*pair) for pair in zip(data.query_ptr[:-1], data.query_ptr[1:], strict=True)]
+    return {
+        name: [slow(key, name, data.y[q].tolist(), data.scores[q].tolist(), ids[q].tolist()) for q in queries]
+        for name in MEASURES
+    }
+
+
+@pytest.mark.parametrize("key", [c.key for c in CONVENTIONS])
+@given(data=ranked())
+def test_fast_equals_slow(key: str, data: Ranked) -> None:
+    fast = Evaluator(data.y, data.query_ptr, key, MEASURES, document_ids=data.ids)
+    expected = slow_table(key, data, data.ids)
+    for name, values in fast.per_query(data.scores).items():
+        np.testing.assert_allclose(values, expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
+
+
+@pytest.mark.parametrize("key", [c.key for c in CONVENTIONS if c.key != "sklearn"])
+@given(data=ranked(most_documents=90))
+def test_fast_equals_slow_in_queries_longer_than_one_run(key: str, data: Ranked) -> None:
+    fast = Evaluator(data.y, data.query_ptr, key, MEASURES, document_ids=data.ids)
+    expected = slow_table(key, data, data.ids)
+    for name, values in fast.per_query(data.scores).items():
+        np.testing.assert_allclose(values, expected[name], rtol=1e-11, atol=1e-13, err_msg=name)
+
+
+@given(data=ranked())
+def test_without_ids_trec_eval_takes_the_last_in_the_file_first(data: Ranked) -> None:
+    fast = Evaluator(data.y, data.query_ptr, "trec_eval", MEASURES)
+    growing = np.array([f"{row:05d}" for row in range(data.y.size)])
+    expected = slow_table("trec_eval", data, growing)
+    for name, values in fast.per_query(data.scores).items():
+        np.testing.assert_allclose(values, expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
+
+
+@given(
+    keys=st.lists(st.one_of(st.integers(-3, 3), st.floats(allow_nan=False)), max_size=5 * RUN),
+)
+def test_sorting_is_pythons_stable_one(keys: list[float]) -> None:
+    n = len(keys)
+    key, item = np.array(keys, dtype=float), np.arange(n)
+    sort_descending(key, item, n, np.empty(n), np.empty(n, dtype=np.int64))
+    expected = sorted(range(n), key=lambda i: -keys[i])
+    assert item.tolist() == expected
+    assert key.tolist() == [keys[i] for i in expected]
+
+
+def _many(n_models: int = 7) -> tuple[Evaluator, np.ndarray]:
+    rng = np.random.default_rng(5)
+    ptr = np.append(0, np.cumsum(rng.integers(1, 60, 30)))
+    y = rng.integers(0, 3, ptr[-1]).astype(float)
+    scores = rng.integers(0, 20, (n_models, ptr[-1])).astype(float)
+    return Evaluator(y, ptr, "letor4", MEASURES), scores
+
+
+def test_many_models_are_exactly_the_models_one_by_one() -> None:
+    evaluator, scores = _many()
+    together = evaluator.evaluate_many(scores)
+    for k, row in enumerate(scores):
+        assert {name: values[k] for name, values in together.items()} == evaluator.evaluate(row)
+
+
+def test_blocks_of_models_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluator, scores = _many()
+    whole = evaluator.evaluate_many(scores)
+    monkeypatch.setattr("rankstudio.engine.metrics.evaluator._BLOCK", 3 * 30 * len(MEASURES))
+    blocks = evaluator.evaluate_many(scores)
+    for name in whole:
+        assert whole[name].tolist() == blocks[name].tolist()
+
+
+def test_averages_are_over_queries() -> None:
+    evaluator, scores = _many()
+    averages, queries = evaluator.evaluate(scores[0]), evaluator.per_query(scores[0])
+    for name, value in averages.items():
+        assert value == pytest.approx(np.nanmean(queries[name]), rel=1e-14)
+
+
+def test_the_memory_layout_of_the_scores_does_not_matter() -> None:
+    evaluator, scores = _many()
+    expected = evaluator.evaluate_many(scores)["MAP"].tolist()
+    frozen = scores.copy()
+    frozen.flags.writeable = False
+    for same in (np.asfortranarray(scores), frozen, scores.tolist(), scores.astype(np.float32)):
+        assert evaluator.evaluate_many(same)["MAP"].tolist() == expected
+
+
+def test_several_threads_share_an_evaluator() -> None:
+    evaluator, scores = _many(40)
+    expected = [evaluator.evaluate(row) for row in scores]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(evaluator.evaluate, scores)) == expected
+
+
+def test_an_evaluator_can_be_sent_to_another_process() -> None:
+    evaluator, scores = _many()
+    assert pickle.loads(pickle.dumps(evaluator)).evaluate(scores[0]) == evaluator.evaluate(scores[0])
+
+
+def test_scores_given_stay_as_they_are() -> None:
+    evaluator, scores = _many()
+    before = scores.copy()
+    evaluator.evaluate_many(scores)
+    assert (scores == before).all()
+
+
+def test_disagreement_leaves_out_queries_without_a_pair() -> None:
+    evaluator = Evaluator([1, 1, 0, 2], [0, 2, 4], measures=["Disagreement"])
+    assert evaluator.evaluate([0, 1, 3, 1])["Disagreement"] == 1.0
+    assert np.isnan(evaluator.per_query([0, 1, 3, 1])["Disagreement"][0])
+    alone = Evaluator([1, 1], [0, 2], measures=["Disagreement"])
+    assert np.isnan(alone.evaluate([0, 1])["Disagreement"])
+
+
+def test_a_perfect_ranking_is_exactly_1() -> None:
+    evaluator, _ = _many()
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 5, 200).astype(float) + 1
+    for convention in CONVENTIONS:
+        evaluator = Evaluator(y, [0, 150, 200], convention, ["NDCG", "NDCG@10", "MeanNDCG"])
+        assert evaluator.evaluate(y) == {"NDCG": 1.0, "NDCG@10": 1.0, "MeanNDCG": 1.0}
+
+
+def test_repeated_measures_are_computed_once() -> None:
+    assert [m.name for m in Evaluator([1], [0, 1], measures=["map", "MAP", "P@1"]).measures] == ["MAP", "P@1"]
+
+
+@pytest.mark.parametrize("key", ["letor4", "trec_eval"])
+def test_a_score_that_is_no_number_is_named(key: str) -> None:
+    evaluator = Evaluator([0, 1, 2, 0], [0, 2, 4], key)
+    scores = np.zeros((3, 4))
+    scores[1, 2] = np.nan
+    with pytest.raises(DatasetError, match="score of document 3 by model 2 is not a number"):
+        evaluator.evaluate_many(scores)
+
+
+@pytest.mark.parametrize(
+    ("y", "ptr", "error", "text"),
+    [
+        ([], [0], DatasetError, "no documents"),
+        ([0.0, np.nan], [0, 2], DatasetError, "label of document 2 is nan"),
+        ([0.0, np.inf], [0, 2], DatasetError, "label of document 2 is inf"),
+        ([0.0, 2000.0], [0, 2], DatasetError, "largest label is 2000"),
+        ([[0.0, 1.0]], [0, 2], ParameterError, r"shape \(1, 2\)"),
+        (["good", "bad"], [0, 2], ParameterError, "a number"),
+        ([0, 1], [0, 3], ParameterError, "from 0 to 2"),
+        ([0, 1], [0, 0, 2], ParameterError, "query_ptr"),
+        ([0, 1], [1, 2], ParameterError, "query_ptr"),
+        ([0, 1], [], ParameterError, "query_ptr"),
+    ],
+)
+def test_labels_and_queries_that_cannot_be(y: object, ptr: object, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        Evaluator(y, ptr)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scores", [[1.0], [[1.0, 2.0]], 3.0, ["a", "b"], [1.0, 2.0, 3.0]])
+def test_scores_that_do_not_fit(scores: object) -> None:
+    with pytest.raises(ParameterError, match="scores"):
+        Evaluator([0, 1], [0, 2]).evaluate(scores)  # type: ignore[arg-type]
+
+
+def test_as_many_ids_as_documents() -> None:
+    with pytest.raises(ParameterError, match="one id for each of the 2 documents"):
+        Evaluator([0, 1], [0, 2], "trec_eval", document_ids=["a"])

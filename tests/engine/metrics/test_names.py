@@ -1,0 +1,47 @@
+"""Measures by name."""
+
+import pytest
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Kind, measure
+
+
+@pytest.mark.parametrize("name", [*LETOR_MEASURES, "MAP@10", "NDCG", "P@1000", "Disagreement"])
+def test_canonical_names_are_read_back(name: str) -> None:
+    assert measure(name).name == str(measure(name)) == name
+    assert measure(measure(name)) == measure(name)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("ndcg@10", "NDCG@10"), (" map ", "MAP"), ("p@05", "P@5"), ("meanndcg", "MeanNDCG")],
+)
+def test_names_are_read_in_any_case(written: str, name: str) -> None:
+    assert measure(written).name == name
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["", "P", "P@0", "NDCG@", "NDCG@-1", "NDCG@1.5", "MeanNDCG@3", "Disagreement@1", "ERR", "NDCG@²", None],
+)
+def test_another_name_is_answered_with_the_measures_there_are(written: object) -> None:
+    with pytest.raises(ParameterError) as caught:
+        measure(written)  # type: ignore[arg-type]
+    text = str(caught.value)
+    assert "MAP, MAP@k, P@k, NDCG, NDCG@k, MeanNDCG, Disagreement" in text
+    assert repr(written) in text
+
+
+def test_only_the_error_is_better_when_it_is_lower() -> None:
+    lower = [f.kind for f in FAMILIES if not f.higher_is_better]
+    assert lower == [Kind.DISAGREEMENT]
+    assert not measure("disagreement").higher_is_better
+    assert measure("MAP").higher_is_better
+
+
+def test_help_and_label_say_which_documents() -> None:
+    assert "the first 10 documents" in measure("NDCG@10").help
+    assert "all documents" in measure("NDCG").help
+    assert measure("P@5").label == "Precision of the first 5 documents"
+    assert measure("MAP").label == "Mean average precision"
+    assert all(measure(name).help.endswith(".") for name in LETOR_MEASURES)

@@ -1,0 +1,169 @@
+"""Measures of one query in plain Python, one convention after the other, straight from their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import permutations, product
+from math import log2, nan
+
+Labels = Sequence[float]
+
+
+def letor_discount(rank: int) -> float:
+    return 1.0 if rank <= 2 else log2(rank)
+
+
+def log_discount(rank: int) -> float:
+    return log2(rank + 1)
+
+
+def power_gain(label: float) -> float:
+    return 2.0**label - 1.0 if label > 0 else 0.0
+
+
+def plain_gain(label: float) -> float:
+    return label if label > 0 else 0.0
+
+
+def in_order(labels: Labels, scores: Sequence[float]) -> list[float]:
+    """Labels from the best score down, equal scores as in the file."""
+    return [labels[i] for i in sorted(range(len(labels)), key=lambda i: -scores[i])]
+
+
+def in_trec_order(labels: Labels, scores: Sequence[float], ids: Sequence[str]) -> list[float]:
+    """Labels from the best score down, equal scores by id, the last first."""
+    rows = sorted(range(len(labels)), key=lambda i: ids[i], reverse=True)
+    return [labels[i] for i in sorted(rows, key=lambda i: -scores[i])]
+
+
+def all_orders(labels: Labels, scores: Sequence[float]) -> Iterator[list[float]]:
+    """Every order of the labels that goes down in score."""
+    levels = sorted(set(scores), reverse=True)
+    ties = [[labels[i] for i in range(len(labels)) if scores[i] == level] for level in levels]
+    for choice in product(*(permutations(tie) for tie in ties)):
+        yield [label for tie in choice for label in tie]
+
+
+def dcg(ranked: Labels, k: int, gain: Callable[[float], float], discount: Callable[[int], float]) -> float:
+    return sum(gain(label) / discount(rank) for rank, label in enumerate(ranked[:k], start=1))
+
+
+def ndcg(ranked: Labels, k: int, gain: Callable[[float], float], discount: Callable[[int], float]) -> float:
+    """DCG over the best DCG; the query has a label above 0."""
+    best = sorted(ranked, reverse=True)
+    return dcg(ranked, k, gain, discount) / dcg(best, k, gain, discount)
+
+
+def average_precision(ranked: Labels, k: int, threshold: float) -> float:
+    """Sum of the precisions at the relevant among the first k; the caller divides."""
+    ranks = [rank for rank, label in enumerate(ranked, start=1) if label >= threshold]
+    return sum((found + 1) / rank for found, rank in enumerate(ranks) if rank <= k)
+
+
+def mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed)
+
+
+def split(name: str) -> tuple[str, int | None]:
+    kind, _, cut = name.partition("@")
+    return kind, int(cut) if cut else None
+
+
+def letor(
+    name: str, ranked: Labels, *, threshold: float = 1.0, short_precision_is_zero: bool = False
+) -> float:
+    """As the three scripts of LETOR."""
+    kind, cut = split(name)
+    n, n_relevant = len(ranked), sum(label >= threshold for label in ranked)
+    if kind == "P":
+        assert cut
+        if short_precision_is_zero and n < cut:
+            return 0.0
+        return sum(label >= threshold for label in ranked[:cut]) / cut
+    if kind == "MAP":
+        return average_precision(ranked, cut or n, threshold) / n_relevant if n_relevant else 0.0
+    if max(ranked) <= 0:
+        return 0.0
+    if kind == "MeanNDCG":
+        return mean(ndcg(ranked, k, power_gain, letor_discount) for k in range(1, n + 1))
+    return 0.0 if cut and n < cut else ndcg(ranked, cut or n, power_gain, letor_discount)
+
+
+def ranklib(name: str, ranked: Labels, *, empty: float = 0.0, map_divides_by_k: bool = False) -> float:
+    """As RankLib; with the other values of the two options, as LightGBM and XGBoost."""
+    kind, cut = split(name)
+    n, n_relevant = len(ranked), sum(label >= 1 for label in ranked)
+    k = n if cut is None else min(cut, n)
+    if kind == "P":
+        return sum(label >= 1 for label in ranked[:k]) / k
+    if kind == "MAP":
+        divisor = min(n_relevant, cut) if cut and map_divides_by_k else n_relevant
+        return average_precision(ranked, k, 1.0) / divisor if n_relevant else empty
+    if max(ranked) <= 0:
+        return empty
+    if kind == "MeanNDCG":
+        return mean(ndcg(ranked, j, power_gain, log_discount) for j in range(1, n + 1))
+    return ndcg(ranked, k, power_gain, log_discount)
+
+
+def trec(name: str, ranked: Labels) -> float:
+    """As trec_eval, of documents in its order."""
+    kind, cut = split(name)
+    n, n_relevant = len(ranked), sum(label >= 1 for label in ranked)
+    if kind == "P":
+        assert cut
+        return sum(label >= 1 for label in ranked[:cut]) / cut
+    if kind == "MAP":
+        return average_precision(ranked, cut or n, 1.0) / n_relevant if n_relevant else 0.0
+    if max(ranked) <= 0:
+        return 0.0
+    if kind == "MeanNDCG":
+        return mean(ndcg(ranked, k, plain_gain, log_discount) for k in range(1, n + 1))
+    return ndcg(ranked, cut or n, plain_gain, log_discount)
+
+
+def sklearn(name: str, labels: Labels, scores: Sequence[float]) -> float:
+    """As scikit-learn: the mean over all orders of the ties, for MAP one precision a score."""
+    kind, cut = split(name)
+    if kind != "MAP":
+        return mean(trec(name, ranked) for ranked in all_orders(labels, scores))
+    n_relevant = sum(label >= 1 for label in labels)
+    total = 0.0
+    for level in set(scores):
+        above = [label >= 1 for label, score in zip(labels, scores, strict=True) if score >= level]
+        at = [label >= 1 for label, score in zip(labels, scores, strict=True) if score == level]
+        places = len(at) if cut is None else min(max(cut - (len(above) - len(at)), 0), len(at))
+        total += mean(at) * places * mean(above)
+    return total / n_relevant if n_relevant else 0.0
+
+
+def disagreement(labels: Labels, scores: Sequence[float]) -> float:
+    """Equation (2) of Pahikkala et al. 2010, of one query: over all pairs with y_j < y_k."""
+    rows = range(len(labels))
+    pairs = [(j, k) for j in rows for k in rows if labels[j] < labels[k]]
+    wrong = [1.0 if scores[j] > scores[k] else 0.5 if scores[j] == scores[k] else 0.0 for j, k in pairs]
+    return mean(wrong) if pairs else nan
+
+
+def slow(convention: str, name: str, labels: Labels, scores: Sequence[float], ids: Sequence[str]) -> float:
+    """One measure of one query under a convention."""
+    if name == "Disagreement":
+        return disagreement(labels, scores)
+    ranked = in_order(labels, scores)
+    match convention:
+        case "letor4":
+            return letor(name, ranked)
+        case "letor3":
+            return letor(name, ranked, short_precision_is_zero=True)
+        case "mslr":
+            return letor(name, ranked, threshold=2.0)
+        case "ranklib":
+            return ranklib(name, ranked)
+        case "lightgbm":
+            return ranklib(name, ranked, empty=1.0, map_divides_by_k=True)
+        case "trec_eval":
+            return trec(name, in_trec_order(labels, scores, ids))
+        case "sklearn":
+            return sklearn(name, labels, scores)
+    raise AssertionError(convention)
