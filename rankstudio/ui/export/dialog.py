@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -27,6 +27,8 @@ from rankstudio.ui.method.fields import choice_box
 from rankstudio.ui.theme import Theme
 
 _PICTURES = (("PNG, 300 dpi", ".png"), ("SVG", ".svg"), ("PDF", ".pdf"), ("CSV, the numbers", ".csv"))
+
+_ROW = 29
 
 
 @dataclass(frozen=True)
@@ -163,9 +165,8 @@ class ExportDialog(QDialog):
         self._list.setObjectName("export-items")
         self._list.setAccessibleName("What to export")
         self._list.setFixedWidth(210)
-        self._list.setSpacing(1)
         for item in self._items:
-            QListWidgetItem(item.label, self._list)
+            QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
         self._help.setProperty("role", "muted")
         for label in (self._help, self._message):
             label.setWordWrap(True)
@@ -177,13 +178,16 @@ class ExportDialog(QDialog):
             widget.setAccessibleName(name)
             widget.setObjectName(f"export-{name.lower()}")
         place = QHBoxLayout()
+        place.setSpacing(8)
         place.addWidget(self._path, 1)
         place.addWidget(self._browse)
         form = QFormLayout()
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
         form.addRow("F&ormat", self._format)
-        form.addRow("&File", place)
+        file_label = QLabel("&File")
+        file_label.setBuddy(self._path)
+        form.addRow(file_label, place)
         right = QVBoxLayout()
         right.setSpacing(12)
         right.addWidget(self._help)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -61,6 +62,7 @@ class Family:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
+        self._given = tuple(self.curves)
 
     def __getitem__(self, key: Hashable) -> Curve:
         if key not in self.curves:
@@ -97,7 +99,7 @@ class Family:
     def values_at(self, x: float) -> list[tuple[Hashable, float]]:
         """Return the values of all curves that have one at x."""
         found = [(key, curve.value_at(x)) for key, curve in self.curves.items()]
-        return [(key, y) for key, y in found if y == y]
+        return [(key, y) for key, y in found if not math.isnan(y)]
 
     def nearest(self, frame: Frame, px: float, py: float) -> tuple[Hashable, float, float] | None:
         """Return key, x and distance in pixels of the point nearest to a pixel; None without points.
@@ -118,14 +120,20 @@ class Family:
         return best
 
     def strokes(self, colors: Colors) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
-        """Return colour and dash of each curve on a ground."""
-        n = len(self.curves)
+        """Return colour and dash of each curve on a ground.
+
+        A curve whose key was not among the family's (a path between two λ) has no place in their order: it
+        takes the accent, and the others keep their colours.
+        """
+        n = len(self._given)
+        strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
+        strokes = {key: (colors.q("accent"), ()) for key in self.curves}
         if self.kind == "category":
             made = [palettes.category(colors, i) for i in range(n)]
-            return {key: (one.color, one.dash) for key, one in zip(self.curves, made, strict=True)}
+            return strokes | {key: (one.color, one.dash) for key, one in zip(self._given, made, strict=True)}
         shades = palettes.sequential(colors, n)
         dashes = [palettes.category(colors, i).dash if n <= _FEW else () for i in range(n)]
-        return dict(zip(self.curves, zip(shades, dashes, strict=True), strict=True))
+        return strokes | dict(zip(self._given, zip(shades, dashes, strict=True), strict=True))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QCoreApplication
+
+from rankstudio.ui.run.curves_panel import LIVE, CurvesPanel
+
+LAMBDAS = [1.0, 2.0, 4.0]
+KS = [1, 2, 3]
+
+
+@pytest.fixture
+def panel(app, theme):
+    made = CurvesPanel(theme)
+    made.resize(800, 320)
+    made.begin("Greedy RankRLS", "MQ2008 fold 4", LAMBDAS, 3, "leave-query-out error per document")
+    yield made
+    made.close()
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents()
+
+
+def shown(plot):
+    """What a plot would export: one list of values a curve, without the gaps."""
+    header, rows = plot.numbers()
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
+    return {n: [v for v in c if n == header[0] or not np.isnan(v)] for n, c in columns.items()}
+
+
+def test_titles_say_what_runs_on_what_and_how_to_act(panel):
+    assert panel.title() == "Greedy RankRLS · MQ2008 fold 4"
+    assert panel.caption() == "one curve per λ, 2⁰ dark … 2² bright · click a curve to choose k"
+    assert panel.criterion_plot.axes.title == "leave-query-out error per document"
+    assert panel.validation_plot.axes.title == "validation MAP"
+
+
+def test_steps_grow_both_curves(panel):
+    for k in KS:
+        panel.add_step(1, k, 1.0 / k, {"MAP": 0.1 * k, "P@10": 0.2 * k})
+    assert shown(panel.criterion_plot)["λ = 2¹"] == [1.0, 0.5, 1.0 / 3.0]
+    assert shown(panel.validation_plot)["λ = 2¹"] == pytest.approx([0.1, 0.2, 0.3])
+    assert shown(panel.validation_plot)["λ = 2⁰"] == []
+
+
+def test_another_measure_is_shown_for_all_curves_also_for_those_still_growing(panel):
+    panel.set_path(0, KS, [3, 2, 1], {"MAP": [1, 2, 3], "P@10": [4, 5, 6]})
+    panel.add_step(1, 1, 9.0, {"MAP": 0.5, "P@10": 0.25})
+    panel.set_measure("P@10")
+    panel.add_step(1, 2, 8.0, {"MAP": 0.6, "P@10": 0.35})
+    assert panel.validation_plot.axes.title == "validation P@10"
+    assert shown(panel.validation_plot)["λ = 2⁰"] == [4, 5, 6]
+    assert shown(panel.validation_plot)["λ = 2¹"] == [0.25, 0.35]
+
+
+def test_the_slider_s_path_replaces_itself_and_is_labelled_with_its_lambda(panel):
+    panel.set_path(LIVE, KS, [3, 2, 1], {"MAP": [1, 2, 3]}, value=2.0**5)
+    panel.set_path(LIVE, [1, 2], [6, 5], {"MAP": [7, 8]}, value=2.0**6)
+    assert shown(panel.validation_plot)["λ = 2⁶"] == [7, 8]
+    assert shown(panel.criterion_plot)["λ = 2⁶"] == [6, 5]
+    panel.remove_path(LIVE)
+    assert shown(panel.validation_plot)["λ = 2⁶"] == []
+
+
+def test_a_pick_is_told_and_marked_only_by_choose(panel):
+    told = []
+    panel.picked.connect(lambda key, k: told.append((key, k)))
+    panel.set_path(0, KS, [3, 2, 1], {"MAP": [1, 2, 3]})
+    panel.set_path(LIVE, KS, [3, 2, 1], {"MAP": [1, 2, 3]})
+    for plot in panel.plots().values():
+        plot.picked.emit(0, 2)
+        plot.picked.emit(LIVE, 3)
+    assert told == [(0, 2), (LIVE, 3)] * 2
+    assert panel.validation_plot.choice is None
+    panel.choose(0, 2)
+    assert panel.criterion_plot.choice == panel.validation_plot.choice == (0, 2)
+    assert panel._note(0, 2) == ("k = 2 · λ = 2⁰ · chosen", "validation MAP 2.0000")
+    panel.choose(None)
+    assert panel.criterion_plot.choice is None
+
+
+def test_hovering_one_plot_moves_the_crosshair_of_the_other(panel):
+    panel.set_path(0, KS, [3, 2, 1], {"MAP": [1, 2, 3]})
+    panel.criterion_plot.hovered.emit(2.0)
+    assert panel.validation_plot.cursor == 2.0
+    panel.validation_plot.hovered.emit(None)
+    assert panel.criterion_plot.cursor is None
+
+
+def test_the_band_follows_the_measure(panel):
+    ones = np.ones(3)
+    bands = {"MAP": (ones, 0 * ones, 2 * ones), "P@10": (5 * ones, 4 * ones, 6 * ones)}
+    panel.set_band(KS, (ones, ones, ones), bands)
+    assert panel.validation_plot.band.at(2) == (1.0, 0.0, 2.0)
+    panel.set_measure("P@10")
+    assert panel.validation_plot.band.at(2) == (5.0, 4.0, 6.0)
+
+
+def test_beginning_anew_leaves_nothing_behind(panel):
+    panel.set_path(0, KS, [3, 2, 1], {"MAP": [1, 2, 3]})
+    panel.set_band(KS, ([1] * 3,) * 3, {"MAP": ([1] * 3,) * 3})
+    panel.choose(0, 1)
+    panel.begin("RankRLS", "MQ2008", [], 1)
+    assert panel.validation_plot.is_empty()
+    assert panel.validation_plot.choice is None
+    assert panel.caption() == "click a curve to choose k"
+    panel.add_step(0, 46, 0.5, {"MAP": 0.4})
+    assert panel._note(0, 46)[1] == "validation MAP 0.4000"
