@@ -1,0 +1,108 @@
+"""A path of features as rows of a table: which feature came when, with which weight and what it brought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.experiment.results import PathResult
+
+
+@dataclass(frozen=True)
+class FeatureRow:
+    """One feature.
+
+    Attributes
+    ----------
+    rank : int or None
+        The k with which it is in the model; None for a banned feature.
+    feature_id : int
+        1-based.
+    name : str
+    weight : float
+        In the chosen model; NaN where it is not in it.
+    gain : float
+        How much the criterion per document fell when it came in; NaN where there is nothing before it.
+    after : float
+        The measure on the validation part after it came in; NaN where that is not known.
+    chosen : bool
+        Whether it is in the chosen model.
+    pinned, banned : bool
+    """
+
+    rank: int | None
+    feature_id: int
+    name: str
+    weight: float
+    gain: float
+    after: float
+    chosen: bool
+    pinned: bool = False
+    banned: bool = False
+
+
+def path_rows(
+    path: PathResult,
+    feature_ids: Sequence[int] | NDArray[np.int64],
+    names: Sequence[str],
+    measure: str,
+    chosen_k: int,
+) -> tuple[FeatureRow, ...]:
+    """Return the features of a path in the order in which they came, the banned ones at the end.
+
+    Parameters
+    ----------
+    path : PathResult
+    feature_ids, names : sequence of length n
+        Of the dataset's columns.
+    measure : str
+        Which validation measure to show.
+    chosen_k : int
+        Size of the chosen model.
+
+    Returns
+    -------
+    tuple of FeatureRow
+        Where several features come with one step (a ranker takes all at once), the greatest weight comes
+        first, and only the last of them has a gain and a measure.
+    """
+    parameters = path.unit.parameters
+    pinned, banned = set(parameters.get("pinned", ())), tuple(parameters.get("banned", ()))
+    sizes = path.sizes.tolist()
+    model = path.steps[sizes.index(chosen_k)].coef if chosen_k in sizes else None
+    after = path.validation.get(measure)
+    rows: list[FeatureRow] = []
+    seen: set[int] = set()
+    before = nan
+    criterion = path.criterion.tolist()
+    for place, step in enumerate(path.steps):
+        new = [column for column in step.selected if column not in seen]
+        if len(new) > 1:
+            new.sort(key=lambda column: -abs(step.coef[column]))
+        for column in new:
+            last = column == new[-1]
+            rank = len(rows) + 1
+            inside = model is not None and rank <= chosen_k
+            rows.append(
+                FeatureRow(
+                    rank=rank,
+                    feature_id=int(feature_ids[column]),
+                    name=names[column],
+                    weight=float(model[column]) if model is not None and inside else nan,
+                    gain=before - criterion[place] if last else nan,
+                    after=float(after[place]) if after is not None and last else nan,
+                    chosen=inside,
+                    pinned=int(feature_ids[column]) in pinned,
+                )
+            )
+        seen.update(new)
+        before = criterion[place]
+    known = {int(i): name for i, name in zip(feature_ids, names, strict=True)}
+    rows += [
+        FeatureRow(None, i, known.get(i, f"feature {i}"), nan, nan, nan, False, banned=True) for i in banned
+    ]
+    return tuple(rows)

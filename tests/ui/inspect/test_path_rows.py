@@ -1,0 +1,67 @@
+from math import isnan
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.experiment.plan import Unit
+from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.steps import Step
+from rankstudio.ui.inspect.path_rows import path_rows
+
+IDS = np.array([10, 20, 30, 40])
+NAMES = ("ten", "twenty", "thirty", "forty")
+
+
+def step(number, selected, weights, criterion):
+    coef = np.zeros(4)
+    coef[list(selected)] = weights
+    return Step(number, tuple(selected), coef, criterion, np.zeros(0))
+
+
+@pytest.fixture
+def path():
+    steps = (
+        step(1, [2], [0.5], 0.9),
+        step(2, [2, 0], [0.4, -0.2], 0.7),
+        step(3, [2, 0, 3], [0.3, -0.1, 0.05], 0.65),
+    )
+    unit = Unit(1, 0, {"regularization": 1.0, "pinned": (30,), "banned": (20,)})
+    return PathResult(unit, steps, {"MAP": np.array([0.4, 0.5, 0.45])}, n_documents=10)
+
+
+def test_rows_follow_the_path_and_weights_are_those_of_the_chosen_model(path):
+    rows = path_rows(path, IDS, NAMES, "MAP", 2)
+    assert [(r.rank, r.feature_id, r.name) for r in rows[:3]] == [
+        (1, 30, "thirty"),
+        (2, 10, "ten"),
+        (3, 40, "forty"),
+    ]
+    assert [r.weight for r in rows[:2]] == [0.4, -0.2]
+    assert isnan(rows[2].weight)
+    assert [r.chosen for r in rows] == [True, True, False, False]
+    assert isnan(rows[0].gain)
+    assert [r.gain for r in rows[1:3]] == pytest.approx([0.02, 0.005])
+    assert [r.after for r in rows[:3]] == [0.4, 0.5, 0.45]
+
+
+def test_pinned_and_banned_features_are_known_and_the_banned_ones_stand_at_the_end(path):
+    rows = path_rows(path, IDS, NAMES, "MAP", 3)
+    assert [r.pinned for r in rows] == [True, False, False, False]
+    assert (rows[-1].rank, rows[-1].feature_id, rows[-1].banned, rows[-1].chosen) == (None, 20, True, False)
+
+
+def test_a_measure_that_was_not_computed_is_not_invented(path):
+    assert all(isnan(r.after) for r in path_rows(path, IDS, NAMES, "P@10", 1))
+
+
+def test_a_ranker_takes_all_features_at_once_and_they_are_ordered_by_weight():
+    path = PathResult(
+        Unit(1, 0, {"regularization": 1.0}),
+        (step(1, [0, 1, 2, 3], [0.1, -0.9, 0.5, 0.0], 0.7),),
+        {"MAP": np.array([0.4])},
+        n_documents=10,
+    )
+    rows = path_rows(path, IDS, NAMES, "MAP", 4)
+    assert [r.feature_id for r in rows] == [20, 30, 10, 40]
+    assert all(r.chosen for r in rows)
+    assert [isnan(r.after) for r in rows] == [True, True, True, False]
