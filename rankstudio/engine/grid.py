@@ -65,6 +65,8 @@ def _range(first: str, last: str, item: str, name: str) -> list[float]:
     if low and high and low[1] == high[1]:
         base = float(low[1])
         start, stop = (int(p[2].replace("−", "-")) for p in (low, high))
+    elif low or high:
+        raise ParameterError(name, item, "a range of powers of one base, or of whole numbers")
     else:
         base = 0.0
         start_value, stop_value = _number(first, name), _number(last, name)

@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from rankstudio.engine.catalog import Kind, Method, method
-from rankstudio.engine.errors import OutputError, PlanError
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.files import write_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 
@@ -86,7 +87,9 @@ class Plan:
         complete = entry.validate(self.parameters)
         object.__setattr__(self, "parameters", MappingProxyType(complete))
         object.__setattr__(self, "measures", tuple(measure(m).name for m in self.measures))
-        object.__setattr__(self, "folds", tuple(int(f) for f in self.folds))
+        if not all(isinstance(f, int) and f >= 1 for f in self.folds):
+            raise PlanError(f"folds: expected a list of numbers from 1 up, got {self.folds!r}.")
+        object.__setattr__(self, "folds", tuple(self.folds))
         convention(self.convention)
         if self.select_by != CRITERION:
             object.__setattr__(self, "select_by", measure(self.select_by).name)
@@ -179,10 +182,7 @@ def save_plan(plan: Plan, path: str | Path) -> None:
     """
     import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
 
-    try:
-        Path(path).write_text(tomli_w.dumps(plan_as_dict(plan)), encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{path}: the plan could not be written: {error.strerror}.") from error
+    write_text(path, tomli_w.dumps(plan_as_dict(plan)))
 
 
 def load_plan(path: str | Path) -> Plan:

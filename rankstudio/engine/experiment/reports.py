@@ -1,0 +1,143 @@
+"""A finished run as files: ``results.json``, ``metrics.csv``, ``features.csv`` and ``plan.toml``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.catalog import Kind
+from rankstudio.engine.experiment.events import RunStarted
+from rankstudio.engine.experiment.plan import plan_as_dict, save_plan
+from rankstudio.engine.experiment.results import Chosen, FoldResult, RunResult
+from rankstudio.engine.experiment.versions import versions
+from rankstudio.engine.export.models import LinearModel, Weight
+from rankstudio.engine.export.tables import save_csv
+from rankstudio.engine.files import make_folder, write_text
+
+Row = tuple[Any, ...]
+
+
+def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
+    """Return what validation chose in a fold: the value of every grid, and the number of features."""
+    parameters = fold.chosen.unit.parameters
+    grids = [p.name for p in result.plan.entry.parameters if p.kind is Kind.GRID]
+    return {**{name: parameters[name] for name in grids}, "n_features": len(fold.selected)}
+
+
+def results_as_dict(result: RunResult) -> dict[str, Any]:
+    """Return the results as plain values for JSON. Equal runs give equal values: no times, no dates."""
+    return {
+        "plan": plan_as_dict(result.plan),
+        "data": result.data_name,
+        "convention": result.plan.convention,
+        "complete": result.complete,
+        "folds": [
+            {
+                "fold": fold.fold,
+                "chosen": chosen_values(result, fold),
+                "selected": list(fold.selected),
+                "weights": [float(fold.chosen.step.coef[c]) for c in fold.chosen.step.selected],
+                "validation": dict(fold.validation),
+                "test": dict(fold.test),
+            }
+            for fold in result.folds
+        ],
+        "average": result.average,
+        "versions": dict(result.versions),
+    }
+
+
+def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
+    """Return one row a fold and part, and the average: header and rows."""
+    names = list(result.plan.evaluated)
+    grids = [p.name for p in result.plan.entry.parameters if p.kind is Kind.GRID]
+    rows: list[Row] = []
+    for fold in result.folds:
+        chosen = chosen_values(result, fold)
+        for part, values in (("validation", fold.validation), ("test", fold.test)):
+            if values:
+                head = (fold.fold, part, *(chosen[g] for g in grids), chosen["n_features"])
+                rows.append((*head, *(values[name] for name in names)))
+    if result.average:
+        part = "test" if result.folds[0].test else "validation"
+        rows.append(("average", part, *("" for _ in grids), "", *(result.average[n] for n in names)))
+    return ["fold", "part", *grids, "n_features", *names], rows
+
+
+def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
+    """Return one row for each feature of each fold's path, chosen or not: header and rows."""
+    rows: list[Row] = []
+    for fold in result.folds:
+        path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
+        last = path.steps[-1]
+        for rank, column in enumerate(last.selected, start=1):
+            step = path.steps[rank - 1] if len(path.steps) == len(last.selected) else last
+            rows.append(
+                (
+                    fold.fold,
+                    rank,
+                    int(result.feature_ids[column]),
+                    result.feature_names[column],
+                    int(rank <= len(fold.selected)),
+                    float(fold.chosen.step.coef[column]) if rank <= len(fold.selected) else "",
+                    step.criterion / path.n_documents,
+                )
+            )
+    return ["fold", "rank", "id", "feature", "chosen", "weight", "criterion_per_document"], rows
+
+
+def write_results(result: RunResult, folder: str | Path) -> list[Path]:
+    """Write all files of a run into a folder, which is made where it is missing.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    OutputError
+        Where something cannot be written.
+    """
+    folder = make_folder(folder)
+    text = json.dumps(results_as_dict(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_text(folder / "results.json", text)
+    save_csv(folder / "metrics.csv", *metrics_table(result))
+    save_csv(folder / "features.csv", *features_table(result))
+    save_plan(result.plan, folder / "plan.toml")
+    return [folder / name for name in ("results.json", "metrics.csv", "features.csv", "plan.toml")]
+
+
+def linear_model(
+    started: RunStarted, data_name: str, chosen: Chosen, measures: Mapping[str, Mapping[str, float]]
+) -> LinearModel:
+    """Return a step of a run, finished or not, as a model to take away.
+
+    Parameters
+    ----------
+    started : RunStarted
+        The run's first event, for its plan and the names of the features.
+    data_name : str
+        The dataset's name.
+    chosen : Chosen
+        The step and the unit it belongs to.
+    measures : Mapping
+        What it measured, by part: ``{"validation": {"MAP": …}, "test": {…}}``.
+    """
+    step, plan = chosen.step, started.plan
+    features = tuple(
+        Weight(int(started.feature_ids[c]), started.feature_names[c], float(step.coef[c]))
+        for c in step.selected
+    )
+    parameters = {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.unit.parameters.items()}
+    origin = {
+        "data": data_name,
+        "fold": chosen.unit.fold,
+        "normalize": plan.normalize,
+        "convention": plan.convention,
+        **{part: dict(values) for part, values in measures.items() if values},
+        "versions": versions(),
+    }
+    return LinearModel(features, plan.method, parameters, origin)

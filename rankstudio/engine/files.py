@@ -1,0 +1,60 @@
+"""Writing files so that a reader never sees half of one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from rankstudio.engine.errors import OutputError
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file whole or not at all: beside it first, then moved into place.
+
+    Raises
+    ------
+    OutputError
+        Where it cannot be written; what stood there before is untouched.
+    """
+    path = Path(path)
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        # mkstemp makes files that only their owner may read; results are as public as their folder.
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise OutputError(f"{path}: it could not be written: {error.strerror or error}.") from error
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text in UTF-8 with plain newlines; see :func:`write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def make_folder(path: str | Path) -> Path:
+    """Make a folder and its parents where they are missing.
+
+    Raises
+    ------
+    OutputError
+        Where it cannot be made.
+    """
+    path = Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{path}: the folder could not be made: {error.strerror or error}.") from error
+    return path
+
+
+def _umask() -> int:
+    """Return the process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,106 @@
+"""Results as files: what stands in them, and that equal runs write equal bytes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiment.small import dataset
+
+from rankstudio.engine.errors import DataError, OutputError
+from rankstudio.engine.experiment.events import RunFinished, RunStarted
+from rankstudio.engine.experiment.plan import Plan, load_plan
+from rankstudio.engine.experiment.reports import linear_model, write_results
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.export.models import load_model, save_model
+
+PLAN = Plan("small", parameters={"regularization": (0.5, 2.0)})
+
+
+def finished(plan: Plan = PLAN):
+    result = list(run(plan, dataset()))[-1]
+    assert isinstance(result, RunFinished)
+    return result.result
+
+
+def test_results_json_has_the_promised_shape(tmp_path: Path) -> None:
+    result = finished()
+    write_results(result, tmp_path / "new" / "out")
+    values = json.loads((tmp_path / "new" / "out" / "results.json").read_text())
+    fold = values["folds"][0]
+    assert values["convention"] == "letor4"
+    assert fold["fold"] == 1
+    assert fold["chosen"].keys() == {"regularization", "n_features"}
+    assert fold["chosen"]["n_features"] == len(fold["selected"]) == len(fold["weights"])
+    assert all(1 <= i <= 6 for i in fold["selected"])
+    assert fold["test"].keys() == {"MAP", "P@10", "MeanNDCG", "NDCG@10"}
+    mean = np.mean([f["test"]["MAP"] for f in values["folds"]])
+    assert values["average"]["MAP"] == pytest.approx(mean)
+
+
+def test_the_same_plan_read_back_writes_the_same_bytes(tmp_path: Path) -> None:
+    write_results(finished(), tmp_path / "a")
+    write_results(finished(load_plan(tmp_path / "a" / "plan.toml")), tmp_path / "b")
+    for name in ("results.json", "metrics.csv", "features.csv", "plan.toml"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_tables_hold_every_fold_and_the_whole_path(tmp_path: Path) -> None:
+    result = finished()
+    write_results(result, tmp_path)
+    with (tmp_path / "metrics.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(r["fold"], r["part"]) for r in rows] == [
+        ("1", "validation"),
+        ("1", "test"),
+        ("2", "validation"),
+        ("2", "test"),
+        ("average", "test"),
+    ]
+    assert float(rows[1]["MAP"]) == result.folds[0].test["MAP"]
+    with (tmp_path / "features.csv").open() as file:
+        features = [r for r in csv.DictReader(file) if r["fold"] == "2"]
+    assert [int(r["id"]) for r in features if r["chosen"] == "1"] == list(result.folds[1].selected)
+    assert len(features) == 6
+    assert features[0]["feature"] == f"feature {features[0]['id']}"
+
+
+def test_a_model_scores_the_same_when_read_back(tmp_path: Path) -> None:
+    events = list(run(PLAN, dataset()))
+    started, result = events[0], events[-1]
+    assert isinstance(started, RunStarted)
+    assert isinstance(result, RunFinished)
+    fold = result.result.folds[0]
+    model = linear_model(started, "Small", fold.chosen, {"test": fold.test})
+    save_model(tmp_path / "model.json", model)
+    again = load_model(tmp_path / "model.json")
+    X = np.random.default_rng(0).random((20, 6))
+    assert again.features == model.features
+    np.testing.assert_allclose(again.predict(X), X @ fold.chosen.step.coef, rtol=1e-13)
+    shuffled = np.array([6, 1, 2, 3, 4, 5])
+    np.testing.assert_allclose(again.predict(X[:, shuffled - 1], shuffled), again.predict(X), rtol=1e-13)
+    with pytest.raises(DataError, match="The model needs feature"):
+        again.predict(X[:, :1])
+    save_model(tmp_path / "model.csv", model)
+    with (tmp_path / "model.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(int(r["id"]), float(r["weight"])) for r in rows] == [(f.id, f.weight) for f in model.features]
+
+
+def test_models_that_cannot_be_written_or_read_say_why(tmp_path: Path) -> None:
+    started = next(iter(run(PLAN, dataset())))
+    assert isinstance(started, RunStarted)
+    model = linear_model(started, "Small", finished().folds[0].chosen, {})
+    with pytest.raises(
+        OutputError, match=r"model\.onnx: a model is written as \.json or \.csv, not as \.onnx"
+    ):
+        save_model(tmp_path / "model.onnx", model)
+    (tmp_path / "other.json").write_text('{"format": "x", "version": 1}')
+    with pytest.raises(DataError, match="expected rankstudio-model of version 1 or before, found x"):
+        load_model(tmp_path / "other.json")
+    (tmp_path / "text.json").write_text("[]")
+    with pytest.raises(DataError, match="not a model written by RankStudio"):
+        load_model(tmp_path / "text.json")

@@ -1,0 +1,149 @@
+"""The protocol: order of events, choice and ties, what a fold's model measures, live equals at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from experiment.small import dataset, part
+
+from rankstudio.engine import GreedyRankRLS, evaluate
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.events import (
+    FoldFinished,
+    RunFinished,
+    RunStarted,
+    StepDone,
+    UnitFinished,
+    UnitStarted,
+)
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.experiment.runner import choose, prepare_fold, run
+from rankstudio.engine.steps import Step
+
+PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
+
+
+def test_events_come_in_order_and_tell_how_much_work_there_is() -> None:
+    events = list(run(PLAN, dataset()))
+    kinds = [type(e) for e in events]
+    unit = [UnitStarted, *[StepDone] * 6, UnitFinished]
+    assert kinds == [RunStarted, *(unit * 3), FoldFinished, *(unit * 3), FoldFinished, RunFinished]
+    started = events[0]
+    assert isinstance(started, RunStarted)
+    assert len(started.units) == 6
+    assert started.steps_per_unit == 6
+    assert [u.parameters["regularization"] for u in started.units[:3]] == [0.5, 1.0, 2.0]
+
+
+def test_the_chosen_model_is_the_best_on_validation_and_measured_on_test() -> None:
+    data = dataset()
+    finished = [e.result for e in run(PLAN, data) if isinstance(e, FoldFinished)]
+    for fold, result in zip(data.folds, finished, strict=True):
+        assert fold.vali is not None
+        assert fold.test is not None
+        tried = []
+        for regularization in (0.5, 1.0, 2.0):
+            method = GreedyRankRLS(regularization=regularization)
+            method.fit(fold.train.X, fold.train.y, qid=fold.train.qid)
+            for k, coef in enumerate(method.coef_path_, start=1):
+                scores = fold.vali.X @ coef
+                value = evaluate(fold.vali.y, scores, fold.vali.qid, measures=("MAP",))["MAP"]
+                tried.append((-value, regularization, k, coef))
+        _, regularization, k, coef = min(tried, key=lambda t: t[:3])
+        assert result.chosen.unit.parameters["regularization"] == regularization
+        assert len(result.selected) == k
+        expected = evaluate(fold.test.y, fold.test.X @ coef, fold.test.qid, measures=PLAN.measures)
+        assert dict(result.test) == pytest.approx(dict(expected))
+        assert result.selected == tuple(c + 1 for c in result.chosen.step.selected)
+
+
+def test_a_path_at_once_has_the_bits_of_the_path_step_by_step() -> None:
+    prepared = prepare_fold(PLAN, dataset().folds[0])
+    for event in run(PLAN, dataset()):
+        if isinstance(event, UnitFinished) and event.unit.fold == 1:
+            at_once = prepared.path(event.unit)
+            for name, values in event.path.validation.items():
+                assert (values == at_once.validation[name]).all()
+            assert (event.path.criterion == at_once.criterion).all()
+
+
+def path(setting: int, values: list[float], criterion: list[float] | None = None) -> PathResult:
+    steps = tuple(
+        Step(k, tuple(range(k)), np.zeros(6), c, np.empty(0))
+        for k, c in enumerate(criterion or [0.0] * len(values), start=1)
+    )
+    unit = run_units()[setting]
+    return PathResult(unit, steps, {"MAP": np.array(values), "Disagreement": np.array(values)}, 10)
+
+
+def run_units() -> tuple:
+    started = next(iter(run(PLAN, dataset())))
+    assert isinstance(started, RunStarted)
+    return started.units
+
+
+@pytest.mark.parametrize(
+    ("paths", "setting", "k"),
+    [
+        ([[0.3, 0.5, 0.5], [0.5, 0.5, 0.2]], 0, 2),  # a tie goes to the smaller λ, then to the smaller k
+        ([[0.3, 0.5, 0.5], [0.6, 0.5, 0.2]], 1, 1),
+        ([[float("nan"), 0.1], [0.1, 0.1]], 0, 2),
+    ],
+)
+def test_ties_go_to_the_smaller_regularization_then_to_fewer_features(paths, setting: int, k: int) -> None:
+    chosen = choose(PLAN, [path(i, values) for i, values in enumerate(paths)])
+    assert (chosen.unit.setting, chosen.step.number) == (setting, k)
+
+
+def test_measures_of_error_are_chosen_by_their_least() -> None:
+    plan = PLAN.changed(select_by="Disagreement")
+    assert choose(plan, [path(0, [0.3, 0.2, 0.4])]).step.number == 2
+
+
+def test_without_a_validation_part_the_criterion_chooses() -> None:
+    alone = FoldedDataset("Alone", None, (Fold(1, part(1)),))
+    with pytest.raises(PlanError, match="choose by MAP: fold 1 of Alone has no validation part"):
+        list(run(PLAN, alone))
+    events = list(run(PLAN.changed(select_by="criterion"), alone))
+    result = events[-1]
+    assert isinstance(result, RunFinished)
+    fold = result.result.folds[0]
+    least = min(p.criterion.min() for p in fold.paths)
+    assert fold.chosen.step.criterion / fold.paths[0].n_documents == least
+    assert dict(fold.test) == {}
+
+
+@pytest.mark.parametrize(
+    ("plan", "error", "message"),
+    [
+        (PLAN.changed(folds=(3,)), PlanError, "folds: Small has no fold 3; it has 1, 2."),
+        (
+            PLAN.changed(parameters={"pinned": (7,)}),
+            ParameterError,
+            "pinned: expected ids of the dataset's features, 1 to 6, got 7.",
+        ),
+    ],
+)
+def test_a_plan_that_does_not_fit_the_data_is_refused(plan: Plan, error: type, message: str) -> None:
+    with pytest.raises(error) as caught:
+        list(run(plan, dataset()))
+    assert str(caught.value) == message
+
+
+def test_pins_and_bans_are_feature_ids() -> None:
+    plan = PLAN.changed(parameters={"regularization": (1.0,), "pinned": (6,), "banned": (3,)}, folds=(2,))
+    result = list(run(plan, dataset()))[-1]
+    assert isinstance(result, RunFinished)
+    steps = result.result.folds[0].paths[0].steps
+    assert steps[0].selected == (5,)
+    assert len(steps) == 5
+    assert all(2 not in step.selected for step in steps)
+
+
+def test_rankrls_is_one_step_with_all_features() -> None:
+    result = list(run(Plan("small", "rankrls", {"regularization": "2^-3..2^3"}), dataset()))[-1]
+    assert isinstance(result, RunFinished)
+    assert [len(f.selected) for f in result.result.folds] == [6, 6]
+    assert result.result.complete
