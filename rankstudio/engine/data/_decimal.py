@@ -61,7 +61,7 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 
 @kernel
-def nearest_double(digits: np.uint64, power: int) -> tuple[np.float64, int]:
+def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     """Return (digits × 10^power, status), digits being a uint64 greater than 0."""
     if power < _LEAST_POWER or power > _GREATEST_POWER:
         return 0.0, HARD
@@ -122,7 +122,7 @@ def read_exponent(i: int) -> tuple[int, int]:
 
 
 @kernel
-def read_number(i: int) -> tuple[np.float64, int, int]:
+def read_number(i: int) -> tuple[float, int, int]:
     """Read a decimal number.
 
     Parameters
@@ -176,7 +176,7 @@ def read_number(i: int) -> tuple[np.float64, int, int]:
         return 0.0, i, HARD
     status = OK
     if digits <= np.uint64(_LARGEST_EXACT) and -_EXACT_POWER <= power <= _EXACT_POWER:
-        value = np.float64(np.int64(digits))
+        value = float(np.int64(digits))
         value = value / _POWER_OF_TEN[-power] if power < 0 else value * _POWER_OF_TEN[power]
     elif digits == np.uint64(0):
         value = 0.0

@@ -36,6 +36,7 @@ QID_BEGIN, QID_END, COMMENT_BEGIN, COMMENT_END = range(4)
 ROWS, VALUES, GREATEST_ID, ERROR, ERROR_AT, FIRST_MISSING, HARD_TOKENS = range(7)
 TALLY_SIZE = 7
 
+FAILED = -1  # stands for the address behind what could not be read
 LABEL = -1  # stands for the column of a label in the table of hard tokens
 
 _MISSING = 3  # one more status beside OK, NOT_A_NUMBER and HARD
@@ -104,7 +105,7 @@ def _read_value(i: int) -> tuple[float, int, int]:
 
 @inlined
 def _read_id(i: int) -> tuple[int, int]:
-    """Read a feature id and its colon: return (id, address behind them), the address -1 if they are not there."""
+    """Read a feature id and its colon: return (id, address behind them), -1 if they are not there."""
     begin = i
     number = 0
     digit = byte_at(i) - 48
@@ -119,7 +120,9 @@ def _read_id(i: int) -> tuple[int, int]:
 
 @inlined
 def _is_qid(i: int) -> bool:
-    return byte_at(i) == 113 and byte_at(i + 1) == 105 and byte_at(i + 2) == 100 and byte_at(i + 3) == _COLON
+    """Tell whether ``qid:`` stands at an address."""
+    letters = byte_at(i) == 113 and byte_at(i + 1) == 105 and byte_at(i + 2) == 100
+    return bool(letters and byte_at(i + 3) == _COLON)
 
 
 @kernel
@@ -130,15 +133,169 @@ def _same(a: int, b: int, length: int) -> bool:
     return True
 
 
+@inlined
+def _next_document(i: int, stop: int) -> int:
+    """Return the address of the next line that is neither blank nor only a comment, or ``stop``."""
+    while i < stop:
+        i = _skip_blanks(i)
+        if byte_at(i) == _HASH:
+            i = next_newline(i)
+        if byte_at(i) != _NEWLINE:
+            return i
+        i += 1
+    return stop
+
+
+@kernel
+def _note_hard(hard: Ints, tally: Ints, row: int, column: int, begin: int, end: int) -> None:
+    """Leave a number to ``float()``; where the table is full only count it."""
+    count = tally[HARD_TOKENS]
+    if count < hard.shape[0]:
+        hard[count, 0] = row
+        hard[count, 1] = column
+        hard[count, 2] = begin
+        hard[count, 3] = end
+    tally[HARD_TOKENS] = count + 1
+
+
+@kernel
+def _fail(tally: Ints, error: int, position: int) -> int:
+    """Note an error and return the address that stands for one."""
+    tally[ERROR] = error
+    tally[ERROR_AT] = position
+    return FAILED
+
+
+@inlined
+def _read_label(i: int, base: int, row: int, y: Floats, hard: Ints, tally: Ints) -> int:
+    """Read the label of a row; return the address behind it."""
+    value, end, status = read_number(i)
+    if status == NOT_A_NUMBER or not _ends_token(byte_at(end)):
+        return _fail(tally, BAD_LABEL, i - base)
+    y[row] = value
+    if status == HARD:
+        _note_hard(hard, tally, row, LABEL, i - base, end - base)
+    return end
+
+
+@inlined
+def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
+    """Find the query id of a row; return the address behind it."""
+    i = _skip_blanks(i)
+    if not _is_qid(i):
+        return _fail(tally, NO_QID, i - base)
+    begin = i + 4
+    i = _skip_token(begin)
+    if i == begin:
+        return _fail(tally, EMPTY_QID, begin - base)
+    spans[row, QID_BEGIN] = begin - base
+    spans[row, QID_END] = i - base
+    return i
+
+
+@inlined
+def _same_query(base: int, row: int, spans: Ints) -> bool:
+    """Tell whether a row has the query id of the row before it."""
+    length = spans[row, QID_END] - spans[row, QID_BEGIN]
+    if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
+        return False
+    return _same(base + spans[row - 1, QID_BEGIN], base + spans[row, QID_BEGIN], length)
+
+
 @kernel
 def _mark_ids(begin: int, end: int, seen: Ints, row: int) -> None:
-    """Note which ids there are between two addresses; parse() has been over them."""
+    """Note which ids there are between two addresses; they have been read before."""
     i = _skip_blanks(begin)
     while i < end:
         number, _ = _read_id(i)
         if number < seen.shape[0]:
             seen[number] = row
         i = _skip_blanks(_skip_token(i))
+
+
+@kernel
+def _is_repeated(number: int, seen: Ints, row: int) -> bool:
+    """Tell whether an id was in this row before, and note it. Ids beyond the width wait for the next pass."""
+    if number >= seen.shape[0]:
+        return False
+    before = bool(seen[number] == row)
+    seen[number] = row
+    return before
+
+
+@inlined
+def _id_problem(number: int, end: int, most_features: int) -> int:
+    """Return what is wrong with a feature id, or FINE."""
+    if end < 0:
+        return BAD_FEATURE
+    if number == 0:
+        return ID_ZERO
+    return ID_TOO_LARGE if number > most_features else FINE
+
+
+@inlined
+def _read_features(
+    i: int,
+    base: int,
+    row: int,
+    most_features: int,
+    X: Floats,
+    missing: Ints,
+    seen: Ints,
+    hard: Ints,
+    tally: Ints,
+) -> int:
+    """Read the features of a row; return the address behind them, which is that of a comment or a newline."""
+    n = X.shape[1]
+    first = i
+    previous, greatest, count = 0, 0, 0
+    ascending = True
+    while True:
+        i = _skip_blanks(i)
+        if byte_at(i) == _NEWLINE or byte_at(i) == _HASH:
+            break
+        number, begin = _read_id(i)
+        problem = _id_problem(number, begin, most_features)
+        if problem != FINE:
+            return _fail(tally, problem, i - base)
+        if number <= previous and ascending:
+            ascending = False
+            _mark_ids(first, i, seen, row)
+        if not ascending and _is_repeated(number, seen, row):
+            return _fail(tally, ID_REPEATED, i - base)
+        previous = number
+        greatest = max(greatest, number)
+        value, i, status = _read_value(begin)
+        if status == NOT_A_NUMBER:
+            return _fail(tally, BAD_VALUE, begin - base)
+        count += 1
+        if status == _MISSING and tally[FIRST_MISSING] < 0:
+            tally[FIRST_MISSING] = begin - base
+        if number > n:
+            continue
+        X[row, number - 1] = value
+        if status == _MISSING:
+            missing[number - 1] += 1
+        elif status == HARD:
+            _note_hard(hard, tally, row, number - 1, begin - base, i - base)
+    tally[VALUES] += count
+    tally[GREATEST_ID] = max(tally[GREATEST_ID], greatest)
+    return i
+
+
+@inlined
+def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
+    """Find the comment of a row, if there is one; return the address behind the line."""
+    begin = i
+    if byte_at(i) == _HASH:
+        begin += 1
+        i = next_newline(i)
+    end = i
+    while end > begin and _is_blank(byte_at(end - 1)):
+        end -= 1
+    spans[row, COMMENT_BEGIN] = begin - base
+    spans[row, COMMENT_END] = end - base
+    return i + 1
 
 
 @kernel
@@ -193,117 +350,24 @@ def parse(
     O(end - begin).
     """
     base = text.ctypes.data
-    n = X.shape[1]
-    first_row = row
-    last_qid, last_length = 0, -1
-    values, greatest, n_hard, first_missing = 0, 0, 0, -1
-    error = FINE
-    i = base + begin
     stop = base + end
+    first_row = row
+    tally[FIRST_MISSING] = -1
+    i = _next_document(base + begin, stop)
     while i < stop:
-        i = _skip_blanks(i)
-        if byte_at(i) == _HASH:
-            i = next_newline(i)
-        if byte_at(i) == _NEWLINE:
-            i += 1
-            continue
-
-        token = i
-        value, i, status = read_number(i)
-        if status == NOT_A_NUMBER or not _ends_token(byte_at(i)):
-            error = BAD_LABEL
+        i = _read_label(i, base, row, y, hard, tally)
+        if i == FAILED:
             break
-        y[row] = value
-        if status == HARD:
-            if n_hard < hard.shape[0]:
-                hard[n_hard] = (row, LABEL, token - base, i - base)
-            n_hard += 1
-
-        token = _skip_blanks(i)
-        if not _is_qid(token):
-            error = NO_QID
+        i = _read_query(i, base, row, spans, tally)
+        if i == FAILED:
             break
-        qid = token + 4
-        i = _skip_token(qid)
-        if i == qid:
-            error = EMPTY_QID
+        new_query[row] = row == first_row or not _same_query(base, row, spans)
+        i = _read_features(i, base, row, most_features, X, missing, seen, hard, tally)
+        if i == FAILED:
             break
-        spans[row, QID_BEGIN] = qid - base
-        spans[row, QID_END] = i - base
-        new_query[row] = i - qid != last_length or not _same(last_qid, qid, last_length)
-        last_qid, last_length = qid, i - qid
-
-        features = i
-        previous = 0
-        ascending = True
-        while True:
-            token = _skip_blanks(i)
-            if byte_at(token) == _NEWLINE or byte_at(token) == _HASH:
-                break
-            number, i = _read_id(token)
-            if i < 0:
-                error = BAD_FEATURE
-                break
-            if number == 0:
-                error = ID_ZERO
-                break
-            if number > most_features:
-                error = ID_TOO_LARGE
-                break
-            if number <= previous and ascending:
-                ascending = False
-                _mark_ids(features, token, seen, row)
-            if not ascending and number <= n:
-                if seen[number] == row:
-                    error = ID_REPEATED
-                    break
-                seen[number] = row
-            previous = number
-            greatest = max(greatest, number)
-
-            begin_value = i
-            value, i, status = _read_value(begin_value)
-            if number <= n:
-                X[row, number - 1] = value
-            values += 1
-            if status == OK:
-                continue
-            if status == NOT_A_NUMBER:
-                token = begin_value
-                error = BAD_VALUE
-                break
-            if status == _MISSING:
-                if first_missing < 0:
-                    first_missing = begin_value - base
-                if number <= n:
-                    missing[number - 1] += 1
-            elif number <= n:
-                if n_hard < hard.shape[0]:
-                    hard[n_hard] = (row, number - 1, begin_value - base, i - base)
-                n_hard += 1
-        if error != FINE:
-            break
-
-        comment = token
-        i = token
-        if byte_at(i) == _HASH:
-            comment += 1
-            i = next_newline(i)
-        finish = i
-        while finish > comment and _is_blank(byte_at(finish - 1)):
-            finish -= 1
-        spans[row, COMMENT_BEGIN] = comment - base
-        spans[row, COMMENT_END] = finish - base
-        i += 1
+        i = _next_document(_read_comment(i, base, row, spans), stop)
         row += 1
     tally[ROWS] = row - first_row
-    tally[VALUES] = values
-    tally[GREATEST_ID] = greatest
-    tally[FIRST_MISSING] = first_missing
-    tally[HARD_TOKENS] = n_hard
-    if error != FINE:
-        tally[ERROR] = error
-        tally[ERROR_AT] = token - base
 
 
 @kernel

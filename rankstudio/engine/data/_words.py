@@ -2,8 +2,8 @@
 
 The kernels hand addresses to each other, not arrays: at every call that takes an array numba counts
 references, with atomic operations that cost more than parsing a number does. Whoever calls them keeps the
-text alive and ends it with newlines. The order of bytes is that of little-endian machines, as every machine is
-that numba compiles for.
+text alive and ends it with newlines. The order of bytes is that of little-endian machines, as every machine
+is that numba compiles for.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
@@ -28,7 +28,7 @@ _HUNDREDS_AND_MILLIONS = np.uint64(100 + (1_000_000 << 32))
 _ONES_AND_TEN_THOUSANDS = np.uint64(1 + (10_000 << 32))
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]
 def byte_at(typing_context: Any, address: Any) -> Any:
     """Load the byte at an address."""
 
@@ -39,7 +39,7 @@ def byte_at(typing_context: Any, address: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]
 def word_at(typing_context: Any, address: Any) -> Any:
     """Load the eight bytes at an address, which need not be aligned."""
 
@@ -50,7 +50,7 @@ def word_at(typing_context: Any, address: Any) -> Any:
     return types.uint64(types.int64), generate
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]
 def _trailing_zeros(typing_context: Any, word: Any) -> Any:
     """Count the zero bits below the lowest one bit: 64 for zero."""
 
@@ -65,7 +65,7 @@ def leading_digits(word: np.uint64) -> int:
     """Count the decimal digits that a word begins with: 0 to 8."""
     digits = word ^ _ZERO_DIGITS
     others = ((digits + _OVER_NINE) | digits) & _HIGH_BITS
-    return np.int64(_trailing_zeros(others)) >> 3
+    return int(_trailing_zeros(others)) >> 3
 
 
 @inlined
@@ -85,7 +85,7 @@ def next_newline(i: int) -> int:
         word = word_at(i) ^ _NEWLINES
         found = (word - _LOW_BITS) & ~word & _HIGH_BITS
         if found != 0:
-            return i + (np.int64(_trailing_zeros(found)) >> 3)
+            return i + (int(_trailing_zeros(found)) >> 3)
         i += 8
 
 
@@ -98,4 +98,4 @@ def read_six_decimals(i: int) -> int:
     digits = (word & ~np.uint64(0xFFFF)) | ((word & np.uint64(0xFF)) << _U8) | np.uint64(0x30)  # "00123456"
     if leading_digits(digits) < 8:
         return -1
-    return np.int64(digits_value(digits, 8))
+    return int(digits_value(digits, 8))

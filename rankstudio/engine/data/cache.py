@@ -1,11 +1,12 @@
 """Parsed files, kept so that opening them again needs no parser.
 
-An entry is found by the SHA-256 of the *contents* of the text file and the version of the parser, never by name,
-size or time: those can stay the same while the contents change (a restored backup, a coarse clock, a network
-drive), and a result computed from data that are no longer there is worse than the hundredth of a second per
-20 MB that hashing costs. An entry ends with the SHA-256 of its own bytes; one that was cut short, flipped a bit or
-comes from another version is ignored and written anew. It holds what the text says, before any policy for missing
-values or normalisation, so that one entry serves all of them. Nothing in it is executed: it is JSON and arrays.
+An entry is found by the SHA-256 of the *contents* of the text file and the version of the parser, never by
+name, size or time: those can stay the same while the contents change (a restored backup, a coarse clock, a
+network drive), and a result computed from data that are no longer there is worse than the hundredth of a
+second per 20 MB that hashing costs. An entry ends with the SHA-256 of its own bytes; one that was cut short,
+flipped a bit or comes from another version is ignored and written anew. It holds what the text says, before any
+policy for missing values or normalisation, so that one entry serves all of them. Nothing in it is executed: it
+is JSON and arrays.
 
 The folder can be deleted at any time. When it grows beyond its limit the entries unused for longest go first.
 """
@@ -29,14 +30,14 @@ from rankstudio.engine.data.table import Scattered, Table
 
 log = logging.getLogger(__name__)
 
-PARSER_VERSION = 1  # to be raised whenever the parser would give another Table for the same text
+PARSER_VERSION = 2  # to be raised whenever the parser would give another Table for the same text
 LIMIT = 4 << 30  # bytes
 
 _MAGIC = b"RankStudio table\n"
 _SUFFIX = ".table"
 _DIGEST = 32
 _ALIGN = 64
-_ARRAYS = ("X", "y", "query_ptr", "missing", "comment_offsets", "comment_content")
+_ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "comment_offsets", "comment_content")
 
 
 def folder() -> Path:
@@ -115,11 +116,12 @@ def _write(path: Path, parts: list[memoryview]) -> None:
 
 def _pack(table: Table, checksum: str) -> list[memoryview]:
     """Return the bytes of an entry, all but the digest."""
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "X": table.X,
         "y": table.y,
         "query_ptr": table.query_ptr,
         "missing": table.missing,
+        "file_rows": table.file_rows,
         "comment_offsets": table.comments.offsets,
         "comment_content": table.comments.content,
     }
@@ -137,7 +139,7 @@ def _pack(table: Table, checksum: str) -> list[memoryview]:
     parts = [memoryview(start), memoryview(bytes(-len(start) % _ALIGN))]
     for name in _ARRAYS:
         content = np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8)
-        parts += [memoryview(content), memoryview(bytes(-len(content) % _ALIGN))]
+        parts += [content.data, memoryview(bytes(-len(content) % _ALIGN))]
     return parts
 
 
@@ -149,7 +151,7 @@ def _unpack(content: NDArray[np.uint8], checksum: str) -> Table:
     ValueError, KeyError, TypeError
         If it is not a complete entry of this version for this checksum.
     """
-    body = memoryview(content)[: max(len(content) - _DIGEST, 0)]
+    body = content.data[: max(len(content) - _DIGEST, 0)]
     if hashlib.sha256(body).digest() != content[len(body) :].tobytes():
         raise ValueError("its digest does not fit")
     if content[: len(_MAGIC)].tobytes() != _MAGIC:
@@ -176,4 +178,5 @@ def _unpack(content: NDArray[np.uint8], checksum: str) -> Table:
         missing=arrays["missing"],
         dense=header["dense"],
         scattered=None if header["scattered"] is None else Scattered(**header["scattered"]),
+        file_rows=arrays["file_rows"],
     )

@@ -79,6 +79,9 @@ class RankingDataset:
         What the reader had to mend, as sentences: queries that were not contiguous, say.
     sparse : bool
         Whether the file leaves out features, which are 0 then.
+    file_rows : ndarray of shape (m,), int64, or None
+        Position of each row among the documents of the file, from 0; None where the rows stand as in the file:
+        always, unless a query was not contiguous there.
     """
 
     X: Floats
@@ -92,6 +95,7 @@ class RankingDataset:
     missing: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     warnings: tuple[str, ...] = ()
     sparse: bool = False
+    file_rows: Ints | None = None
 
     @classmethod
     def from_arrays(
@@ -149,6 +153,7 @@ class RankingDataset:
             feature_names=names,
             comments=("",) * m if comments is None else tuple(comments[i] for i in order.tolist()),
             missing=_read_only(np.zeros(n, dtype=np.int64)),
+            file_rows=None if (np.diff(order) == 1).all() else _read_only(order),
         )
 
     @property
@@ -183,7 +188,7 @@ class RankingDataset:
 
     @cached_property
     def document_ids(self) -> tuple[str, ...]:
-        """The documents' ids as their comments give them (``docid = …``), "" where one has none; m of them."""
+        """The ids of the m documents as their comments give them (``docid = …``), "" where there is none."""
         return tuple(document_id(comment) for comment in self.comments)
 
     @cached_property

@@ -64,7 +64,7 @@ def read_file(path: Path, watch: Watch) -> Bytes:
     """
     size = regular_file_size(path)
     content = _padded(path, size)
-    view = memoryview(content)
+    view = content.data
     done = 0
     try:
         with path.open("rb", buffering=0) as file:
@@ -94,7 +94,7 @@ def checksum(content: Bytes, watch: Watch) -> str:
     for begin in range(0, size, _PIECE):
         if watch.stopped:
             break
-        digest.update(memoryview(content)[begin : min(begin + _PIECE, size)])
+        digest.update(content.data[begin : min(begin + _PIECE, size)])
     return f"sha256:{digest.hexdigest()}"
 
 

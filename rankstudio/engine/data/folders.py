@@ -66,8 +66,8 @@ def open_dataset(
     Raises
     ------
     DatasetError
-        If there is nothing to open, it is not clear which file is which part, or the parts do not have the same
-        features.
+        If there is nothing to open, it is not clear which file is which part, or the parts do not have the
+        same features.
     FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError
         As `load_letor` raises them.
     """
@@ -111,7 +111,8 @@ def _find_folds(path: Path) -> list[_FoldFiles]:
     deeper = {child: folds for child in _children(path) if child.is_dir() and (folds := _folds_in(child))}
     if len(deeper) > 1:
         raise DatasetError(
-            f"{path}: found {len(deeper)} datasets here ({_listed(deeper)}), expected one; please open one of them."
+            f"{path}: found {len(deeper)} datasets here ({_listed(deeper)}), expected one; "
+            "please open one of them."
         )
     if not deeper:
         raise DatasetError(f"{path}: found nothing to open, expected {_LOOKED_FOR}.")
@@ -186,8 +187,8 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
     for file, width in dense.items():
         if width < widths[greatest][0]:
             raise DatasetError(
-                f"{file} has {width} features in every line, but {greatest} has {widths[greatest][0]}; expected the "
-                f"same features in all files of a dataset."
+                f"{file} has {width} features in every line, but {greatest} has {widths[greatest][0]}; "
+                f"expected the same features in all files of a dataset."
             )
 
 

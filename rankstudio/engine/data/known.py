@@ -1,4 +1,4 @@
-"""Datasets that everybody of the field knows: how to tell them, what their features mean, how they are measured.
+"""Datasets that everybody of the field knows: how to tell them, what their features mean, how to measure.
 
 A dataset is recognised by its number of features together with its labels, the style of its comments and the
 name of its folder. A wrong name is worse than none, so what could be something else is left unnamed; and a

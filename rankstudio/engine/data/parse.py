@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,8 +111,8 @@ def parse_text(
 
     Notes
     -----
-    Time O(b / p) for b bytes on p processors, twice that for sparse text whose width a look at its beginning did
-    not tell; memory O(m n) for m documents and n features.
+    Time O(b / p) for b bytes on p processors, twice that for sparse text whose width a look at its beginning
+    did not tell; memory O(m n) for m documents and n features.
     """
     most_features = MOST_FEATURES if n_features is None else min(n_features, MOST_FEATURES)
     size = len(text) - PADDING
@@ -141,6 +141,14 @@ def parse_text(
     return _assemble(path, text, pieces, rows, outcomes)
 
 
+def warm_up() -> None:
+    """Compile the parser, which takes seconds once after an installation, or load it, which takes a moment."""
+    text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
+    text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
+    with ThreadPoolExecutor(1) as pool:
+        parse_text(Path("warm-up"), text, pool, Watch())
+
+
 def _cut(path: Path, text: Bytes, size: int, pool: Executor, watch: Watch) -> list[_Piece]:
     """Cut the text at ends of lines, and count the lines of the pieces."""
     begin = _skip_mark(path, text)
@@ -153,10 +161,10 @@ def _cut(path: Path, text: Bytes, size: int, pool: Executor, watch: Watch) -> li
     counts = [pool.submit(_count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
     pieces: list[_Piece] = []
     row = 0
-    for b, e, (lines, zero) in zip(begins, ends, watch.in_order(counts), strict=True):
+    for b, e, (newlines, zero) in zip(begins, ends, watch.in_order(counts), strict=True):
         if zero:
             raise format_error(path, text, b + int(np.flatnonzero(text[b:e] == 0)[0]), BINARY, 0)
-        lines += text[e - 1] != ord("\n")  # the last line of a file may lack its end
+        lines = newlines + int(text[e - 1] != ord("\n"))  # the last line of a file may lack its end
         pieces.append(_Piece(b, e, row, lines))
         row += lines
     return pieces
@@ -291,11 +299,12 @@ def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcom
         missing=np.sum([o.missing for o in outcomes], axis=0),
         dense=n_values == rows.X.size,
         scattered=scattered,
+        file_rows=order,
     )
 
 
 def _group(text: Bytes, rows: _Rows) -> tuple[Ints, Ints, tuple[str, ...], Scattered | None]:
-    """Find the queries: the order that groups the rows, the query pointer, the ids, and what was scattered."""
+    """Find the queries: the order that groups the rows, query pointer, ids, and what was scattered."""
     starts = np.flatnonzero(rows.new_query)
     lengths = np.diff(starts, append=len(rows.y))
     numbers: dict[str, int] = {}

@@ -39,8 +39,8 @@ def load_letor(
     """Read a file in LETOR's format, which is that of SVM-light and of RankLib too.
 
     A line is ``label qid:id feature:value … # comment``. Dense or sparse (a feature left out is 0), with or
-    without comments, any line ends, ids of queries need not be numbers, ``NULL`` and ``nan`` are missing values;
-    a file may be packed with gzip. Every number becomes the very double that ``float()`` makes of it.
+    without comments, any line ends; ids of queries need not be numbers; ``NULL`` and ``nan`` are missing
+    values; a file may be packed with gzip. Every number becomes the very double that ``float()`` makes of it.
 
     Parameters
     ----------
@@ -144,6 +144,7 @@ def make_dataset(
         missing=counts,
         warnings=() if table.scattered is None else (table.scattered.sentence(str(source.path)),),
         sparse=not table.dense,
+        file_rows=None if table.scattered is None else table.file_rows,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,8 @@ class Scattered:
         """Return the warning for a file of this name."""
         what = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
         return (
-            f"{name}: the documents of {what} do not stand together (query {self.query_id} comes back on line "
-            f"{self.line}); they were put together, in the order of the file."
+            f"{name}: the documents of {what} do not stand together (query {self.query_id} comes back on "
+            f"line {self.line}); they were put together, in the order of the file."
         )
 
 
@@ -62,6 +62,8 @@ class Table:
         Whether the file gives a value to every feature of every document.
     scattered : Scattered or None
         Which queries had to be put together.
+    file_rows : ndarray of shape (m,), or (0,) where no query was scattered
+        Position of each row among the documents of the file, from 0.
     """
 
     X: Floats
@@ -72,3 +74,4 @@ class Table:
     missing: Ints
     dense: bool
     scattered: Scattered | None = None
+    file_rows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
