@@ -51,8 +51,8 @@ _MARKERS = ("circle", "square", "diamond", "triangle", "plus", "cross", "star")
 _VIRIDIS = (
     "#440154 #481769 #472c7a #423f85 #3b518b #33628d #2c718e #26818e #21908c "
     "#1f9f88 #27ad80 #3dbc73 #5cc862 #81d34c #aadc31 #d5e219 #fde725"
-).split()
-_ANCHORS = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _VIRIDIS], dtype=np.float64)
+)
+_ANCHORS = np.array([list(bytes.fromhex(c[1:])) for c in _VIRIDIS.split()], dtype=np.float64)
 
 
 def category(colors: Colors, index: int) -> Category:

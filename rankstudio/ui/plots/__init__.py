@@ -1,4 +1,4 @@
-"""Our plots on pyqtgraph: numbers in, signals out; each can be written to a file and gives its numbers back."""
+"""Our plots on pyqtgraph: numbers in, signals out, each as a file or as its numbers."""
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Plot

@@ -1,13 +1,13 @@
-"""The base of our plots: a pyqtgraph view with layers, a theme, one redraw per frame, and numbers to export."""
+"""The base of our plots: a pyqtgraph view with layers, a theme, and one redraw per frame."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pyqtgraph import GraphicsView
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
-from pyqtgraph import GraphicsView
 
 from rankstudio.ui.colors import Colors
 from rankstudio.ui.plots.axes import Axes, AxesLayer, FocusLayer
@@ -29,7 +29,7 @@ _KEYBOARD = (
 )
 
 
-class Plot(GraphicsView):
+class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     """What all plots share. Subclasses add layers and say what the ranges, the numbers and the mouse mean.
 
     Parameters

@@ -22,7 +22,7 @@ MOST_LINES = 12
 """How many curves the box with values lists."""
 
 _REACH = 26.0
-_KEYS = {
+_KEYS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
     Qt.Key.Key_Up: (0, 1),
@@ -267,7 +267,7 @@ class CurvesPlot(Plot):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the choice by the arrow keys; "0" shows everything, "+" and "-" zoom."""
-        move = _KEYS.get(Qt.Key(event.key()))
+        move = _KEYS.get(event.key())
         if move is not None and not self.family.is_empty():
             self._step(*move)
         elif event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.family.is_empty():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -35,7 +36,7 @@ def tick_labels(ticks: list[float]) -> list[str]:
     """Return the texts of ticks, all with the same number of decimals."""
     if len(ticks) < 2:
         return [f"{t:.4g}" for t in ticks]
-    step = min(b - a for a, b in zip(ticks, ticks[1:], strict=False))
+    step = min(b - a for a, b in pairwise(ticks))
     largest = max(abs(ticks[0]), abs(ticks[-1]))
     if largest >= 1e6 or step < 1e-7:
         return [f"{t:.3g}" for t in ticks]

@@ -57,6 +57,7 @@ class ValueBox(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._plot = parent
         self._theme = theme
         self._lines: tuple[Line, ...] = ()
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -106,7 +107,7 @@ class ValueBox(QWidget):
 
     def _place(self, anchor: QPointF, obstacles: Pixels | None) -> QPoint:
         """Return the corner of the spot around the anchor that covers the fewest obstacles."""
-        room = self.parentWidget().rect()
+        room = self._plot.rect()
         x, y, w, h = round(anchor.x()), round(anchor.y()), self.width(), self.height()
         spots = [
             QPoint(x + dx, y + dy)

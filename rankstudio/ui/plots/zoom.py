@@ -10,9 +10,11 @@ from PySide6.QtCore import Qt
 from rankstudio.ui.colors import Colors
 
 
-class Zoom(pg.ViewBox):
-    """Receives the mouse over a plot area: the wheel zooms, the left button draws a rectangle to zoom into,
-    the middle button (or Shift and the left one) moves the picture.
+class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types
+    """Receives the mouse over a plot area.
+
+    The wheel zooms, the left button draws a rectangle to zoom into, the middle button (or Shift and the
+    left one) moves the picture.
     """
 
     def __init__(self) -> None:

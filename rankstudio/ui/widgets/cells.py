@@ -1,0 +1,164 @@
+"""How table cells are drawn: texts in their tone, weights as small bars, dots of a category, progress."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+)
+
+from rankstudio.ui.fonts import BASE, font
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets.columns import MISSING, ROW_ROLE, Column, ColumnModel, Dot, Index, Progress
+
+if TYPE_CHECKING:
+    from rankstudio.ui.widgets.table import Table
+
+PAD = 10
+"""Room at both sides of a cell, in pixels."""
+
+WEIGHT_BAR = 34
+_BAR = 7.0
+
+
+class Cells(QStyledItemDelegate):
+    """Draws the cells of a `Table`.
+
+    Parameters
+    ----------
+    theme : Theme
+    table : Table
+    """
+
+    def __init__(self, theme: Theme, table: Table) -> None:
+        super().__init__(table)
+        self._theme = theme
+        self._table = table
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return the width of the text with its decorations."""
+        column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
+        width = option.fontMetrics.horizontalAdvance(column.text(row)) + 2 * PAD + 2
+        if column.kind == "weight":
+            width += WEIGHT_BAR + 8
+        if column.mark is not None:
+            width += 16
+        return QSize(width, 29)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw ground and contents of a cell."""
+        colors = self._theme.colors
+        rect: QRect = option.rect  # type: ignore[attr-defined]
+        state: QStyle.StateFlag = option.state  # type: ignore[attr-defined]
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, colors.q("tint"))
+        elif index.row() == self._table.hovered_row:
+            painter.fillRect(rect, colors.q("inset"))
+        column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
+        self._paint_contents(painter, rect.adjusted(PAD, 0, -PAD, 0), column, row, index.column())
+        if state & QStyle.StateFlag.State_HasFocus and self._table.shows_focus():
+            painter.setPen(colors.q("accent"))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(rect).adjusted(1.5, 1.5, -1.5, -1.5), 4, 4)
+        painter.restore()
+
+    def helpEvent(
+        self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index
+    ) -> bool:
+        """Show a cell's own tooltip, or its text where that is cut off."""
+        if not index.isValid():
+            return False
+        column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
+        text = column.hint(row) if column.hint else ""
+        if not text and self.sizeHint(option, index).width() > view.visualRect(index).width():
+            text = column.text(row)
+        QToolTip.showText(event.globalPos(), text, view)
+        return True
+
+    def _paint_contents(
+        self, painter: QPainter, rect: QRect, column: Column, row: object, number: int
+    ) -> None:
+        """Draw what the column's kind asks for."""
+        value = column.of(row)
+        if isinstance(value, Dot):
+            self._paint_dot(painter, rect, value)
+            return
+        if isinstance(value, Progress):
+            rect = self._paint_progress(painter, rect, value)
+        elif column.kind == "weight" and column.text(row) != MISSING:
+            rect = self._paint_weight(painter, rect, float(value), number)
+        bold = column.bold is not None and column.bold(row)
+        painter.setFont(font(BASE, bold))
+        painter.setPen(self._theme.colors.q(column.color(row)))
+        marked = column.mark is not None and column.mark(row)
+        room = rect.adjusted(0, 0, -16 if marked else 0, 0)
+        mode = Qt.TextElideMode.ElideRight
+        text = painter.fontMetrics().elidedText(column.text(row), mode, room.width())
+        flag = Qt.AlignmentFlag.AlignRight if column.align == "right" else Qt.AlignmentFlag.AlignLeft
+        if column.align == "center":
+            flag = Qt.AlignmentFlag.AlignHCenter
+        painter.drawText(room, flag | Qt.AlignmentFlag.AlignVCenter, text)
+        if marked:
+            at = room.left() + painter.fontMetrics().horizontalAdvance(text) + 10
+            self._paint_diamond(painter, QPointF(at, rect.center().y() + 1))
+
+    def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
+        """Draw a category's colour as a dot."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.category(dot.category).color)
+        painter.drawEllipse(QPointF(rect.left() + 4.5, rect.center().y() + 0.5), 4.5, 4.5)
+
+    def _paint_diamond(self, painter: QPainter, at: QPointF) -> None:
+        """Draw the mark after a text."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colors.q("accent"))
+        moves = ((0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0))
+        painter.drawPolygon(QPolygonF([at + QPointF(dx, dy) for dx, dy in moves]))
+
+    def _paint_weight(self, painter: QPainter, rect: QRect, value: float, number: int) -> QRect:
+        """Draw a bar for a weight; what is left of the cell is for its number.
+
+        A negative weight's bar is grey and grows from the right: sign by side as well as by colour.
+        """
+        colors = self._theme.colors
+        top = rect.center().y() - _BAR / 2 + 1
+        track = QRectF(rect.left(), top, WEIGHT_BAR, _BAR)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q("line_soft"))
+        painter.drawRoundedRect(track, 2, 2)
+        largest = self._model().largest(number)
+        length = WEIGHT_BAR * abs(value) / largest if largest else 0.0
+        if length:
+            length = max(2.0, length)
+            left = track.left() if value > 0 else track.right() - length
+            painter.setBrush(colors.q("accent" if value > 0 else "muted"))
+            painter.drawRoundedRect(QRectF(left, top, length, _BAR), 2, 2)
+        return rect.adjusted(WEIGHT_BAR + 8, 0, 0, 0)
+
+    def _paint_progress(self, painter: QPainter, rect: QRect, progress: Progress) -> QRect:
+        """Draw a thin progress bar; what is left of the cell is for the text beside it."""
+        colors = self._theme.colors
+        text = painter.fontMetrics().horizontalAdvance(progress.text) + 12 if progress.text else 0
+        width = max(24, min(110, rect.width() - text))
+        track = QRectF(rect.left(), rect.center().y() - 2, width, 6)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q("line"))
+        painter.drawRoundedRect(track, 3, 3)
+        done = min(1.0, max(0.0, progress.share)) * width
+        if done > 0:
+            painter.setBrush(colors.q("accent"))
+            painter.drawRoundedRect(QRectF(track.left(), track.top(), max(6.0, done), 6), 3, 3)
+        return rect.adjusted(width + 10, 0, 0, 0)
+
+    def _model(self) -> ColumnModel:
+        """Return the table's model below its sorting."""
+        return self._table.rows_model

@@ -1,0 +1,277 @@
+"""Tables as data: columns that say what to show of a row object, and the model made of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+)
+
+Align = Literal["left", "right", "center"]
+Kind = Literal["text", "weight", "dot", "progress"]
+Index = QModelIndex | QPersistentModelIndex
+Row = Any
+
+SORT_ROLE = int(Qt.ItemDataRole.UserRole)
+ROW_ROLE = SORT_ROLE + 1
+
+_FLAGS = {
+    "left": Qt.AlignmentFlag.AlignLeft,
+    "right": Qt.AlignmentFlag.AlignRight,
+    "center": Qt.AlignmentFlag.AlignHCenter,
+}
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The value of a cell of kind ``progress``: a share in [0, 1] and what stands beside it ("0:12 left")."""
+
+    share: float
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """The value of a cell of kind ``dot``: the category whose colour and marker it takes."""
+
+    category: int
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes
+    ----------
+    key : str
+        Attribute of the row object, or key of a mapping; the column's name in signals.
+    title : str
+        In the header.
+    align : {"left", "right", "center"}
+        Numbers go to the right.
+    format : str or callable
+        A format specification (".4f"), or a function of the value; None and NaN are "–" in any case.
+    value : callable, optional
+        Gets the value from the row, where it is no plain attribute.
+    tooltip : str
+        Of the header: what the column means.
+    width : int
+        In pixels; 0 for as wide as the texts are.
+    stretch : bool
+        Whether the column takes the room that is left.
+    kind : {"text", "weight", "dot", "progress"}
+        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`; a ``progress`` cell draws a
+        `Progress` as a bar and any other value as text.
+    tone : str or callable
+        Colour role of the text, or a function of the row that gives one.
+    bold : callable, optional
+        Of the row: whether the cell is bold.
+    mark : callable, optional
+        Of the row: whether a diamond follows the text ("pinned").
+    hint : callable, optional
+        Of the row: the tooltip of the cell; the text itself where there is none.
+    sort : callable, optional
+        Of the row: what to sort by, where it is not the value.
+    """
+
+    key: str
+    title: str
+    align: Align = "left"
+    format: str | Callable[[Any], str] = ""
+    value: Callable[[Row], Any] | None = None
+    tooltip: str = ""
+    width: int = 0
+    stretch: bool = False
+    kind: Kind = "text"
+    tone: str | Callable[[Row], str] = "text"
+    bold: Callable[[Row], bool] | None = None
+    mark: Callable[[Row], bool] | None = None
+    hint: Callable[[Row], str] | None = None
+    sort: Callable[[Row], Any] | None = None
+
+    def of(self, row: Row) -> Any:
+        """Return the value of this column in a row."""
+        if self.value is not None:
+            return self.value(row)
+        return row[self.key] if isinstance(row, Mapping) else getattr(row, self.key)
+
+    def text(self, row: Row) -> str:
+        """Return what the cell shows."""
+        value = self.of(row)
+        if is_missing(value):
+            return MISSING
+        if isinstance(value, Progress):
+            return value.text
+        if isinstance(value, Dot):
+            return ""
+        if callable(self.format):
+            return self.format(value)
+        if self.kind == "weight" and not self.format:
+            return f"{value:+.2f}".replace("-", "−")
+        return format(value, self.format)
+
+    def plain(self, row: Row) -> str:
+        """Return what is copied and exported: numbers with all their digits, "" where there is none."""
+        value = self.of(row)
+        if is_missing(value) or isinstance(value, Dot):
+            return ""
+        return value.text if isinstance(value, Progress) else str(value)
+
+    def color(self, row: Row) -> str:
+        """Return the colour role of the cell's text."""
+        return self.tone(row) if callable(self.tone) else self.tone
+
+    def order(self, row: Row) -> Any:
+        """Return what the column sorts by."""
+        value = self.sort(row) if self.sort is not None else self.of(row)
+        if isinstance(value, Progress):
+            return value.share
+        return value.category if isinstance(value, Dot) else value
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a cell has nothing to show."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+class ColumnModel(QAbstractTableModel):
+    """Row objects seen through columns.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    identity : callable, optional
+        What makes two row objects the same row, so that a selection survives new rows.
+    parent : QObject, optional
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        identity: Callable[[Row], Hashable] | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.columns = tuple(columns)
+        self.rows: list[Row] = []
+        self._identity = identity
+        self._largest: dict[int, float] = {}
+
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Show other columns of the same rows."""
+        self.beginResetModel()
+        self.columns = tuple(columns)
+        self._largest.clear()
+        self.endResetModel()
+
+    def set_rows(self, rows: Sequence[Row]) -> bool:
+        """Show other rows.
+
+        Returns
+        -------
+        bool
+            Whether they are other rows; False where the same rows only have new contents.
+        """
+        new = list(rows)
+        if self.identities(self.rows) == self.identities(new) and new:
+            self.rows = new
+            self._largest.clear()
+            self.dataChanged.emit(self.index(0, 0), self.index(len(new) - 1, len(self.columns) - 1))
+            return False
+        self.beginResetModel()
+        self.rows = new
+        self._largest.clear()
+        self.endResetModel()
+        return True
+
+    def identities(self, rows: Sequence[Row]) -> list[Hashable]:
+        """Return what tells rows apart; their position where no ``identity`` was given."""
+        return [i if self._identity is None else self._identity(row) for i, row in enumerate(rows)]
+
+    def largest(self, column: int) -> float:
+        """Return the greatest absolute value in a column of numbers, for the length of its bars."""
+        if column not in self._largest:
+            values = [self.columns[column].of(row) for row in self.rows]
+            known = [abs(v) for v in values if not is_missing(v)]
+            self._largest[column] = max(known, default=0.0)
+        return self._largest[column]
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        """Return how many rows there are."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        """Return how many columns there are."""
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return what a cell shows, sorts by, or says when the mouse is over it."""
+        if not index.isValid():
+            return None
+        row, column = self.rows[index.row()], self.columns[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.text(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.hint(row) if column.hint else None
+        if role == SORT_ROLE:
+            return column.order(row)
+        if role == ROW_ROLE:
+            return row
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(_FLAGS[column.align] | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return title, tooltip or alignment of a column."""
+        if orientation == Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
+            return None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.tooltip or None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(_FLAGS[column.align] | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+
+class SortedRows(QSortFilterProxyModel):
+    """Sorts numbers as numbers, and keeps what is missing at the end in both directions."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setSortRole(SORT_ROLE)
+
+    def lessThan(self, left: Index, right: Index) -> bool:
+        """Compare two cells of one column."""
+        a, b = left.data(SORT_ROLE), right.data(SORT_ROLE)
+        if is_missing(a) or is_missing(b):
+            ascending = self.sortOrder() == Qt.SortOrder.AscendingOrder
+            return is_missing(b) and not is_missing(a) if ascending else is_missing(a) and not is_missing(b)
+        if isinstance(a, str) or isinstance(b, str):
+            return str(a).casefold() < str(b).casefold()
+        return bool(a < b)
+
+
+def as_text(columns: Sequence[Column], rows: Sequence[Row], separator: str) -> str:
+    """Return rows as separated text with a header line, numbers with all their digits."""
+    kept = [c for c in columns if c.kind != "dot"]
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+    writer.writerow([c.title or c.key for c in kept])
+    writer.writerows([c.plain(row) for c in kept] for row in rows)
+    return out.getvalue()

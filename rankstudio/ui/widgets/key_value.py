@@ -1,0 +1,96 @@
+"""Facts as a grid: what at the left in muted, how much at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from rankstudio.ui.widgets.elided import ElidedLabel
+
+
+@dataclass(frozen=True)
+class Row:
+    """One fact.
+
+    Attributes
+    ----------
+    key, value : str
+    note : str
+        After the value, in the colour of ``role``: "6 constant".
+    role : {"warning", "ok", "error", "muted"}
+        Of the note.
+    tooltip : str
+        Says more about the fact.
+    """
+
+    key: str
+    value: str
+    note: str = ""
+    role: str = "warning"
+    tooltip: str = ""
+
+
+class KeyValue(QWidget):
+    """A grid of facts; too long a value ends in "…" and shows in full as a tooltip.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    parent : QWidget, optional
+    """
+
+    def __init__(self, rows: Sequence[Row] = (), parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(5)
+        self._grid.setColumnStretch(1, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.set_rows(rows)
+
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        """Show other facts."""
+        while (item := self._grid.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        for i, row in enumerate(rows):
+            key = QLabel(row.key)
+            key.setProperty("role", "muted")
+            key.setToolTip(row.tooltip)
+            self._grid.addWidget(key, i, 0)
+            self._grid.addWidget(_value(row), i, 1)
+
+    def texts(self) -> list[tuple[str, str]]:
+        """Return keys and values as they are shown, notes included."""
+        found = []
+        for i in range(self._grid.rowCount()):
+            items = [self._grid.itemAtPosition(i, column) for column in (0, 1)]
+            if all(items):
+                key, value = (item.widget() for item in items if item is not None)
+                parts = [label.text() for label in value.findChildren(QLabel) if label.text()]
+                found.append((key.text() if isinstance(key, QLabel) else "", "".join(parts)))
+        return found
+
+
+def _value(row: Row) -> QWidget:
+    """Return the right half of a fact."""
+    half = QWidget()
+    half.setToolTip(row.tooltip)
+    line = QHBoxLayout(half)
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(0)
+    value = ElidedLabel(row.value)
+    value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    line.addWidget(value, 1)
+    if row.note:
+        note = QLabel(f" · {row.note}" if row.value else row.note)
+        note.setProperty("role", row.role)
+        line.addWidget(note)
+    return half

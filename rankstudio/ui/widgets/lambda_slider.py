@@ -1,0 +1,112 @@
+"""The slider over the values of a parameter: λ, from 2⁰ to 2¹⁰."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
+
+from rankstudio.ui.fonts import BASE, font
+from rankstudio.ui.numerals import power_and_value
+
+
+class LambdaSlider(QWidget):
+    """A slider whose stops are given values, with the present one beside it: "2⁶ = 64".
+
+    Parameters
+    ----------
+    symbol : str
+        What is moved: "λ".
+    values : sequence of float
+        Ascending.
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    moved : Signal(int)
+        Index of the value the user moved to; not emitted by `set_index`.
+    """
+
+    moved = Signal(int)
+
+    def __init__(
+        self, symbol: str = "λ", values: Sequence[float] = (1.0,), parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._values: tuple[float, ...] = ()
+        self._symbol = QLabel(symbol)
+        self._symbol.setProperty("role", "muted")
+        self._slider = QSlider(Qt.Orientation.Horizontal)
+        self._slider.setObjectName("lambda-slider")
+        self._slider.setAccessibleName(symbol)
+        self._slider.setMinimumWidth(90)
+        self._slider.valueChanged.connect(self._on_value)
+        self._label = QLabel()
+        self._label.setFont(font(BASE, bold=True))
+        self._label.setProperty("role", "title")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(10)
+        row.addWidget(self._symbol)
+        row.addWidget(self._slider, 1)
+        row.addWidget(self._label)
+        self.setFocusProxy(self._slider)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.set_values(values)
+
+    def set_values(self, values: Sequence[float]) -> None:
+        """Offer other values; the present one stays if it is among them, else the nearest is taken."""
+        before = self.value() if self._values else None
+        self._values = tuple(values)
+        self._slider.blockSignals(True)
+        self._slider.setRange(0, max(0, len(values) - 1))
+        self._slider.setPageStep(max(1, len(values) // 5))
+        self._slider.setEnabled(len(values) > 1)
+        if before is not None and values:
+            self._slider.setValue(min(range(len(values)), key=lambda i: abs(values[i] - before)))
+        self._slider.blockSignals(False)
+        widest = max((self._width(v) for v in values), default=0)
+        self._label.setFixedWidth(widest + 4)
+        self._show()
+
+    def values(self) -> tuple[float, ...]:
+        """Return the values on offer."""
+        return self._values
+
+    def index(self) -> int:
+        """Return the index of the present value."""
+        return self._slider.value()
+
+    def value(self) -> float:
+        """Return the present value."""
+        return self._values[self._slider.value()]
+
+    def set_index(self, index: int) -> None:
+        """Move to a value without telling anybody."""
+        self._slider.blockSignals(True)
+        self._slider.setValue(index)
+        self._slider.blockSignals(False)
+        self._show()
+
+    def text(self) -> str:
+        """Return what stands beside the slider."""
+        return self._label.text()
+
+    def _width(self, value: float) -> int:
+        """Return the width of a value's text."""
+        return QFontMetrics(self._label.font()).horizontalAdvance(power_and_value(value))
+
+    def _show(self) -> None:
+        """Write the present value beside the slider."""
+        text = power_and_value(self.value()) if self._values else ""
+        self._label.setText(text)
+        self._slider.setAccessibleDescription(text)
+        self._slider.setToolTip(f"{self._symbol.text()} = {text}" if text else "")
+
+    @Slot(int)
+    def _on_value(self, index: int) -> None:
+        """Tell where the user moved to."""
+        self._show()
+        self.moved.emit(index)

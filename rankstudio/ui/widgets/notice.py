@@ -1,0 +1,133 @@
+"""A message in the place it belongs to: no dialog to click away, nothing lost while it is read."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from rankstudio.ui import icons
+from rankstudio.ui.colors import mix
+from rankstudio.ui.theme import Theme
+
+Level = Literal["info", "warning", "error"]
+_ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}
+
+
+class Notice(QWidget):
+    """A bar with an icon, a text that wraps and can be selected, perhaps an action, and a way to close it.
+
+    It is hidden until it has something to say.
+
+    Parameters
+    ----------
+    theme : Theme
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    acted : Signal()
+        The action button was clicked.
+    closed : Signal()
+        The user closed the notice.
+    """
+
+    acted = Signal()
+    closed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("notice")
+        self._theme = theme
+        self._level: Level = "info"
+        self._picture = QLabel()
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._action = QPushButton()
+        self._action.clicked.connect(self.acted)
+        self._close = QToolButton()
+        self._close.setProperty("role", "quiet")
+        self._close.setToolTip("Close this message")
+        self._close.setAccessibleName("Close this message")
+        self._close.clicked.connect(self.dismiss)
+        icons.set_icon(self._close, theme, "close", "muted")
+        self._lay_out()
+        theme.changed.connect(self._restyle)
+        self.hide()
+
+    def say(self, text: str, level: Level = "info", action: str = "") -> None:
+        """Show a message.
+
+        Parameters
+        ----------
+        text : str
+            Whole sentences.
+        level : {"info", "warning", "error"}
+        action : str
+            What a button offers to do about it ("Retry"); no button where empty.
+        """
+        self._level = level
+        self._text.setText(text)
+        self._action.setText(action)
+        self._action.setVisible(bool(action))
+        self.setAccessibleName(f"{level}: {text}")
+        self._restyle()
+        self.show()
+
+    def text(self) -> str:
+        """Return the message; empty while there is none."""
+        return "" if self.isHidden() else self._text.text()
+
+    def level(self) -> Level:
+        """Return how grave the message is."""
+        return self._level
+
+    @Slot()
+    def dismiss(self) -> None:
+        """Close the message."""
+        if not self.isHidden():
+            self.hide()
+            self.closed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close on Escape."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismiss()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the bar: a tinted card in the colour of its level."""
+        colors = self._theme.colors
+        color = colors.role(_ROLES[self._level])
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(mix(colors.panel, color, 0.45), 1.0))
+        painter.setBrush(colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07)))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+
+    def _lay_out(self) -> None:
+        """Put icon, text and buttons in a row."""
+        row = QHBoxLayout(self)
+        row.setContentsMargins(11, 7, 6, 7)
+        row.setSpacing(9)
+        row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._text, 1)
+        row.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        self._picture.setContentsMargins(0, 3, 0, 0)
+        self._text.setContentsMargins(0, 3, 0, 3)
+
+    @Slot()
+    def _restyle(self) -> None:
+        """Draw icon and bar in the theme's present colours."""
+        color = self._theme.colors.role(_ROLES[self._level])
+        self._picture.setPixmap(icons.pixmap(self._level, color, 18, self.devicePixelRatioF()))
+        self.update()

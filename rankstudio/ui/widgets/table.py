@@ -1,0 +1,316 @@
+"""The table of every place: 29 px rows, sortable, copied by Ctrl+C, exported as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QFocusEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderView, QMenu, QTableView, QWidget
+
+from rankstudio.engine.errors import OutputError
+from rankstudio.ui.files import write_atomically
+from rankstudio.ui.fonts import SMALL, font
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets.cells import Cells
+from rankstudio.ui.widgets.columns import ROW_ROLE, Column, ColumnModel, Row, SortedRows, as_text
+
+ROW_HEIGHT = 29
+"""In logical pixels."""
+
+_WIDEST = 320
+_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+
+
+class Table(QTableView):
+    """Row objects in columns.
+
+    Parameters
+    ----------
+    theme : Theme
+    columns : sequence of Column
+    name : str
+        Object name, by which the window finds the table, and accessible name.
+    identity : callable, optional
+        What makes two row objects the same row; keeps the selection when rows change.
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    chosen : Signal(object)
+        The row object that the user moved to; not emitted by `choose`.
+    cellClicked : Signal(object, str)
+        Row object and column key of a clicked cell.
+    failed : Signal(str)
+        A sentence, when saving did not work.
+    placeholder : str
+        What the table says while it has no rows.
+    row_actions : callable or None
+        Of a row object: further actions for its context menu.
+    """
+
+    chosen = Signal(object)
+    cellClicked = Signal(object, str)
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        columns: Sequence[Column],
+        name: str,
+        identity: Callable[[Row], Hashable] | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(name.replace("-", " "))
+        self.placeholder = ""
+        self.row_actions: Callable[[Row], Sequence[QAction]] | None = None
+        self.hovered_row = -1
+        self._theme = theme
+        self._focus_shown = False
+        self._quiet = False
+        self._identity = identity
+        self.rows_model = ColumnModel(columns, identity, self)
+        self._sorted = SortedRows(self)
+        self._sorted.setSourceModel(self.rows_model)
+        self.setModel(self._sorted)
+        self.setItemDelegate(Cells(theme, self))
+        self._configure()
+        self._fit_columns()
+        self.clicked.connect(self._on_clicked)
+        self.selectionModel().currentRowChanged.connect(self._on_current)
+        theme.changed.connect(self.viewport().update)
+
+    # Rows
+
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        """Show other rows; the chosen row stays chosen where it is still there."""
+        kept = self.current()
+        self._quiet = True
+        changed = self.rows_model.set_rows(rows)
+        if changed:
+            self._fit_columns()
+            if kept is not None:
+                self._select(kept)
+        self._quiet = False
+        self.viewport().update()
+
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Show other columns of the same rows, unsorted."""
+        kept = self.current()
+        self._quiet = True
+        self.rows_model.set_columns(columns)
+        self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        self._fit_columns()
+        if kept is not None:
+            self._select(kept)
+        self._quiet = False
+
+    def rows(self) -> list[Row]:
+        """Return the row objects in the order in which they are shown."""
+        return [self._sorted.index(i, 0).data(ROW_ROLE) for i in range(self._sorted.rowCount())]
+
+    def column_at(self, number: int) -> Column:
+        """Return the column of a number."""
+        return self.rows_model.columns[number]
+
+    def current(self) -> Row | None:
+        """Return the chosen row object, None where there is none."""
+        index = self.currentIndex()
+        return index.data(ROW_ROLE) if index.isValid() else None
+
+    def choose(self, row: Row | None) -> None:
+        """Mark a row as chosen and bring it into sight, without telling anybody."""
+        self._quiet = True
+        if row is None:
+            self.clearSelection()
+            self.setCurrentIndex(QModelIndex())
+        else:
+            self._select(row)
+        self._quiet = False
+
+    # Copying and saving
+
+    def rows_as_csv(self) -> str:
+        """Return the whole table as CSV, in the order shown, numbers with all their digits."""
+        return as_text(self.rows_model.columns, self.rows(), ",")
+
+    def selection_as_tsv(self) -> str:
+        """Return the selected rows (all where none is) as tab-separated text with a header."""
+        numbers = sorted(index.row() for index in self.selectionModel().selectedRows())
+        rows = [self._sorted.index(i, 0).data(ROW_ROLE) for i in numbers] or self.rows()
+        return as_text(self.rows_model.columns, rows, "\t")
+
+    def export_csv(self, path: str | Path) -> None:
+        """Write the table as CSV.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        write_atomically(path, self.rows_as_csv().encode())
+
+    @Slot()
+    def copy(self) -> None:
+        """Put the selected rows on the clipboard."""
+        QGuiApplication.clipboard().setText(self.selection_as_tsv())
+
+    @Slot()
+    def save_as(self) -> None:
+        """Ask where to, and save as CSV; a failure is the `failed` signal."""
+        name, _ = QFileDialog.getSaveFileName(self, "Save table", f"{self.objectName()}.csv", "CSV (*.csv)")
+        if not name:
+            return
+        try:
+            self.export_csv(name if Path(name).suffix else f"{name}.csv")
+        except OutputError as error:
+            self.failed.emit(str(error))
+
+    def menu(self, row: Row | None = None) -> QMenu:
+        """Return the table's menu, with the actions of a row first."""
+        menu = QMenu(self)
+        for action in self.row_actions(row) if self.row_actions is not None and row is not None else ():
+            menu.addAction(action)
+        if not menu.isEmpty():
+            menu.addSeparator()
+        menu.addAction("Copy", QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
+        menu.addAction("Save as CSV…", self.save_as)
+        return menu
+
+    def shows_focus(self) -> bool:
+        """Tell whether the keyboard came here by the keyboard, so that a ring is due."""
+        return self._focus_shown
+
+    # Qt
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy on Ctrl+C; Enter chooses again."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+            return
+        self._focus_shown = True
+        super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to copy and save, and what can be done with the row."""
+        index = self.indexAt(event.pos())
+        menu = self.menu(index.data(ROW_ROLE) if index.isValid() else None)
+        menu.exec(event.globalPos())
+        menu.deleteLater()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Let the row under the mouse light up."""
+        super().mouseMoveEvent(event)
+        self._hover(self.indexAt(event.position().toPoint()).row())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Hide the keyboard's ring from those who use the mouse."""
+        self._focus_shown = False
+        super().mousePressEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Let no row light up."""
+        super().leaveEvent(event)
+        self._hover(-1)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keyboard is to those who came by Tab."""
+        super().focusInEvent(event)
+        self._focus_shown = event.reason() in _KEYBOARD
+        if self._focus_shown and not self.currentIndex().isValid() and self._sorted.rowCount():
+            self._quiet = True
+            self.setCurrentIndex(self._sorted.index(0, 0))
+            self._quiet = False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the cells, or what an empty table says."""
+        super().paintEvent(event)
+        if self._sorted.rowCount() == 0 and self.placeholder:
+            painter = QPainter(self.viewport())
+            painter.setFont(font(SMALL))
+            painter.setPen(self._theme.colors.q("muted"))
+            box = self.viewport().rect().adjusted(16, 12, -16, -12)
+            flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
+            painter.drawText(box, flags, self.placeholder)
+            painter.end()
+
+    # Inside
+
+    def _configure(self) -> None:
+        """Set up what Qt's table does by default otherwise."""
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setMouseTracking(True)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setFixedHeight(ROW_HEIGHT)
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(24)
+        header.setSectionsClickable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+        self.setSortingEnabled(True)
+
+    def _fit_columns(self) -> None:
+        """Give every column its width."""
+        header = self.horizontalHeader()
+        for number, column in enumerate(self.rows_model.columns):
+            mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
+            header.setSectionResizeMode(number, mode)
+            if not column.stretch:
+                hint = max(self.sizeHintForColumn(number), header.sectionSizeHint(number))
+                header.resizeSection(number, column.width or min(_WIDEST, hint))
+
+    def _select(self, row: Row) -> None:
+        """Make a row the chosen one."""
+        wanted = row if self._identity is None else self._identity(row)
+        for number, found in enumerate(self.rows_model.rows):
+            if (found if self._identity is None else self._identity(found)) == wanted:
+                index = self._sorted.mapFromSource(self.rows_model.index(number, 0))
+                flags = (
+                    QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+                )
+                self.selectionModel().setCurrentIndex(index, flags)
+                self.scrollTo(index)
+                return
+
+    def _hover(self, row: int) -> None:
+        """Redraw the row that the mouse entered and the one that it left."""
+        if row != self.hovered_row:
+            self.hovered_row = row
+            self.viewport().update()
+
+    @Slot(QModelIndex, QModelIndex)
+    def _on_current(self, current: QModelIndex, previous: QModelIndex) -> None:
+        """Tell which row the user moved to."""
+        if not self._quiet and current.isValid():
+            self.chosen.emit(current.data(ROW_ROLE))
+
+    @Slot(QModelIndex)
+    def _on_clicked(self, index: QModelIndex) -> None:
+        """Tell which cell was clicked."""
+        row: Any = index.data(ROW_ROLE)
+        self.cellClicked.emit(row, self.column_at(index.column()).key)
