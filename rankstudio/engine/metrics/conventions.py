@@ -10,8 +10,10 @@ holds the table to that. This module imports no compiled code: the window reads 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +131,7 @@ class Convention:
         )
 
 
-CONVENTIONS: tuple[Convention, ...] = (
+_TABLE = (
     Convention(
         key="letor4",
         label="LETOR 4.0",
@@ -220,6 +222,9 @@ CONVENTIONS: tuple[Convention, ...] = (
     ),
 )
 
+CONVENTIONS: Mapping[str, Convention] = MappingProxyType({entry.key: entry for entry in _TABLE})
+"""The conventions by key."""
+
 
 def convention(key: str) -> Convention:
     """Return a convention by its key.
@@ -229,7 +234,6 @@ def convention(key: str) -> Convention:
     ParameterError
         For a key that is not there; the text names those that are.
     """
-    for entry in CONVENTIONS:
-        if entry.key == key:
-            return entry
-    raise ParameterError("convention", key, "one of " + ", ".join(c.key for c in CONVENTIONS))
+    if key not in CONVENTIONS:
+        raise ParameterError("convention", key, "one of " + ", ".join(CONVENTIONS))
+    return CONVENTIONS[key]

@@ -13,7 +13,7 @@ KEYS = ["letor4", "letor3", "mslr", "ranklib", "trec_eval", "lightgbm", "sklearn
 
 
 def test_the_seven_conventions_are_there_and_letor4_is_the_default() -> None:
-    assert [c.key for c in CONVENTIONS] == KEYS
+    assert list(CONVENTIONS) == KEYS
     assert DEFAULT == "letor4"
     assert [convention(key).key for key in KEYS] == KEYS
 

@@ -20,7 +20,7 @@ from rankstudio.engine.metrics import CONVENTIONS, LETOR_MEASURES
         min_size=1,
         max_size=30,
     ),
-    key=st.sampled_from([c.key for c in CONVENTIONS]),
+    key=st.sampled_from(list(CONVENTIONS)),
 )
 def test_scattered_queries_are_measured_as_if_they_stood_together(
     rows: list[tuple[int, int, str]], key: str

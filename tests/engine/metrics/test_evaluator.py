@@ -63,7 +63,7 @@ def slow_table(key: str, data: Ranked, ids: np.ndarray) -> dict[str, list[float]
     }
 
 
-@pytest.mark.parametrize("key", [c.key for c in CONVENTIONS])
+@pytest.mark.parametrize("key", list(CONVENTIONS))
 @given(data=ranked())
 def test_fast_equals_slow(key: str, data: Ranked) -> None:
     fast = Evaluator(data.y, data.query_ptr, key, MEASURES, document_ids=data.ids)
@@ -72,7 +72,7 @@ def test_fast_equals_slow(key: str, data: Ranked) -> None:
         np.testing.assert_allclose(values, expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
-@pytest.mark.parametrize("key", [c.key for c in CONVENTIONS if c.key != "sklearn"])
+@pytest.mark.parametrize("key", [key for key in CONVENTIONS if key != "sklearn"])
 @given(data=ranked(most_documents=90))
 def test_fast_equals_slow_in_queries_longer_than_one_run(key: str, data: Ranked) -> None:
     fast = Evaluator(data.y, data.query_ptr, key, MEASURES, document_ids=data.ids)
@@ -173,7 +173,7 @@ def test_a_perfect_ranking_is_exactly_1() -> None:
     evaluator, _ = _many()
     rng = np.random.default_rng(1)
     y = rng.integers(0, 5, 200).astype(float) + 1
-    for convention in CONVENTIONS:
+    for convention in CONVENTIONS.values():
         evaluator = Evaluator(y, [0, 150, 200], convention, ["NDCG", "NDCG@10", "MeanNDCG"])
         assert evaluator.evaluate(y) == {"NDCG": 1.0, "NDCG@10": 1.0, "MeanNDCG": 1.0}
 
