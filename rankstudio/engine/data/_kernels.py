@@ -1,4 +1,4 @@
-"""The passes over LETOR text, in numba.
+"""The pass over LETOR text, in numba: from lines to rows.
 
 Every function here expects a text that goes on with newlines for some bytes behind its end (see files.py),
 which is why no loop looks at the end of the text: each of them stops at a newline at the latest.
@@ -9,9 +9,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.data._decimal import HARD, NOT_A_NUMBER, OK, read_number
+from rankstudio.engine.data._decimal import HARD, NOT_A_NUMBER, read_number
 from rankstudio.engine.data._jit import inlined, kernel
-from rankstudio.engine.data._words import byte_at, next_newline, read_six_decimals
+from rankstudio.engine.data._tokens import (
+    ABSENT,
+    HASH,
+    NEWLINE,
+    ends_token,
+    is_blank,
+    is_qid,
+    next_document,
+    read_id,
+    read_value,
+    same_bytes,
+    skip_blanks,
+    skip_token,
+)
+from rankstudio.engine.data._words import byte_at, next_newline
 from rankstudio.engine.data.diagnosis import (
     BAD_FEATURE,
     BAD_LABEL,
@@ -39,112 +53,6 @@ TALLY_SIZE = 7
 FAILED = -1  # stands for the address behind what could not be read
 LABEL = -1  # stands for the column of a label in the table of hard tokens
 
-_MISSING = 3  # one more status beside OK, NOT_A_NUMBER and HARD
-_TAB, _NEWLINE, _RETURN, _SPACE, _HASH, _COLON = 9, 10, 13, 32, 35, 58
-_MOST_ID_DIGITS = 18
-
-
-@inlined
-def _is_blank(byte: int) -> bool:
-    return byte == _SPACE or byte == _TAB or byte == _RETURN  # noqa: PLR1714 - numba compares, never hashes
-
-
-@inlined
-def _ends_token(byte: int) -> bool:
-    return _is_blank(byte) or byte == _NEWLINE or byte == _HASH  # noqa: PLR1714
-
-
-@inlined
-def _skip_blanks(i: int) -> int:
-    while _is_blank(byte_at(i)):
-        i += 1
-    return i
-
-
-@inlined
-def _skip_token(i: int) -> int:
-    while not _ends_token(byte_at(i)):
-        i += 1
-    return i
-
-
-@kernel
-def _skip_missing(i: int) -> int:
-    """Return the address behind a ``null`` or ``nan`` of any case, or -1 where there is none."""
-    signed = byte_at(i) == 43 or byte_at(i) == 45
-    if signed:
-        i += 1
-    if byte_at(i) | 32 != 110:
-        return -1
-    if byte_at(i + 1) | 32 == 97 and byte_at(i + 2) | 32 == 110:
-        return i + 3
-    if (
-        byte_at(i + 1) | 32 == 117
-        and byte_at(i + 2) | 32 == 108
-        and byte_at(i + 3) | 32 == 108
-        and not signed
-    ):
-        return i + 4
-    return -1
-
-
-@inlined
-def _read_value(i: int) -> tuple[float, int, int]:
-    """Read the value of a feature: return (value, address behind it, status)."""
-    millionths = read_six_decimals(i)
-    if millionths >= 0 and _ends_token(byte_at(i + 8)):  # how LETOR's files write nearly everything
-        return millionths / 1e6, i + 8, OK
-    value, end, status = read_number(i)
-    if status != NOT_A_NUMBER and _ends_token(byte_at(end)):
-        return value, end, status
-    end = _skip_missing(i)
-    if end > 0 and _ends_token(byte_at(end)):
-        return np.nan, end, _MISSING
-    return 0.0, i, NOT_A_NUMBER
-
-
-@inlined
-def _read_id(i: int) -> tuple[int, int]:
-    """Read a feature id and its colon: return (id, address behind them), -1 if they are not there."""
-    begin = i
-    number = 0
-    digit = byte_at(i) - 48
-    while 0 <= digit <= 9 and i - begin < _MOST_ID_DIGITS:
-        number = number * 10 + digit
-        i += 1
-        digit = byte_at(i) - 48
-    if i == begin or byte_at(i) != _COLON:
-        return 0, -1
-    return number, i + 1
-
-
-@inlined
-def _is_qid(i: int) -> bool:
-    """Tell whether ``qid:`` stands at an address."""
-    letters = byte_at(i) == 113 and byte_at(i + 1) == 105 and byte_at(i + 2) == 100
-    return bool(letters and byte_at(i + 3) == _COLON)
-
-
-@kernel
-def _same(a: int, b: int, length: int) -> bool:
-    for k in range(length):  # noqa: SIM110 - numba has no all()
-        if byte_at(a + k) != byte_at(b + k):
-            return False
-    return True
-
-
-@inlined
-def _next_document(i: int, stop: int) -> int:
-    """Return the address of the next line that is neither blank nor only a comment, or ``stop``."""
-    while i < stop:
-        i = _skip_blanks(i)
-        if byte_at(i) == _HASH:
-            i = next_newline(i)
-        if byte_at(i) != _NEWLINE:
-            return i
-        i += 1
-    return stop
-
 
 @kernel
 def _note_hard(hard: Ints, tally: Ints, row: int, column: int, begin: int, end: int) -> None:
@@ -170,7 +78,7 @@ def _fail(tally: Ints, error: int, position: int) -> int:
 def _read_label(i: int, base: int, row: int, y: Floats, hard: Ints, tally: Ints) -> int:
     """Read the label of a row; return the address behind it."""
     value, end, status = read_number(i)
-    if status == NOT_A_NUMBER or not _ends_token(byte_at(end)):
+    if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
         return _fail(tally, BAD_LABEL, i - base)
     y[row] = value
     if status == HARD:
@@ -181,11 +89,11 @@ def _read_label(i: int, base: int, row: int, y: Floats, hard: Ints, tally: Ints)
 @inlined
 def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     """Find the query id of a row; return the address behind it."""
-    i = _skip_blanks(i)
-    if not _is_qid(i):
+    i = skip_blanks(i)
+    if not is_qid(i):
         return _fail(tally, NO_QID, i - base)
     begin = i + 4
-    i = _skip_token(begin)
+    i = skip_token(begin)
     if i == begin:
         return _fail(tally, EMPTY_QID, begin - base)
     spans[row, QID_BEGIN] = begin - base
@@ -199,18 +107,18 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
         return False
-    return _same(base + spans[row - 1, QID_BEGIN], base + spans[row, QID_BEGIN], length)
+    return same_bytes(base + spans[row - 1, QID_BEGIN], base + spans[row, QID_BEGIN], length)
 
 
 @kernel
 def _mark_ids(begin: int, end: int, seen: Ints, row: int) -> None:
     """Note which ids there are between two addresses; they have been read before."""
-    i = _skip_blanks(begin)
+    i = skip_blanks(begin)
     while i < end:
-        number, _ = _read_id(i)
+        number, _ = read_id(i)
         if number < seen.shape[0]:
             seen[number] = row
-        i = _skip_blanks(_skip_token(i))
+        i = skip_blanks(skip_token(i))
 
 
 @kernel
@@ -251,10 +159,10 @@ def _read_features(
     previous, greatest, count = 0, 0, 0
     ascending = True
     while True:
-        i = _skip_blanks(i)
-        if byte_at(i) == _NEWLINE or byte_at(i) == _HASH:
+        i = skip_blanks(i)
+        if byte_at(i) == NEWLINE or byte_at(i) == HASH:
             break
-        number, begin = _read_id(i)
+        number, begin = read_id(i)
         problem = _id_problem(number, begin, most_features)
         if problem != FINE:
             return _fail(tally, problem, i - base)
@@ -265,16 +173,16 @@ def _read_features(
             return _fail(tally, ID_REPEATED, i - base)
         previous = number
         greatest = max(greatest, number)
-        value, i, status = _read_value(begin)
+        value, i, status = read_value(begin)
         if status == NOT_A_NUMBER:
             return _fail(tally, BAD_VALUE, begin - base)
         count += 1
-        if status == _MISSING and tally[FIRST_MISSING] < 0:
+        if status == ABSENT and tally[FIRST_MISSING] < 0:
             tally[FIRST_MISSING] = begin - base
         if number > n:
             continue
         X[row, number - 1] = value
-        if status == _MISSING:
+        if status == ABSENT:
             missing[number - 1] += 1
         elif status == HARD:
             _note_hard(hard, tally, row, number - 1, begin - base, i - base)
@@ -287,11 +195,11 @@ def _read_features(
 def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     """Find the comment of a row, if there is one; return the address behind the line."""
     begin = i
-    if byte_at(i) == _HASH:
+    if byte_at(i) == HASH:
         begin += 1
         i = next_newline(i)
     end = i
-    while end > begin and _is_blank(byte_at(end - 1)):
+    while end > begin and is_blank(byte_at(end - 1)):
         end -= 1
     spans[row, COMMENT_BEGIN] = begin - base
     spans[row, COMMENT_END] = end - base
@@ -353,7 +261,7 @@ def parse(
     stop = base + end
     first_row = row
     tally[FIRST_MISSING] = -1
-    i = _next_document(base + begin, stop)
+    i = next_document(base + begin, stop)
     while i < stop:
         i = _read_label(i, base, row, y, hard, tally)
         if i == FAILED:
@@ -365,7 +273,7 @@ def parse(
         i = _read_features(i, base, row, most_features, X, missing, seen, hard, tally)
         if i == FAILED:
             break
-        i = _next_document(_read_comment(i, base, row, spans), stop)
+        i = next_document(_read_comment(i, base, row, spans), stop)
         row += 1
     tally[ROWS] = row - first_row
 

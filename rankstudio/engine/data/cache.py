@@ -4,9 +4,9 @@ An entry is found by the SHA-256 of the *contents* of the text file and the vers
 name, size or time: those can stay the same while the contents change (a restored backup, a coarse clock, a
 network drive), and a result computed from data that are no longer there is worse than the hundredth of a
 second per 20 MB that hashing costs. An entry ends with the SHA-256 of its own bytes; one that was cut short,
-flipped a bit or comes from another version is ignored and written anew. It holds what the text says, before any
-policy for missing values or normalisation, so that one entry serves all of them. Nothing in it is executed: it
-is JSON and arrays.
+flipped a bit or comes from another version is ignored and written anew. It holds what the text says, before
+any policy for missing values or normalisation, so that one entry serves all of them. Nothing in it is
+executed: it is JSON and arrays.
 
 The folder can be deleted at any time. When it grows beyond its limit the entries unused for longest go first.
 """

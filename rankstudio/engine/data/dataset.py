@@ -80,8 +80,8 @@ class RankingDataset:
     sparse : bool
         Whether the file leaves out features, which are 0 then.
     file_rows : ndarray of shape (m,), int64, or None
-        Position of each row among the documents of the file, from 0; None where the rows stand as in the file:
-        always, unless a query was not contiguous there.
+        Position of each row among the documents of the file, from 0; None where the rows stand as in the
+        file: always, unless a query was not contiguous there.
     """
 
     X: Floats

@@ -12,17 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.data import _kernels as kernels
-from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.diagnosis import (
     BINARY,
     MISSING,
     MOST_FEATURES,
     OVERFLOW,
     format_error,
-    line_of,
 )
 from rankstudio.engine.data.files import PADDING
-from rankstudio.engine.data.table import Scattered, Table
+from rankstudio.engine.data.grouping import copy_comments, group
+from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.watch import Watch
 from rankstudio.engine.errors import DatasetError, FormatError
 
@@ -142,7 +141,7 @@ def parse_text(
 
 
 def warm_up() -> None:
-    """Compile the parser, which takes seconds once after an installation, or load it, which takes a moment."""
+    """Compile the parser, which takes seconds once after an installation, or load it: a moment."""
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
     with ThreadPoolExecutor(1) as pool:
@@ -286,55 +285,18 @@ def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcom
     if counts != [p.lines for p in pieces]:  # there were blank lines
         kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
         rows = rows.take(np.concatenate(kept))
-    order, query_ptr, query_ids, scattered = _group(text, rows)
-    if scattered is not None:
-        rows = rows.take(order)
+    groups = group(text, rows.spans, rows.new_query)
+    if groups.scattered is not None:
+        rows = rows.take(groups.order)
     n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
     return Table(
         X=rows.X,
         y=rows.y,
-        query_ptr=query_ptr,
-        query_ids=query_ids,
-        comments=_comments(text, rows.spans),
+        query_ptr=groups.query_ptr,
+        query_ids=groups.query_ids,
+        comments=copy_comments(text, rows.spans),
         missing=np.sum([o.missing for o in outcomes], axis=0),
         dense=n_values == rows.X.size,
-        scattered=scattered,
-        file_rows=order,
+        file_rows=groups.order,
+        scattered=groups.scattered,
     )
-
-
-def _group(text: Bytes, rows: _Rows) -> tuple[Ints, Ints, tuple[str, ...], Scattered | None]:
-    """Find the queries: the order that groups the rows, query pointer, ids, and what was scattered."""
-    starts = np.flatnonzero(rows.new_query)
-    lengths = np.diff(starts, append=len(rows.y))
-    numbers: dict[str, int] = {}
-    run_query = np.empty(len(starts), dtype=np.int64)
-    back: dict[int, int] = {}  # query that comes back -> row where it first does
-    previous = -1
-    for run, start in enumerate(starts.tolist()):
-        begin, end = rows.spans[start, kernels.QID_BEGIN], rows.spans[start, kernels.QID_END]
-        query_id = text[begin:end].tobytes().decode("utf-8", errors="backslashreplace")
-        known = query_id in numbers
-        query = numbers.setdefault(query_id, len(numbers))
-        if known and query != previous:
-            back.setdefault(query, start)
-        run_query[run] = previous = query
-    ids = tuple(numbers)
-    sizes = np.bincount(run_query, weights=lengths, minlength=len(ids)).astype(np.int64)
-    query_ptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
-    order = np.argsort(np.repeat(run_query, lengths), kind="stable") if back else np.zeros(0, dtype=np.int64)
-    if not back:
-        return order, query_ptr, ids, None
-    query, row = min(back.items(), key=lambda item: item[1])
-    line = line_of(text, int(rows.spans[row, kernels.QID_BEGIN]))
-    return order, query_ptr, ids, Scattered(len(back), ids[query], line)
-
-
-def _comments(text: Bytes, spans: Ints) -> TextComments:
-    """Copy the comments out of the text, so that the text can go."""
-    begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
-    end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(end - begin)])
-    content = np.empty(int(offsets[-1]), dtype=np.uint8)
-    kernels.gather(text, begin, end, offsets, content)
-    return TextComments(content, offsets)
