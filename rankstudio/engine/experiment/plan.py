@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from rankstudio.engine.catalog import Kind, Method, method
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.files import write_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
+
+Missing = Literal["query_min", "zero", "refuse"]
 
 SAMPLE = "sample"
 """The name under which a plan asks for the bundled sample instead of a file."""
@@ -78,8 +80,8 @@ class Plan:
     measures: tuple[str, ...] = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
     convention: str = "letor4"
     folds: tuple[int, ...] = ()
-    missing: str = "query_min"
-    normalize: str = "none"
+    missing: Missing = "query_min"
+    normalize: Literal["none", "query_minmax"] = "none"
     seed: int = 0
 
     def __post_init__(self) -> None:

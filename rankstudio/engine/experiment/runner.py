@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,8 @@ def open_data(plan: Plan) -> FoldedDataset:
         return open_sample()
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - numba, where it is needed
 
-    return open_dataset(plan.data, missing=plan.missing, normalize=plan.normalize)
+    normalize: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
+    return open_dataset(plan.data, missing=plan.missing, normalize=normalize)
 
 
 def run(plan: Plan, dataset: FoldedDataset | None = None) -> Iterator[Event]:

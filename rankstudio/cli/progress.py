@@ -1,0 +1,80 @@
+"""How far a run is: a bar with time left on a terminal, a plain line a fold where output goes to a file."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+from rankstudio.engine.catalog import Kind
+from rankstudio.engine.experiment.events import Event, FoldFinished, RunStarted, StepDone, UnitFinished
+from rankstudio.engine.experiment.plan import Unit
+from rankstudio.engine.grid import format_grid
+
+_WIDTH = 24
+_REDRAW = 0.1  # seconds
+
+
+class Progress:
+    """Follows the events of a run and shows how far it is, on the error stream so that results stay clean."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._live = self._stream.isatty()
+        self._began = self._drawn = time.monotonic()
+        self._done = 0.0
+        self._units = 0
+        self._total = 1
+        self._steps = 1
+        self._folds: tuple[int, ...] = ()
+        self._grids: tuple[tuple[str, str], ...] = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._clear()
+
+    def show(self, event: Event) -> None:
+        """Take one event in."""
+        match event:
+            case RunStarted():
+                self._began = time.monotonic()
+                self._total, self._steps, self._folds = len(event.units), event.steps_per_unit, event.folds
+                grids = [p for p in event.plan.entry.parameters if p.kind is Kind.GRID]
+                self._grids = tuple((p.name, p.label) for p in grids)
+            case StepDone():
+                self._done = self._units + event.step.number / self._steps
+                self._draw(event.unit)
+            case UnitFinished():
+                self._units += 1
+                self._done = self._units
+            case FoldFinished() if not self._live:
+                print(
+                    f"Fold {event.result.fold} of {self._folds[-1]} is done.", file=self._stream, flush=True
+                )
+
+    def _draw(self, unit: Unit) -> None:
+        now = time.monotonic()
+        if not self._live or now - self._drawn < _REDRAW:
+            return
+        self._drawn = now
+        share = self._done / self._total
+        filled = round(share * _WIDTH)
+        left = (now - self._began) * (1 - share) / share if share > 0 else 0.0
+        setting = ", ".join(f"{label} {format_grid((unit.parameters[name],))}" for name, label in self._grids)
+        bar = "█" * filled + "░" * (_WIDTH - filled)
+        text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}  {_clock(left)} left"
+        print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)
+
+    def _clear(self) -> None:
+        if self._live:
+            print("\r\x1b[K", end="", file=self._stream, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"

@@ -1,0 +1,273 @@
+"""``rankstudio run``: an experiment in the terminal, the same numbers as in the window."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rankstudio.cli.progress import Progress
+from rankstudio.cli.tables import as_text
+from rankstudio.engine.catalog import CATALOG, Kind, Parameter
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.events import FoldFinished, RunStarted
+from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan
+from rankstudio.engine.experiment.results import FoldResult, RunResult
+from rankstudio.engine.grid import format_number
+from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
+
+INTERRUPTED = 130
+SAMPLE_FOLDER = "rankstudio-sample"
+
+_DESCRIPTION = """\
+Run an experiment: for each fold train on its training part, choose the grid's value and the number of
+features on its validation part, and measure the chosen model on its test part.
+
+  rankstudio run --data MQ2008 --lambda "2^0..2^10" --select-by MAP --out results
+  rankstudio run results/plan.toml          the same again, bit for bit
+  rankstudio run --sample                   the sample study, with figures
+
+OUT receives results.json, metrics.csv, features.csv and plan.toml. Ctrl+C stops the run and keeps the
+folds that are finished."""
+
+
+def register(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser = commands.add_parser(
+        "run",
+        help="run an experiment without the window",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("plan", nargs="?", type=Path, help="a plan to run; options given beside it change it")
+    where = parser.add_argument_group("what to run on, and where to")
+    where.add_argument("--data", help="a LETOR file, or a folder with Fold1 … Fold5 or train, vali and test")
+    where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
+    where.add_argument("--folds", help="numbers of the folds to run, such as 1,3; all when not given")
+    where.add_argument(
+        "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
+    )
+    where.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
+    where.add_argument("--out", type=Path, help="folder for the results; without it they are only printed")
+    where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
+    where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
+    what = parser.add_argument_group("method and choice")
+    what.add_argument("--method", choices=[m.key for m in CATALOG], help="method; greedy-rankrls by default")
+    what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
+    what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
+    what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
+    parameters = parser.add_argument_group("parameters, from the catalog (see rankstudio methods)")
+    for option, owners in _options().items():
+        p = owners[0][1]
+        owned = "" if len(owners) == len(CATALOG) else f" ({', '.join(key for key, _ in owners)})"
+        parameters.add_argument(
+            option, dest=f"parameter_{p.name}", metavar=_metavar(p), help=_help(p) + owned
+        )
+    parser.set_defaults(run=run)
+
+
+def _options() -> dict[str, list[tuple[str, Parameter]]]:
+    """Return the options of all methods with the methods that have them."""
+    options: dict[str, list[tuple[str, Parameter]]] = {}
+    for entry in CATALOG:
+        for p in entry.parameters:
+            options.setdefault(p.option, []).append((entry.key, p))
+    return options
+
+
+def _metavar(p: Parameter) -> str:
+    return {Kind.GRID: "GRID", Kind.INTEGER: "K", Kind.FEATURES: "IDS", Kind.CHOICE: "NAME"}[p.kind]
+
+
+def _help(p: Parameter) -> str:
+    return f"{p.label}: {p.expected}. {p.help}".replace("%", "%%")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    stated = ("select_by", "convention") if args.plan else ()
+    return carry_out(
+        plan_from(args),
+        stated={*stated, *(name for name in ("select_by", "convention") if getattr(args, name) is not None)},
+        out=args.out or (Path(SAMPLE_FOLDER) if args.sample else None),
+        figures=args.figures or args.sample,
+        as_json=args.json,
+    )
+
+
+def run_sample(out: Path | None = None) -> int:
+    """Run the sample study in the terminal: what ``rankstudio --sample`` does where no window can open."""
+    return carry_out(Plan(SAMPLE), stated=set(), out=out or Path(SAMPLE_FOLDER), figures=True, as_json=False)
+
+
+def plan_from(args: argparse.Namespace) -> Plan:
+    """Make the plan that the options ask for.
+
+    Raises
+    ------
+    PlanError, ParameterError
+        Where they do not make one.
+    """
+    if args.plan is None and args.data is None and not args.sample:
+        raise PlanError("There is nothing to run: give --data with a file or folder, --sample, or a plan.")
+    plan = _with_data_beside(load_plan(args.plan), args.plan) if args.plan else None
+    changes: dict[str, Any] = {}
+    if args.sample:
+        changes["data"] = SAMPLE
+    elif args.data is not None:
+        changes["data"] = str(Path(args.data).absolute())
+    for name in ("method", "select_by", "convention", "missing", "normalize"):
+        if getattr(args, name) is not None:
+            changes[name] = getattr(args, name)
+    if args.measures is not None:
+        changes["measures"] = tuple(m.strip() for m in args.measures.split(",") if m.strip())
+    if args.folds is not None:
+        changes["folds"] = _fold_numbers(args.folds)
+    given = {k.removeprefix("parameter_"): v for k, v in vars(args).items() if k.startswith("parameter_")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if plan is None:
+        return Plan(**changes, parameters=given)
+    kept = {} if changes.get("method", plan.method) != plan.method else dict(plan.parameters)
+    return plan.changed(**changes, parameters={**kept, **given})
+
+
+def _with_data_beside(plan: Plan, path: Path) -> Plan:
+    """Take a relative path of data from the plan's own folder where something is there."""
+    beside = (path.parent / plan.data).absolute()
+    return plan.changed(data=str(beside)) if plan.data != SAMPLE and beside.exists() else plan
+
+
+def _fold_numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(item) for item in text.replace(",", " ").split())
+    except ValueError:
+        raise PlanError(f"--folds: expected numbers such as 1,3, got {text!r}.") from None
+
+
+@dataclass
+class _Run:
+    """A run on its way: what is there should it be interrupted."""
+
+    plan: Plan
+    dataset: FoldedDataset
+    folds: list[FoldResult] = field(default_factory=list)
+    started: RunStarted | None = None
+
+
+def carry_out(plan: Plan, *, stated: set[str], out: Path | None, figures: bool, as_json: bool) -> int:
+    """Run a plan, write and print its results, and return the exit code.
+
+    Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data.
+    """
+    from rankstudio.engine.experiment.reports import results_as_dict, write_results
+    from rankstudio.engine.experiment.runner import collect, open_data
+    from rankstudio.engine.files import make_folder
+
+    if out is not None:
+        make_folder(out)  # better to hear of a folder that cannot be made before the work than after it
+    dataset = open_data(plan)
+    plan = _fitting(plan, dataset, stated)
+    for warning in dict.fromkeys(dataset.warnings):
+        print(f"Note: {warning}", file=sys.stderr)
+    going = _Run(plan, dataset)
+    began = time.perf_counter()
+    interrupted = False
+    try:
+        _follow(going)
+    except KeyboardInterrupt:
+        interrupted = True
+        print(f"Stopped; {len(going.folds)} finished folds are kept.", file=sys.stderr)
+    result = collect(plan, dataset, going.folds, time.perf_counter() - began)
+    if out is not None:
+        written = [str(path) for path in write_results(result, out)]
+        written += _draw(result, out) if figures and result.folds else []
+        print(f"Written: {', '.join(written)}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(results_as_dict(result), indent=2, ensure_ascii=False))
+    else:
+        print(summary(result))
+    return INTERRUPTED if interrupted else 0
+
+
+def _fitting(plan: Plan, dataset: FoldedDataset, stated: set[str]) -> Plan:
+    """Follow the data's usual convention, and choose by the criterion where there is no validation part."""
+    if "convention" not in stated:
+        plan = plan.changed(convention=dataset.convention)
+    if "select_by" not in stated and all(fold.vali is None for fold in dataset.folds):
+        print(
+            f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
+        )
+        return plan.changed(select_by=CRITERION)
+    return plan
+
+
+def _follow(going: _Run) -> None:
+    from rankstudio.engine.experiment.runner import run as events
+
+    with Progress() as progress:
+        for event in _closing(events(going.plan, going.dataset)):
+            progress.show(event)
+            if isinstance(event, FoldFinished):
+                going.folds.append(event.result)
+
+
+def _closing(events: Any) -> Iterator[Any]:
+    """Close the generator at the end, and at Ctrl+C too: its threads end with it."""
+    try:
+        yield from events
+    finally:
+        events.close()
+
+
+def _draw(result: RunResult, out: Path) -> list[str]:
+    """Draw the figures; say in a sentence why not where Qt cannot be loaded."""
+    try:
+        from rankstudio.ui.figures import write_figures
+    except ImportError as error:
+        print(f"No figures: Qt cannot be loaded ({error}).", file=sys.stderr)
+        return []
+    return [str(path) for path in write_figures(result, out)]
+
+
+def summary(result: RunResult) -> str:
+    """Return the results as tables, with the convention of the measures named."""
+    plan = result.plan
+    grids = [p for p in plan.entry.parameters if p.kind is Kind.GRID]
+    part, measures = _measured(result)
+    header = ["fold", *(p.label for p in grids), "k", *measures, "features"]
+    rows = []
+    for fold in result.folds:
+        values = fold.test or fold.validation
+        chosen = [format_number(fold.chosen.unit.parameters[p.name]) for p in grids]
+        measured = [f"{values[m]:.4f}" for m in measures]
+        rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])
+    if len(result.folds) > 1 and measures:
+        blank = [""] * (len(grids) + 1)
+        rows.append(["mean", *blank, *(f"{result.average[m]:.4f}" for m in measures), ""])
+    title = f"{plan.entry.label} on {result.data_name}: {part}"
+    return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s"
+
+
+def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
+    """Return what the table's numbers are, in words, and which measures there are."""
+    rules = f"{convention(result.plan.convention).label} convention"
+    match list(result.folds):
+        case []:
+            return "no fold was finished", ()
+        case [first, *_] if first.test:
+            return f"test measures, {rules}", result.plan.evaluated
+        case [first, *_] if first.validation:
+            return f"validation measures, {rules}", result.plan.evaluated
+        case _:
+            return f"chosen by {result.plan.entry.criterion}, nothing to measure on", ()
+
+
+def _ids(selected: tuple[int, ...], most: int = 10) -> str:
+    text = " ".join(str(i) for i in selected[:most])
+    return text + (" …" if len(selected) > most else "")

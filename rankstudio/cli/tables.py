@@ -1,0 +1,28 @@
+"""Tables for a terminal: columns as wide as they need, numbers to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Return rows of text as aligned columns.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequences of str
+    left : sequence of int
+        Columns aligned to the left; the others hold numbers.
+    """
+    table = [tuple(header), *(tuple(row) for row in rows)]
+    widths = [max(len(row[c]) for row in table) for c in range(len(header))]
+    lines = [
+        "  ".join(
+            cell.ljust(w) if c in left else cell.rjust(w)
+            for c, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in table
+    ]
+    lines.insert(1, "─" * max(len(line) for line in lines))
+    return "\n".join(line.rstrip() for line in lines)
