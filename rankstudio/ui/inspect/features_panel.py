@@ -1,0 +1,250 @@
+"""The Features place: the path as a table, with pins and bans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isnan
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from rankstudio.engine.experiment.results import PathResult
+from rankstudio.ui.icons import icon
+from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
+from rankstudio.ui.numerals import MINUS
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets import Column, ElidedLabel, Panel, Table
+
+_ROOM_FOR_GAIN = 420  # pixels of the panel from which the names keep enough room beside a column more
+
+
+def _tone(row: FeatureRow) -> str:
+    if row.banned:
+        return "faint"
+    return "text" if row.chosen else "muted"
+
+
+def _gain(value: float) -> str:
+    return f"{value:.5f}".replace("-", MINUS)
+
+
+def _hint(row: FeatureRow) -> str:
+    state = "pinned: in every model" if row.pinned else "banned: never selected" if row.banned else ""
+    return f"{row.feature_id} {row.name}" + (f"\n{state}" if state else "")
+
+
+def columns(measure: str) -> tuple[Column, ...]:
+    """Return the columns of the table, for the measure that is shown."""
+    return (
+        Column(
+            "rank", "#", "right", tooltip="With how many features it is in the model", width=36, tone=_tone
+        ),
+        Column("feature_id", "id", "right", tooltip="Id in the data files, from 1", width=40, tone="muted"),
+        Column(
+            "name",
+            "feature",
+            value=lambda row: f"{row.name} (banned)" if row.banned else row.name,
+            tooltip="◆ marks pinned features",
+            stretch=True,
+            tone=_tone,
+            mark=lambda row: row.pinned,
+            hint=_hint,
+        ),
+        Column(
+            "weight",
+            "weight",
+            tooltip="In the chosen model; the bar is relative to the greatest",
+            kind="weight",
+            width=98,
+            tone=_tone,
+            sort=lambda row: abs(row.weight),
+        ),
+        Column(
+            "gain",
+            "gain",
+            "right",
+            _gain,
+            tooltip="How much the criterion per document fell when it came in",
+            width=84,
+            tone=_tone,
+        ),
+        Column(
+            "after",
+            measure,
+            "right",
+            ".4f",
+            tooltip=f"Validation {measure} after it came in",
+            width=66 if len(measure) < 6 else 84,
+            tone=_tone,
+        ),
+    )
+
+
+class FeaturesPanel(Panel):
+    """The features of one path in the order in which they came; those beyond the chosen k are muted.
+
+    A row is chosen by a click or the arrow keys; P pins and B bans the feature of the chosen row, and takes
+    either back.
+
+    Attributes
+    ----------
+    chosen : Signal(int)
+        k, when the user moved to another row.
+    inspected : Signal(int)
+        Id of the feature in that row.
+    pinToggled, banToggled : Signal(int)
+        Id of the feature to pin or ban, or to take that back.
+    """
+
+    chosen = Signal(int)
+    inspected = Signal(int)
+    pinToggled = Signal(int)
+    banToggled = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "Features", padding=0, parent=parent)
+        self.setObjectName("features-panel")
+        self._measure = "MAP"
+        self._k = 0
+        self.table = Table(theme, columns(self._measure), "features-table", lambda row: row.feature_id)
+        self.table.setAccessibleName("Features of the path")
+        self.table.placeholder = "Run a method, or move λ, to see which features it selects."
+        self.table.row_actions = self._actions
+        self._test = ElidedLabel()
+        self._pin = self._tool("pin", "P", "Pin the selected feature, or unpin it (P)", self._toggle_pin)
+        self._ban = self._tool(
+            "ban", "B", "Ban the selected feature, or allow it again (B)", self._toggle_ban
+        )
+        self._lay_out()
+        self.table.chosen.connect(self._on_chosen)
+
+    def show_path(
+        self,
+        path: PathResult,
+        feature_ids: Sequence[int] | NDArray[np.int64],
+        names: Sequence[str],
+        measure: str,
+        chosen_k: int,
+    ) -> None:
+        """Show a path and which of its models is chosen.
+
+        Parameters
+        ----------
+        path : PathResult
+        feature_ids, names : sequence of length n
+            Of the dataset's columns.
+        measure : str
+            The validation measure to show.
+        chosen_k : int
+            Size of the chosen model.
+        """
+        if measure != self._measure:
+            self._measure = measure
+            self.table.set_columns(columns(measure))
+            self._make_room()
+        rows = path_rows(path, feature_ids, names, measure, chosen_k)
+        self.table.set_rows(rows)
+        if chosen_k != self._k or self.table.current() is None:
+            self._k = chosen_k
+            self.table.choose(next((row for row in rows if row.rank == chosen_k), None))
+        self.set_caption(self._caption_for(rows))
+        self._update_tools()
+
+    def show_test(self, measures: Mapping[str, float], convention: str = "") -> None:
+        """Show the chosen model's measures on the test part; empty takes them away.
+
+        Parameters
+        ----------
+        measures : mapping of str to float
+        convention : str
+            Label of the convention they follow.
+        """
+        texts = [f"{name} {value:.4f}" for name, value in measures.items()]
+        self._test.setText("test: " + " · ".join(texts) if texts else "")
+        self._test.setVisible(bool(texts))
+        if texts:
+            by = f" ({convention})" if convention else ""
+            self._test.setToolTip(f"The chosen model on the test part{by}:\n" + "\n".join(texts))
+
+    def clear(self) -> None:
+        """Show no path."""
+        self._k = 0
+        self.table.set_rows(())
+        self.set_caption("")
+        self.show_test({})
+        self._update_tools()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the gain out where there is no room for it beside the names."""
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _lay_out(self) -> None:
+        self._test.setProperty("role", "caption")
+        self._test.setObjectName("features-test")
+        self._test.setContentsMargins(12, 5, 12, 6)
+        self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._test.hide()
+        self.body.setSpacing(0)
+        self.body.addWidget(self.table, 1)
+        self.body.addWidget(self._test)
+        self._update_tools()
+
+    def _tool(self, name: str, key: str, text: str, act: Callable[[], None]) -> QToolButton:
+        button = self.add_tool(name, text)
+        button.setObjectName(f"features-{name}")
+        button.clicked.connect(act)
+        # A shortcut and not a key event: the table would take letters for a search.
+        shortcut = QShortcut(QKeySequence(key), self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.activated.connect(act)
+        return button
+
+    def _make_room(self) -> None:
+        numbers = {column.key: i for i, column in enumerate(self.table.rows_model.columns)}
+        self.table.setColumnHidden(numbers["gain"], self.width() < _ROOM_FOR_GAIN)
+
+    def _caption_for(self, rows: Sequence[FeatureRow]) -> str:
+        steps = sum(1 for row in rows if row.rank is not None)
+        after = next((row.after for row in rows if row.rank == self._k), float("nan"))
+        value = "" if isnan(after) else f" · {self._measure} {after:.4f}"
+        return f"k = {self._k} of {steps}{value}"
+
+    def _actions(self, row: FeatureRow) -> list[QAction]:
+        """Return what the context menu offers for a row."""
+        made = []
+        for name, text, act in (
+            ("pin", "Unpin" if row.pinned else "Pin", self._toggle_pin),
+            ("ban", "Allow again" if row.banned else "Ban", self._toggle_ban),
+        ):
+            action = QAction(icon(self._theme, name), text, self.table)
+            action.triggered.connect(act)
+            made.append(action)
+        return made
+
+    def _update_tools(self) -> None:
+        there = self.table.current() is not None
+        for button in (self._pin, self._ban):
+            button.setEnabled(there)
+
+    @Slot(object)
+    def _on_chosen(self, row: FeatureRow) -> None:
+        self._update_tools()
+        self.inspected.emit(row.feature_id)
+        if row.rank is not None and row.rank != self._k:
+            self.chosen.emit(row.rank)
+
+    @Slot()
+    def _toggle_pin(self) -> None:
+        row = self.table.current()
+        if row is not None:
+            self.pinToggled.emit(row.feature_id)
+
+    @Slot()
+    def _toggle_ban(self) -> None:
+        row = self.table.current()
+        if row is not None:
+            self.banToggled.emit(row.feature_id)

@@ -1,0 +1,135 @@
+import csv
+import io
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from rankstudio.engine.experiment.plan import Unit
+from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.steps import Step
+from rankstudio.ui.inspect.features_panel import FeaturesPanel
+
+IDS = np.array([10, 20, 30, 40])
+NAMES = ("ten", "twenty", "thirty", "forty")
+
+
+def make_path(order=(2, 0, 3), banned=(20,)):
+    steps = []
+    for k in range(1, len(order) + 1):
+        coef = np.zeros(4)
+        coef[list(order[:k])] = [0.5, -0.25, 0.125][:k]
+        steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0)))
+    unit = Unit(1, 0, {"pinned": (30,), "banned": banned})
+    measures = {"MAP": np.array([0.4, 0.5, 0.45]), "NDCG@10": np.array([0.1, 0.2, 0.3])}
+    return PathResult(unit, tuple(steps), measures, n_documents=10)
+
+
+@pytest.fixture
+def panel(app, theme):
+    made = FeaturesPanel(theme)
+    made.resize(500, 400)
+    made.show_path(make_path(), IDS, NAMES, "MAP", 2)
+    made.show()
+    made.activateWindow()
+    QCoreApplication.processEvents()
+    yield made
+    made.close()
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents()
+
+
+@pytest.fixture
+def told(panel):
+    heard = []
+    for name in ("chosen", "inspected", "pinToggled", "banToggled"):
+        getattr(panel, name).connect(lambda value, name=name: heard.append((name, value)))
+    return heard
+
+
+def texts(panel):
+    model = panel.table.model()
+    return [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
+
+
+def test_rows_show_path_weights_gains_and_measure(panel):
+    assert texts(panel) == [
+        ["1", "30", "thirty", "+0.50", "–", "0.4000"],
+        ["2", "10", "ten", "−0.25", "0.50000", "0.5000"],
+        ["3", "40", "forty", "–", "0.16667", "0.4500"],
+        ["–", "20", "twenty (banned)", "–", "–", "–"],
+    ]
+    assert panel.caption() == "k = 2 of 3 · MAP 0.5000"
+    assert panel.table.current().rank == 2
+
+
+def test_pins_are_marked_and_rows_beyond_k_are_muted(panel):
+    name = panel.table.rows_model.columns[2]
+    rows = panel.table.rows_model.rows
+    assert [name.mark(row) for row in rows] == [True, False, False, False]
+    assert [name.color(row) for row in rows] == ["text", "text", "muted", "faint"]
+
+
+def test_a_click_chooses_k_and_inspects_the_feature(panel, told):
+    table = panel.table
+    at = table.visualRect(table.model().index(0, 2)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert told == [("inspected", 30), ("chosen", 1)]
+
+
+def test_arrow_keys_do_the_same_and_a_banned_row_has_no_k(panel, told):
+    for _ in range(2):
+        QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert told == [("inspected", 40), ("chosen", 3), ("inspected", 20)]
+
+
+def test_showing_a_path_tells_nobody_and_follows_the_choice(panel, told):
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 3)
+    assert panel.table.current().rank == 3
+    assert told == []
+
+
+def test_p_and_b_pin_and_ban_the_chosen_row(panel, told):
+    QTest.keyClick(panel.table, Qt.Key.Key_P)
+    QTest.keyClick(panel.table, Qt.Key.Key_B)
+    assert told == [("pinToggled", 10), ("banToggled", 10)]
+    row = panel.table.rows_model.rows[3]
+    assert [action.text() for action in panel._actions(row)] == ["Pin", "Allow again"]
+    assert panel._actions(panel.table.rows_model.rows[0])[0].text() == "Unpin"
+
+
+def test_sorting_by_weight_goes_by_size_and_leaves_missing_ones_at_the_end(panel):
+    panel.table.sortByColumn(3, Qt.SortOrder.DescendingOrder)
+    assert [row.feature_id for row in panel.table.rows()][:2] == [30, 10]
+    panel.table.sortByColumn(3, Qt.SortOrder.AscendingOrder)
+    assert [row.feature_id for row in panel.table.rows()][:2] == [10, 30]
+
+
+def test_copy_is_tab_separated_with_all_digits(panel):
+    panel.table.selectAll()
+    panel.table.copy()
+    lines = list(csv.reader(io.StringIO(QGuiApplication.clipboard().text()), delimiter="\t"))
+    assert lines[0] == ["#", "id", "feature", "weight", "gain", "MAP"]
+    assert lines[2] == ["2", "10", "ten", "-0.25", "0.5", "0.5"]
+    assert len(lines) == 5
+
+
+def test_another_measure_and_the_test_part(panel):
+    panel.show_path(make_path(), IDS, NAMES, "NDCG@10", 2)
+    assert texts(panel)[1][-1] == "0.2000"
+    assert panel.table.model().headerData(5, Qt.Orientation.Horizontal) == "NDCG@10"
+    panel.show_test({"MAP": 0.472, "NDCG@10": 0.2251}, "LETOR 4.0")
+    assert panel._test.text() == "test: MAP 0.4720 · NDCG@10 0.2251"
+    assert "LETOR 4.0" in panel._test.toolTip()
+    panel.clear()
+    assert texts(panel) == []
+    assert not panel._test.isVisible()
+    assert not panel._pin.isEnabled()
+
+
+def test_gain_gives_way_in_a_narrow_panel(panel):
+    assert not panel.table.isColumnHidden(4)
+    panel.resize(330, 400)
+    assert panel.table.isColumnHidden(4)
