@@ -1,0 +1,118 @@
+"""The command ``rankstudio``: it opens the window, or with a command works in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+
+from rankstudio import __version__
+from rankstudio.engine.errors import Cancelled, RankStudioError
+
+COMMANDS = ("run", "evaluate", "methods")
+"""Names of commands, each with a module of that name that has ``register`` and ``run``."""
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+_DESCRIPTION = """\
+Feature selection in learning to rank.
+
+  rankstudio                      open the window
+  rankstudio MQ2008               open the window with a LETOR file or a folder of folds
+  rankstudio --sample             open the window with the bundled sample and run its study
+  rankstudio COMMAND …            work in the terminal; each command explains itself with --help"""
+
+_EPILOG = """\
+exit status: 0 done, 1 something was wrong with the data or the request (one sentence on the error
+stream says what), 2 a wrong command line, 130 interrupted by Ctrl+C"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Carry a command line out and return the exit status.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments without the program's name; those of this process by default.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _dispatch(arguments)
+        sys.stdout.flush()
+    except (KeyboardInterrupt, Cancelled):
+        print("Interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    except RankStudioError as error:
+        print(f"rankstudio: {error}", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:
+        # Who read the output has seen enough (``| head``). What is left in the buffer has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return status
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        args = _parser(commands=(arguments[0],)).parse_args(arguments)
+        return int(args.run(args))
+    return _open_window(arguments)
+
+
+def _parser(commands: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser, knowing only some of the commands: the others need not be imported."""
+    parser = argparse.ArgumentParser(
+        prog="rankstudio",
+        usage="rankstudio [FILE | FOLDER …] [--sample]\n       rankstudio COMMAND …",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--sample", action="store_true", help="open the bundled sample and run its study")
+    parser.add_argument(
+        "--version", action="version", version=f"RankStudio {__version__}", help="print the version"
+    )
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", prog="rankstudio")
+    for name in commands:
+        import_module(f"rankstudio.cli.{name}").register(subparsers)
+    return parser
+
+
+def _open_window(arguments: list[str]) -> int:
+    """Open the window; where that cannot be, say why and do in the terminal what can be done there."""
+    files = [argument for argument in arguments if not argument.startswith("-")]
+    parser = _parser(COMMANDS)
+    args = parser.parse_args([argument for argument in arguments if argument.startswith("-")])
+    for file in files:
+        if not Path(file).exists():
+            parser.error(_no_such(file))
+
+    from rankstudio.ui.display import why_no_window
+
+    reason = why_no_window()
+    if reason is None:
+        from rankstudio.ui.app import main as open_window
+
+        return int(open_window([*files, *(["--sample"] if args.sample else [])]))
+    print(reason, file=sys.stderr)
+    if not args.sample:
+        print(
+            "The same in the terminal: rankstudio run --data FOLDER (see rankstudio run --help).",
+            file=sys.stderr,
+        )
+        return FAILED
+    from rankstudio.cli.run import run_sample
+
+    print("Running the sample study in the terminal instead.", file=sys.stderr)
+    return run_sample()
+
+
+def _no_such(name: str) -> str:
+    """Say that a word is neither a file nor a command, and which command it may have been meant for."""
+    close = get_close_matches(name, COMMANDS, n=1)
+    hint = f"; did you mean rankstudio {close[0]}?" if close else f" ({', '.join(COMMANDS)})."
+    return f"{name}: there is no such file or folder, and no such command{hint}"

@@ -1,0 +1,163 @@
+"""``rankstudio evaluate``, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine.metrics import CONVENTIONS, LETOR_MEASURES, evaluate
+
+LABELS = [0, 2, 1, 0, 0, 1]
+SCORES = [0.5, 0.9, 0.5, 1.0, 2.0, 3.0]
+QUERIES = [7, 7, 7, 30, 30, 30]
+
+
+def _write(
+    folder: Path,
+    rows: list[tuple[int, int, float]],
+    comments: list[str] | None = None,
+) -> tuple[str, str]:
+    data, scores = folder / "test.txt", folder / "test.score"
+    comments = comments or [""] * len(rows)
+    data.write_text(
+        "".join(f"{y} qid:{q} 1:0.5{c}\n" for (y, q, _), c in zip(rows, comments, strict=True)),
+        encoding="utf-8",
+    )
+    scores.write_text("".join(f"{s}\n" for _, _, s in rows), encoding="utf-8")
+    return str(data), str(scores)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    return _write(tmp_path, list(zip(LABELS, QUERIES, SCORES, strict=True)))
+
+
+@pytest.mark.parametrize("key", [None, *CONVENTIONS])
+def test_json_is_what_the_function_returns(
+    files: tuple[str, str], key: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *files, "--json", *([] if key is None else ["--convention", key])]) == 0
+    expected = evaluate(LABELS, SCORES, QUERIES, convention=key or "letor4")
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == dict(expected)
+    assert list(printed) == list(LETOR_MEASURES)
+
+
+def test_scores_stand_in_the_order_of_the_file_even_where_queries_scatter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    y, q, s = LABELS, [7, 30, 7, 30, 30, 7], SCORES
+    files = _write(tmp_path, list(zip(y, q, s, strict=True)))
+    expected = dict(evaluate(y, s, q))
+    for _ in range(2):  # as parsed, and as kept in the cache
+        assert main(["evaluate", *files, "--json"]) == 0
+        printed = capsys.readouterr()
+        assert json.loads(printed.out) == expected
+        assert "do not stand together" in printed.err
+
+
+def test_document_ids_break_ties_as_trec_eval_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(1, 1, 0.5), (0, 1, 0.5)]
+    command = ["--convention", "trec_eval", "--measures", "MAP", "--json"]
+    for ids, expected in [(("b", "a"), 1.0), (("a", "b"), 0.5)]:
+        files = _write(tmp_path, rows, [f" #docid = {name}" for name in ids])
+        assert main(["evaluate", *files, *command]) == 0
+        printed = capsys.readouterr()
+        assert json.loads(printed.out) == {"MAP": expected}
+        assert printed.err == ""
+    files = _write(tmp_path, rows, [" #docid = b", ""])
+    assert main(["evaluate", *files, *command]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == {"MAP": 0.5}
+    assert "Not every document has an id" in printed.err
+
+
+def test_the_table_has_a_line_a_measure_and_names_the_convention(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *files, "--measures", "ndcg@1,NDCG@2,MAP", "--convention", "ranklib"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("2 queries, 6 documents")
+    assert lines[1] == "RankLib convention"
+    assert lines[3].split() == ["measure", "@1", "@2", "all"]
+    expected = evaluate(LABELS, SCORES, QUERIES, convention="ranklib", measures=["NDCG@1", "NDCG@2", "MAP"])
+    figures = [f"{value:.4f}" for value in expected.values()]
+    assert [line.split() for line in lines[5:]] == [["NDCG", *figures[:2]], ["MAP", figures[2]]]
+
+
+def test_per_query(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = _write(tmp_path, [(1, 7, 1.0), (0, 7, 2.0), (0, 30, 1.0)])
+    command = ["evaluate", *files, "--measures", "MAP,Disagreement", "--per-query"]
+    assert main(command) == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[-4:]] == [
+        ["query", "MAP", "Disagreement"],
+        ["─" * len("query     MAP  Disagreement")],
+        ["7", "0.5000", "1.0000"],
+        ["30", "0.0000", "–"],
+    ]
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "convention": "letor4",
+        "average": {"MAP": 0.25, "Disagreement": 1.0},
+        "queries": [
+            {"query": "7", "MAP": 0.5, "Disagreement": 1.0},
+            {"query": "30", "MAP": 0.0, "Disagreement": None},
+        ],
+    }
+
+
+def test_another_number_of_scores_names_both_files(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(files[1]).write_text("1\n2\n", encoding="utf-8")
+    assert main(["evaluate", *files]) == 1
+    text = capsys.readouterr().err
+    assert text.startswith(f"rankstudio: {files[0]} has 6 documents and {files[1]} has 2 scores;")
+    assert text.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        (["evaluate", "DATA", "missing.score"], "missing.score: there is no such file."),
+        (["evaluate", "missing.txt", "SCORES"], "missing.txt: there is no such file."),
+        (["evaluate", "SCORES", "SCORES"], "test.score, line 1"),
+        (["evaluate", "DATA", "DATA"], "test.txt, line 1: found '0 qid:7 1:0.5'"),
+        (["evaluate", "DATA", "SCORES", "--measures", "ERR"], "measure: expected one of MAP"),
+        (["evaluate", "DATA", "SCORES", "--measures", ","], "--measures: expected"),
+    ],
+)
+def test_errors_are_one_sentence(
+    files: tuple[str, str], changed: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {"DATA": files[0], "SCORES": files[1]}
+    assert main([names.get(word, word) for word in changed]) == 1
+    printed = capsys.readouterr()
+    assert text in printed.err
+    assert printed.out == ""
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("data", "folder", "convention"),
+    [("MQ2008", "Mq2008", "LETOR 4.0"), ("OHSUMED/QueryLevelNorm", "OHSUMED", "LETOR 3.0")],
+)
+def test_letors_own_figures(
+    letor_dir: Path, data: str, folder: str, convention: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metrics = letor_dir / "metrics" / folder / "RankBoost"
+    part = (metrics / "expected.txt").read_text(encoding="utf-8").split("performance on testing set")[1]
+    tables = [line.split() for line in part.splitlines() if line.startswith(("Folds", "Fold5"))][:4]
+    printed = dict(zip(tables[0][1:], tables[1][1:], strict=True))
+    printed |= dict(zip(tables[2][1:], tables[3][1:], strict=True))
+    files = [str(letor_dir / data / "Fold5" / "test.txt"), str(metrics / "Fold5.test.score")]
+    assert main(["evaluate", *files, "--json"]) == 0
+    ours = json.loads(capsys.readouterr().out)
+    assert {name: f"{value:.4f}" for name, value in ours.items()} == printed
+    assert main(["evaluate", *files]) == 0
+    assert f"{convention} convention" in capsys.readouterr().out

@@ -1,0 +1,153 @@
+"""The command line: what it opens, how it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import rankstudio.cli
+from rankstudio import __version__
+from rankstudio.cli import COMMANDS, main
+from rankstudio.engine.errors import Cancelled, DatasetError
+
+
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What the window was opened with, in place of the window."""
+    opened: list[list[str]] = []
+    app = types.ModuleType("rankstudio.ui.app")
+    app.main = lambda argv: opened.append(list(argv)) or 0  # type: ignore[attr-defined, func-returns-value]
+    monkeypatch.setitem(sys.modules, "rankstudio.ui.app", app)
+    monkeypatch.setattr("rankstudio.ui.display.why_no_window", lambda: None)
+    return opened
+
+
+@pytest.fixture
+def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankstudio.ui.display.why_no_window", lambda: "No window can be opened: no display.")
+
+
+def test_without_a_command_the_window_opens(window: list[list[str]], tmp_path: Path) -> None:
+    assert main([]) == 0
+    assert main(["--sample"]) == 0
+    assert main([str(tmp_path)]) == 0
+    assert main(["--sample", str(tmp_path)]) == 0
+    assert window == [[], ["--sample"], [str(tmp_path)], [str(tmp_path), "--sample"]]
+
+
+def test_a_file_that_has_the_name_of_a_command_can_be_opened(
+    window: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run").touch()
+    assert main(["./run"]) == 0
+    assert window == [["./run"]]
+
+
+def test_what_is_neither_a_file_nor_a_command(
+    window: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["evalute"])
+    assert "did you mean rankstudio evaluate?" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["/nowhere/MQ2008"])
+    assert "no such file or folder" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["--smaple"])
+    assert window == []
+
+
+def test_without_a_display_one_line_says_why(no_display: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines()[0] == "No window can be opened: no display."
+    assert "rankstudio run" in printed.err
+
+
+def test_without_a_display_the_sample_study_runs_in_the_terminal(
+    no_display: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankstudio.cli.run.run_sample", lambda: 7)
+    assert main(["--sample"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "printed"),
+    [
+        (
+            DatasetError("These files do not belong together."),
+            1,
+            "rankstudio: These files do not belong together.\n",
+        ),
+        (KeyboardInterrupt(), 130, "Interrupted.\n"),
+        (Cancelled("Loading"), 130, "Interrupted.\n"),
+    ],
+)
+def test_how_it_ends(
+    error: BaseException,
+    status: int,
+    printed: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(arguments: list[str]) -> int:
+        raise error
+
+    monkeypatch.setattr(rankstudio.cli, "_dispatch", fail)
+    assert main(["methods"]) == status
+    assert capsys.readouterr().err == printed
+
+
+def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(arguments: list[str]) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(rankstudio.cli, "_dispatch", fail)
+    with pytest.raises(ZeroDivisionError):
+        main([])
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"RankStudio {__version__}\n"
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"    {command} " in text for command in COMMANDS)
+    assert "exit status" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_waits_for_nothing_heavy(command: str) -> None:
+    code = (
+        "import sys, atexit; from rankstudio.cli import main\n"
+        "heavy = ('numba', 'scipy', 'sklearn', 'pandas', 'PySide6', 'pyqtgraph')\n"
+        "atexit.register(lambda: print([m for m in heavy if m in sys.modules], file=sys.stderr))\n"
+        f"main([{command!r}, '--help'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"usage: rankstudio {command} ")
+    assert done.stderr == "[]\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are closed differently there")
+def test_a_reader_that_has_seen_enough() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "rankstudio", "methods"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
