@@ -1,9 +1,23 @@
 """Our plots on pyqtgraph: numbers in, signals out, each as a file or as its numbers."""
 
 from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.bars import Bar, BarsPlot
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.plots.curves import CurvesPlot
+from rankstudio.ui.plots.density import Density, DensityPlot
 from rankstudio.ui.plots.export import export_plot
+from rankstudio.ui.plots.heat_map import HeatMapPlot
 from rankstudio.ui.plots.menu import plot_menu
 
-__all__ = ["Axes", "CurvesPlot", "Plot", "export_plot", "plot_menu"]
+__all__ = [
+    "Axes",
+    "Bar",
+    "BarsPlot",
+    "CurvesPlot",
+    "Density",
+    "DensityPlot",
+    "HeatMapPlot",
+    "Plot",
+    "export_plot",
+    "plot_menu",
+]

@@ -121,6 +121,11 @@ class CurvesPlot(Plot):
         self.box.silence()
         self.mark_dirty()
 
+    def set_label(self, key: Hashable, label: str) -> None:
+        """Name a curve otherwise. A key that is not of the family gets a curve of its own, in the accent."""
+        self.family[key].label = label
+        self.mark_dirty()
+
     def append(self, key: Hashable, x: float, y: float) -> None:
         """Add one point to a curve."""
         curve = self.family[key]
@@ -247,7 +252,7 @@ class CurvesPlot(Plot):
             return
         before = self.cursor
         self.cursor = float(xs[np.argmin(np.abs(xs - frame.x_at(at.x())))])
-        near = self.family.nearest(frame, at.x(), at.y())
+        near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
         self.under_mouse = near[0] if near is not None and near[2] <= _REACH else None
         self.box.say(self._value_lines(self.cursor), at, self._pixels(chosen_only=True))
         self.redraw()
@@ -259,7 +264,7 @@ class CurvesPlot(Plot):
         frame = self.frame()
         if not frame.area.adjusted(-8, -8, 8, 8).contains(at):
             return
-        near = self.family.nearest(frame, at.x(), at.y())
+        near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
         if near is not None:
             self.picked.emit(near[0], _whole(near[1]))
 

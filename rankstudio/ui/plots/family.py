@@ -101,13 +101,16 @@ class Family:
         found = [(key, curve.value_at(x)) for key, curve in self.curves.items()]
         return [(key, y) for key, y in found if not math.isnan(y)]
 
-    def nearest(self, frame: Frame, px: float, py: float) -> tuple[Hashable, float, float] | None:
+    def nearest(
+        self, frame: Frame, px: float, py: float, top: Hashable | None = None
+    ) -> tuple[Hashable, float, float] | None:
         """Return key, x and distance in pixels of the point nearest to a pixel; None without points.
 
-        Where points coincide, the curve that is drawn last, and so lies on top, is meant.
+        Where points coincide, the curve that is drawn last, and so lies on top, is meant: the one with the
+        key ``top``, else the last.
         """
         best: tuple[Hashable, float, float] | None = None
-        for key, curve in self.curves.items():
+        for key, curve in sorted(self.curves.items(), key=lambda item: item[0] == top):
             xs, ys = curve.arrays()
             shown = np.isfinite(ys)
             if not shown.any():

@@ -109,7 +109,7 @@ class Notice(QWidget):
         color = colors.role(_ROLES[self._level])
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(mix(colors.panel, color, 0.45), 1.0))
+        painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
         painter.setBrush(colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07)))
         painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
 

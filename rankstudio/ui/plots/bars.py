@@ -1,0 +1,261 @@
+"""Candidates of a step as sorted bars: who won, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.ui.colors import Colors
+from rankstudio.ui.fonts import SMALL, TINY, font
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import Numbers, Plot, describe
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.layers import Layer, hairline
+from rankstudio.ui.plots.value_box import Line
+from rankstudio.ui.theme import Theme
+
+_LEAST_WIDTH = 21.0
+_WIDEST = 44.0
+_FILL = 0.72
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One candidate.
+
+    Attributes
+    ----------
+    id : hashable
+        Told when the bar is clicked; written below it.
+    name : str
+        Shown when the mouse is over it.
+    value : float
+        The longer the better; NaN for a candidate that was out.
+    """
+
+    id: Hashable
+    name: str
+    value: float
+
+
+class BarsPlot(Plot):
+    """Bars from the best candidate down, as many as fit, the best in the accent.
+
+    Parameters
+    ----------
+    theme : Theme
+    title : str
+        What the bars measure: "drop in criterion".
+    decimals : int
+        Of the values, significant figures.
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    picked : Signal(object)
+        Id of the bar that was clicked.
+    captioned : Signal(str)
+        Who won and ahead of whom, and how many bars are shown, when that changes.
+    """
+
+    picked = Signal(object)
+    captioned = Signal(str)
+
+    def __init__(
+        self, theme: Theme, title: str = "", decimals: int = 4, parent: QWidget | None = None
+    ) -> None:
+        self._bars: list[Bar] = []
+        self._winner: Hashable | None = None
+        self._chosen: Hashable | None = None
+        self._decimals = decimals
+        self._caption = ""
+        self.under_mouse: int | None = None
+        super().__init__(theme, Axes(title, show_y=False), parent)
+        self.add_layer(BarsLayer(self, 0.0))
+
+    def set_bars(self, bars: Sequence[Bar], winner: Hashable | None = None) -> None:
+        """Show other candidates.
+
+        Parameters
+        ----------
+        bars : sequence of Bar
+            In any order; they are sorted, equal values staying in theirs.
+        winner : hashable, optional
+            Id of the one that was taken, where that is not the longest bar (a pinned feature).
+        """
+        known = [bar for bar in bars if not np.isnan(bar.value)]
+        self._bars = sorted(known, key=lambda bar: -bar.value)
+        self._winner = self._bars[0].id if winner is None and self._bars else winner
+        self.under_mouse = None
+        self.box.silence()
+        self.mark_dirty()
+
+    def choose(self, bar_id: Hashable | None) -> None:
+        """Outline a bar."""
+        self._chosen = bar_id
+        self.mark_dirty()
+
+    def caption(self) -> str:
+        """Return who won and ahead of whom."""
+        return self._caption
+
+    def shown(self, width: float | None = None) -> list[Bar]:
+        """Return the bars that fit into a width in pixels (the plot's own); the winner is among them."""
+        room = self.frame().area.width() if width is None else width
+        widest = max((self._label_width(bar) for bar in self._bars[:60]), default=0.0)
+        count = max(1, int(room // max(_LEAST_WIDTH, widest + 7)))
+        bars = self._bars[:count]
+        if len(self._bars) > count and self._winner not in [bar.id for bar in bars]:
+            bars[-1:] = [bar for bar in self._bars if bar.id == self._winner] or bars[-1:]
+        return bars
+
+    def is_winner(self, bar: Bar) -> bool:
+        """Tell whether a bar is the one that was taken."""
+        return bar.id == self._winner
+
+    def is_chosen(self, bar: Bar) -> bool:
+        """Tell whether a bar is outlined."""
+        return bar.id == self._chosen
+
+    def slots(self, frame: Frame, bars: Sequence[Bar]) -> list[QRectF]:
+        """Return the rectangles of bars; their lengths are relative to the longest."""
+        area = frame.area
+        step = min(_WIDEST, area.width() / max(1, len(bars)))
+        values = [max(0.0, bar.value) for bar in bars]
+        most = max(values, default=0.0) or 1.0
+        rects = []
+        for i, value in enumerate(values):
+            height = max(1.5, value / most * area.height())
+            left = area.left() + i * step + step * (1 - _FILL) / 2
+            rects.append(QRectF(round(left), area.bottom() - height, round(step * _FILL), height))
+        return rects
+
+    # Plot
+
+    def is_empty(self) -> bool:
+        """Tell whether there are no candidates."""
+        return not self._bars
+
+    def refresh(self) -> None:
+        """Tell who won, where that is news."""
+        caption = self._describe()
+        if caption != self._caption:
+            self._caption = caption
+            self.setAccessibleDescription(describe([self.axes.title, caption]))
+            self.captioned.emit(caption)
+
+    def numbers(self) -> Numbers:
+        """Return all candidates, best first: id, name, value."""
+        return ["id", "name", self.axes.title or "value"], [[str(b.id), b.name, b.value] for b in self._bars]
+
+    def hover(self, at: QPointF | None) -> None:
+        """Name the bar under the mouse."""
+        number = None if at is None else self._bar_at(at)
+        if number != self.under_mouse:
+            self.under_mouse = number
+            self.redraw()
+        if number is None or at is None:
+            self.box.silence()
+            return
+        bar = self.shown()[number]
+        first = self.shown()[0]
+        lines = [Line(bar.name, bold=True), Line(f"id {bar.id}", f"{bar.value:.{self._decimals}g}")]
+        if bar is not first:
+            lines.append(Line("behind the longest by", f"{first.value - bar.value:.2g}"))
+        self.box.say(lines, at)
+
+    def click(self, at: QPointF) -> None:
+        """Pick the bar under the mouse."""
+        number = self._bar_at(at)
+        if number is not None:
+            self.picked.emit(self.shown()[number].id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move along the bars with the arrow keys."""
+        step = {int(Qt.Key.Key_Left): -1, int(Qt.Key.Key_Right): 1}.get(event.key())
+        bars = self.shown()
+        if step is None or not bars:
+            event.ignore()
+            return
+        ids = [bar.id for bar in bars]
+        at = ids.index(self._chosen) + step if self._chosen in ids else 0
+        self.picked.emit(ids[max(0, min(len(ids) - 1, at))])
+        event.accept()
+
+    def _bar_at(self, at: QPointF) -> int | None:
+        """Return the number of the bar whose column a pixel is in."""
+        frame = self.frame()
+        bars = self.shown()
+        if not bars or not frame.area.adjusted(0, -4, 0, 22).contains(at):
+            return None
+        step = min(_WIDEST, frame.area.width() / len(bars))
+        number = int((at.x() - frame.area.left()) // step)
+        return number if 0 <= number < len(bars) else None
+
+    def _describe(self) -> str:
+        """Return the caption: the winner, the runner-up and the distance."""
+        if not self._bars:
+            return ""
+        winner = next((bar for bar in self._bars if bar.id == self._winner), self._bars[0])
+        others = [bar for bar in self._bars if bar is not winner]
+        parts = [winner.name]
+        if others:
+            lead = winner.value - others[0].value
+            word = "ahead of" if lead >= 0 else "behind"
+            parts.append(
+                f"{word} {others[0].name} by {abs(lead):.2g}" if lead else f"tied with {others[0].name}"
+            )
+        return ", ".join(parts)
+
+    def _label_width(self, bar: Bar) -> float:
+        """Return the width of the text below a bar."""
+        return QFontMetricsF(font(TINY)).horizontalAdvance(str(bar.id))
+
+
+class BarsLayer(Layer):
+    """The bars, their ids below, and how many there are beyond the edge."""
+
+    plot: BarsPlot
+
+    def __init__(self, plot: BarsPlot, z: float) -> None:
+        super().__init__(plot, z, clipped=False)
+
+    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the bars."""
+        bars = self.plot.shown(frame.area.width())
+        if self.plot.is_empty():
+            return
+        rects = self.plot.slots(frame, bars)
+        for i, (bar, rect) in enumerate(zip(bars, rects, strict=True)):
+            role = "accent" if self.plot.is_winner(bar) else "bar"
+            color = colors.q(role)
+            if i == self.plot.under_mouse and role == "bar":
+                color = colors.q("muted")
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+            radius = min(2.5, rect.height() / 2)
+            painter.drawRoundedRect(rect, radius, radius)
+            if self.plot.is_chosen(bar):
+                painter.setPen(colors.q("text"))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRoundedRect(rect.adjusted(-2.5, -2.5, 2.5, 2.5), 4, 4)
+            painter.setFont(font(TINY, bold=self.plot.is_winner(bar)))
+            painter.setPen(colors.q("text" if self.plot.is_winner(bar) else "muted"))
+            box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
+            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, str(bar.id))
+        hairline(painter, colors.q("line"), frame.area.bottomLeft(), frame.area.bottomRight())
+        self._draw_count(painter, frame, colors, len(bars))
+
+    def _draw_count(self, painter: QPainter, frame: Frame, colors: Colors, shown: int) -> None:
+        """Say how many of how many candidates are shown."""
+        total = len(self.plot.numbers()[1])
+        if total > shown:
+            painter.setFont(font(SMALL))
+            painter.setPen(colors.q("muted"))
+            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
+            painter.drawText(QRectF(0, 0, frame.outer.width(), 18), flags, f"{shown} of {total}")

@@ -1,0 +1,189 @@
+"""Where a feature's values lie, by relevance class: filled curves that overlap readably."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.ui import palettes
+from rankstudio.ui.colors import Colors
+from rankstudio.ui.fonts import SMALL, font
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import Cell, Numbers, Plot
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.layers import Layer, pen
+from rankstudio.ui.plots.value_box import Line
+from rankstudio.ui.theme import Theme
+
+_LINE = 16.0
+_SWATCH = 22.0
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """The density of one class.
+
+    Attributes
+    ----------
+    label : str
+        "not relevant".
+    xs, ys : ndarray of shape (N,)
+        Values, ascending, and densities there.
+    """
+
+    label: str
+    xs: NDArray[np.float64]
+    ys: NDArray[np.float64]
+
+
+class DensityPlot(Plot):
+    """A few densities over one axis, told apart by colour and dash, with a legend.
+
+    Parameters
+    ----------
+    theme : Theme
+    title : str
+    x_label : str
+        What the axis measures: the feature's name.
+    parent : QWidget, optional
+    """
+
+    def __init__(
+        self, theme: Theme, title: str = "", x_label: str = "", parent: QWidget | None = None
+    ) -> None:
+        self.densities: list[Density] = []
+        self.cursor: float | None = None
+        super().__init__(theme, Axes(title, x_label, show_y=False), parent)
+        self.add_layer(DensityLayer(self, 0.0))
+        self.add_layer(LegendLayer(self, 2.0, clipped=False))
+        self.add_layer(DensityCursor(self, 1.0, on_paper=False))
+
+    def set_densities(self, densities: Sequence[Density]) -> None:
+        """Show other densities, in the order of their classes."""
+        self.densities = list(densities)
+        self.cursor = None
+        told = ", ".join(
+            f"{d.label} most often near {d.xs[int(np.argmax(d.ys))]:.3g}" for d in densities if d.xs.size
+        )
+        self.setAccessibleDescription(told)
+        self.mark_dirty()
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the range of the values, and from zero to a little over the highest density."""
+        filled = [d for d in self.densities if d.xs.size]
+        if not filled:
+            return (0.0, 1.0), (0.0, 1.0)
+        low, high = min(float(d.xs[0]) for d in filled), max(float(d.xs[-1]) for d in filled)
+        top = max(float(np.nanmax(d.ys)) for d in filled)
+        return (low, high) if high > low else (low - 0.5, low + 0.5), (0.0, top * 1.06 or 1.0)
+
+    def is_empty(self) -> bool:
+        """Tell whether there is no density."""
+        return not any(d.xs.size for d in self.densities)
+
+    def numbers(self) -> Numbers:
+        """Return class, value and density, one row per point."""
+        rows: list[list[Cell]] = [
+            [d.label, float(x), float(y)] for d in self.densities for x, y in zip(d.xs, d.ys, strict=True)
+        ]
+        return ["class", "value", "density"], rows
+
+    def hover(self, at: QPointF | None) -> None:
+        """Show the densities at the mouse's value."""
+        frame = self.frame()
+        inside = at is not None and frame.area.contains(at) and not self.is_empty()
+        before, self.cursor = self.cursor, frame.x_at(at.x()) if inside and at is not None else None
+        if self.cursor is None or at is None:
+            self.box.silence()
+        else:
+            self.box.say(self._lines(self.cursor), at)
+        if self.cursor != before:
+            self.redraw()
+
+    def _lines(self, x: float) -> list[Line]:
+        """Return the box for a value."""
+        lines = [Line(f"{x:.3g}", bold=True)]
+        for i, density in enumerate(self.densities):
+            look = self.theme.category(i)
+            y = float(np.interp(x, density.xs, density.ys)) if density.xs.size else float("nan")
+            lines.append(Line(density.label, f"{y:.3g}", look.color, look.dash))
+        return lines
+
+
+class DensityLayer(Layer):
+    """The filled curves."""
+
+    plot: DensityPlot
+
+    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw all fills, then all lines, so that no line is covered."""
+        drawn = [(i, d) for i, d in enumerate(self.plot.densities) if d.xs.size]
+        painter.setPen(Qt.PenStyle.NoPen)
+        for i, density in drawn:
+            color = palettes.category(colors, i).color
+            color.setAlphaF(0.18 if colors.dark else 0.15)
+            painter.setBrush(color)
+            xs = np.concatenate([density.xs[:1], density.xs, density.xs[-1:]])
+            ys = np.concatenate([[0.0], density.ys, [0.0]])
+            painter.drawPolygon(pg.functions.arrayToQPolygonF(*frame.pixels(xs, ys)))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for i, density in drawn:
+            look = palettes.category(colors, i)
+            painter.setPen(pen(look.color, 1.8, look.dash))
+            painter.drawPath(
+                pg.functions.arrayToQPath(*frame.pixels(density.xs, density.ys), connect="finite")
+            )
+
+
+class LegendLayer(Layer):
+    """Which line is which class, in the upper corner that hides less."""
+
+    plot: DensityPlot
+
+    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the legend."""
+        if self.plot.is_empty():
+            return
+        metrics = QFontMetricsF(font(SMALL))
+        width = max(metrics.horizontalAdvance(d.label) for d in self.plot.densities) + _SWATCH + 6
+        left = frame.area.left() + 6 if self._left_is_free(frame, width) else frame.area.right() - width
+        painter.setFont(font(SMALL))
+        for i, density in enumerate(self.plot.densities):
+            look = palettes.category(colors, i)
+            y = frame.area.top() + (i + 0.5) * _LINE + 2
+            painter.setPen(pen(look.color, 1.8, look.dash))
+            painter.drawLine(QPointF(left, y), QPointF(left + _SWATCH, y))
+            painter.setPen(colors.q("text"))
+            box = QRectF(left + _SWATCH + 6, y - 9, width, 18)
+            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, density.label)
+
+    def _left_is_free(self, frame: Frame, width: float) -> bool:
+        """Tell whether the curves rise less high at the left than at the right."""
+        bottom = frame.area.top() + len(self.plot.densities) * _LINE + 8
+        hidden = [0, 0]
+        for density in self.plot.densities:
+            px, py = frame.pixels(density.xs, density.ys)
+            high = py < bottom
+            hidden[0] += int(np.count_nonzero(high & (px < frame.area.left() + width)))
+            hidden[1] += int(np.count_nonzero(high & (px > frame.area.right() - width)))
+        return hidden[0] <= hidden[1]
+
+
+class DensityCursor(Layer):
+    """A line at the mouse's value."""
+
+    plot: DensityPlot
+
+    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the line."""
+        if self.plot.cursor is not None:
+            x = round(frame.x_px(self.plot.cursor)) + 0.5
+            painter.setPen(pen(colors.q("muted", 0.75), 1.0))
+            painter.drawLine(QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom()))
