@@ -1,0 +1,206 @@
+"""Made-up ranking data whose truth is known: which features matter, which repeat others, which are noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
+from rankstudio.engine.data.policies import normalize_queries
+from rankstudio.engine.errors import ParameterError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+N_PARTS = 5
+
+
+@dataclass(frozen=True)
+class FeatureModel:
+    """How one feature comes about: hidden factors of a document, weighted, and noise.
+
+    Attributes
+    ----------
+    loadings : tuple of float
+        Weight of each hidden factor; no factor at all makes a feature of pure noise.
+    noise : float
+        Standard deviation of the noise; factors have 1. A feature without loadings and noise is constant.
+    skewed : bool
+        Whether most values are small and few are large, as counts of terms are.
+    """
+
+    loadings: tuple[float, ...] = ()
+    noise: float = 0.0
+    skewed: bool = False
+
+
+def make_ranking(
+    n_queries: int = 250,
+    *,
+    n_informative: int = 6,
+    n_redundant: int = 12,
+    n_noise: int = 24,
+    n_constant: int = 4,
+    documents: tuple[int, int] = (5, 40),
+    label_noise: float = 1.0,
+    seed: int = 0,
+) -> FoldedDataset:
+    """Make a dataset of five folds in LETOR's manner.
+
+    Parameters
+    ----------
+    n_queries : int
+        Number of queries, dealt to five parts.
+    n_informative : int
+        Features that each carry a factor of relevance of their own, the first the most. They come first.
+    n_redundant : int
+        Features that repeat an informative one with some noise; they come next.
+    n_noise, n_constant : int
+        Features that know nothing of relevance, and features that are 0 everywhere; they come last.
+    documents : (int, int)
+        Least and greatest number of documents of a query.
+    label_noise : float
+        Standard deviation of what no feature knows about relevance.
+    seed : int
+        Equal seeds give equal data.
+
+    Returns
+    -------
+    FoldedDataset
+        Graded labels 0, 1, 2; every feature in [0, 1] within every query.
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer queries than parts, no informative feature, or no documents.
+    """
+    if n_informative < 1:
+        raise ParameterError("n_informative", n_informative, "a number of at least 1")
+    weights = 0.8 ** np.arange(n_informative)
+    factors = np.eye(n_informative)
+    features = [FeatureModel(tuple(row), 0.3) for row in factors.tolist()]
+    features += [FeatureModel(tuple(factors[j % n_informative].tolist()), 0.6) for j in range(n_redundant)]
+    features += [FeatureModel(noise=1.0)] * n_noise + [FeatureModel()] * n_constant
+    parts = generate(
+        features, weights.tolist(), n_queries, documents=documents, label_noise=label_noise, seed=seed
+    )
+    return FoldedDataset("Synthetic", None, rotate(parts))
+
+
+def generate(
+    features: Sequence[FeatureModel],
+    weights: Sequence[float],
+    n_queries: int,
+    *,
+    documents: tuple[int, int],
+    label_noise: float,
+    seed: int,
+    decimals: int = 6,
+) -> list[RankingDataset]:
+    """Draw the five parts S1 … S5 of a dataset.
+
+    Parameters
+    ----------
+    features : sequence of n FeatureModel
+        The features.
+    weights : sequence of float
+        What each hidden factor counts for relevance.
+    n_queries, documents, label_noise, seed
+        See `make_ranking`.
+    decimals : int
+        How many the features are rounded to.
+
+    Notes
+    -----
+    O(mn) for m documents.
+    """
+    if n_queries < N_PARTS:
+        raise ParameterError("n_queries", n_queries, f"at least {N_PARTS}, one for each part")
+    if not 1 <= documents[0] <= documents[1]:
+        raise ParameterError("documents", documents, "a least and a greatest number, from 1 up")
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(documents[0], documents[1] + 1, n_queries)
+    m = int(sizes.sum())
+    factors = rng.standard_normal((m, len(weights)))
+    utility = factors @ np.array(weights) + label_noise * rng.standard_normal(m)
+    # Some queries have many good documents, some have none.
+    utility = utility / utility.std() + np.repeat(0.5 * rng.standard_normal(n_queries), sizes)
+    labels = (utility > 0.9).astype(np.float64) + (utility > 1.6)
+    X = np.stack([_draw(feature, factors, rng) for feature in features], axis=1)
+    query_ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    normalize_queries(X, query_ptr)
+    X = np.round(X, decimals) + 0.0  # no -0.0
+    bounds = np.linspace(0, n_queries, N_PARTS + 1).astype(np.int64)
+    return [_part(X, labels, query_ptr, *bounds[i : i + 2].tolist()) for i in range(N_PARTS)]
+
+
+def _draw(feature: FeatureModel, factors: Floats, rng: np.random.Generator) -> Floats:
+    """Draw one feature for all documents."""
+    values = feature.noise * rng.standard_normal(len(factors))
+    for loading, factor in zip(feature.loadings, factors.T, strict=False):
+        values += loading * factor
+    return np.exp(0.7 * values) if feature.skewed else values
+
+
+def _part(X: Floats, labels: Floats, query_ptr: Ints, first: int, last: int) -> RankingDataset:
+    """Return the queries from ``first`` to ``last`` as a dataset of their own."""
+    rows = slice(int(query_ptr[first]), int(query_ptr[last]))
+    qid = np.repeat(np.arange(first + 1, last + 1), np.diff(query_ptr[first : last + 1]))
+    numbers = np.concatenate([np.arange(1, n + 1) for n in np.diff(query_ptr[first : last + 1])])
+    comments = [f"docid = Q{q:04d}-{d:02d}" for q, d in zip(qid.tolist(), numbers.tolist(), strict=True)]
+    return RankingDataset.from_arrays(X[rows], labels[rows], qid, comments=comments)
+
+
+def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
+    """Make LETOR's five folds of five parts: three to train, the next to validate, the last to test."""
+    folds = []
+    for i in range(N_PARTS):
+        turn = [parts[(i + j) % N_PARTS] for j in range(N_PARTS)]
+        folds.append(Fold(i + 1, train=concatenate(turn[:3]), vali=turn[3], test=turn[4]))
+    return tuple(folds)
+
+
+def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
+    """Put datasets of the same features and of different queries one behind the other.
+
+    Raises
+    ------
+    ParameterError
+        If their numbers of features differ.
+    """
+    first = datasets[0]
+    if any(d.n_features != first.n_features for d in datasets):
+        raise ParameterError(
+            "datasets", [d.n_features for d in datasets], "the same number of features in all"
+        )
+    sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
+    arrays = (
+        np.concatenate([d.X for d in datasets]),
+        np.concatenate([d.y for d in datasets]),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.sum([d.missing for d in datasets], axis=0),
+    )
+    for array in arrays:
+        array.flags.writeable = False
+    X, y, query_ptr, missing = arrays
+    return replace(
+        first,
+        X=X,
+        y=y,
+        query_ptr=query_ptr,
+        query_ids=tuple(q for d in datasets for q in d.query_ids),
+        comments=tuple(c for d in datasets for c in d.comments),
+        source=None,
+        missing=missing,
+        warnings=tuple(w for d in datasets for w in d.warnings),
+        file_rows=None,
+    )
+
+
+def with_names(dataset: RankingDataset, names: dict[int, str]) -> RankingDataset:
+    """Return a dataset with names for its features, by id."""
+    default = zip(dataset.feature_ids.tolist(), default_names(dataset.feature_ids), strict=True)
+    return replace(dataset, feature_names=tuple(names.get(i, name) for i, name in default))
