@@ -1,0 +1,169 @@
+"""Greedy selection by leave-query-out error, side by side with what a user would take instead.
+
+    python benchmarks/greedy.py [--rlscore rlscore-0.8.1.tar.gz] [--skip-slow]
+
+Peers that are not installed are left out with a line. RLScore's GreedyNFoldRLS is the authors' own code for
+the same criterion; its package no longer builds, but that one module is plain Python: give its source archive
+(``pip download --no-deps --no-binary :all: --no-build-isolation rlscore``). scikit-learn and mlxtend search
+with ridge regression on the centred data and five folds of whole queries, which is less work than leaving
+each query out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tarfile
+import time
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from rankstudio.engine import GreedyRankRLS
+from rankstudio.engine.querywise import centre, group
+
+DOCUMENTS, FEATURES, QUERIES, LAMBDA = 42_158, 46, 1_017, 1.0  # the shape of MQ2007's training parts
+
+
+def problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return documents shaped like a training part of MQ2007: 46 features in [0, 1], labels 0 to 2."""
+    rng = np.random.default_rng(0)
+    hidden = rng.random((DOCUMENTS, 12))
+    X = np.clip(hidden @ rng.random((12, FEATURES)) / 6 + 0.3 * rng.random((DOCUMENTS, FEATURES)), 0, 1)
+    y = np.clip(np.round(1.5 * hidden[:, 0] + hidden[:, 1] + 0.5 * rng.normal(size=DOCUMENTS) - 0.7), 0, 2)
+    return X, y, np.sort(rng.integers(0, QUERIES, DOCUMENTS))
+
+
+def timed(work: Callable[[], object], runs: int = 5) -> tuple[float, object]:
+    """Return the median time of some runs after a first one that is not counted, and the last result."""
+    result = work()
+    times = []
+    for _ in range(runs):
+        began = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - began)
+    return float(np.median(times)), result
+
+
+def once(work: Callable[[], object]) -> tuple[float, object]:
+    """Return the time of one run, for what takes long, and its result."""
+    began = time.perf_counter()
+    result = work()
+    return time.perf_counter() - began, result
+
+
+def ours(X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int, algorithm: str) -> list[int]:
+    """Select k features; everything from the raw arrays on is counted."""
+    method = GreedyRankRLS(n_features_to_select=k, regularization=LAMBDA, algorithm=algorithm)
+    return method.fit(X, y, qid=qid).selection_order_.tolist()
+
+
+def rlscore(archive: Path) -> Callable[[np.ndarray, np.ndarray, np.ndarray, int], list[int]]:
+    """Load GreedyNFoldRLS from RLScore's source archive, with Python 2's has_key and np.mat put right."""
+    with tarfile.open(archive) as tar:
+        name = next(n for n in tar.getnames() if n.endswith("learner/greedy_nfold_rls.py"))
+        member = tar.extractfile(name)
+        assert member is not None
+        source = member.read().decode()
+    source = re.sub(r"([\w.]+)\.has_key\(([^)]*)\)", r"(\2 in \1)", source)
+    source = source.replace("np.mat(", "np.asmatrix(").replace("scipy.sparse.base.spmatrix", "sp.spmatrix")
+    source = re.sub(r"^(\s*)print (.*)$", r"\1pass", source, flags=re.MULTILINE)
+    module = types.ModuleType("greedy_nfold_rls")
+    exec(compile(source, name, "exec"), module.__dict__)
+
+    def select(X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int) -> list[int]:
+        data = group(X, y, qid)
+        Xc, yc = data.centred
+        learner = module.GreedyNFoldRLS()
+        learner.resource_pool = {
+            "X": np.asmatrix(Xc),
+            "Y": np.asmatrix(yc[:, None]),
+            "qids": [list(range(a, b)) for a, b in zip(data.ptr, data.ptr[1:], strict=False)],
+            "regparam": LAMBDA,
+            "subsetsize": k,
+        }
+        learner.size = yc.size
+        learner.callbackfun = None
+        learner.loadResources()
+        learner.train()
+        return [int(i) for i in learner.selected]
+
+    return select
+
+
+def scikit_learn(X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int) -> list[int]:
+    """Search forward with ridge regression, five folds of whole queries."""
+    from sklearn.feature_selection import SequentialFeatureSelector
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import GroupKFold
+
+    ptr = group(X, y, qid).ptr
+    Xc, yc = centre(X, ptr), centre(y[:, None], ptr)[:, 0]
+    folds = list(GroupKFold(5).split(Xc, yc, qid))
+    ridge = Ridge(alpha=LAMBDA, fit_intercept=False)
+    search = SequentialFeatureSelector(
+        ridge, n_features_to_select=k, scoring="neg_mean_squared_error", cv=folds
+    )
+    return sorted(np.flatnonzero(search.fit(Xc, yc).get_support()).tolist())
+
+
+def mlxtend(X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int) -> list[int]:
+    """Search forward with ridge regression, five folds of whole queries."""
+    from mlxtend.feature_selection import SequentialFeatureSelector
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import GroupKFold
+
+    ptr = group(X, y, qid).ptr
+    Xc, yc = centre(X, ptr), centre(y[:, None], ptr)[:, 0]
+    ridge = Ridge(alpha=LAMBDA, fit_intercept=False)
+    search = SequentialFeatureSelector(
+        ridge, k_features=k, scoring="neg_mean_squared_error", cv=list(GroupKFold(5).split(Xc, yc, qid))
+    )
+    return sorted(search.fit(Xc, yc).k_feature_idx_)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rlscore", type=Path, help="RLScore's source archive")
+    parser.add_argument("--skip-slow", action="store_true", help="leave out what takes longer than 5 s")
+    args = parser.parse_args()
+    X, y, qid = problem()
+    print(f"{DOCUMENTS:,} documents x {FEATURES} features, {QUERIES} queries, λ = {LAMBDA:g}\n")
+    for k in (10, FEATURES):
+        base, path = timed(lambda k=k: ours(X, y, qid, k, "statistics"))
+        print(f"k = {k:<3} RankStudio                         {base:8.3f} s   path {path[:10]}")
+        row(
+            "Algorithm 1 of the paper, NumPy", *once(lambda k=k: ours(X, y, qid, k, "algorithm1")), base, path
+        )
+        if k > 10 or args.skip_slow:
+            continue
+        if args.rlscore:
+            authors = rlscore(args.rlscore)
+            row("RLScore GreedyNFoldRLS", *once(lambda k=k, s=authors: s(X, y, qid, k)), base, path)
+        else:
+            print("       RLScore GreedyNFoldRLS: left out (give --rlscore with its source archive)")
+        for name, search in (("scikit-learn", scikit_learn), ("mlxtend", mlxtend)):
+            try:
+                row(
+                    f"{name} SequentialFeatureSelector",
+                    *once(lambda k=k, s=search: s(X, y, qid, k)),
+                    base,
+                    None,
+                )
+            except ImportError:
+                print(f"       {name}: left out (not installed)")
+
+
+def row(name: str, seconds: float, found: object, base: float, path: object) -> None:
+    """Print one peer."""
+    same = "" if path is None else ("   identical path" if found == path else f"   ANOTHER PATH {found}")
+    print(f"       {name:<40} {seconds:8.3f} s   {seconds / base:6.0f}x ours{same}")
+
+
+if __name__ == "__main__":
+    main()
