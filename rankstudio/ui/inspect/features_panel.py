@@ -58,7 +58,7 @@ def columns(measure: str) -> tuple[Column, ...]:
             "weight",
             tooltip="In the chosen model; the bar is relative to the greatest",
             kind="weight",
-            width=98,
+            width=106,
             tone=_tone,
             sort=lambda row: abs(row.weight),
         ),

@@ -186,7 +186,7 @@ class HintedLineEdit(QLineEdit):
         """Draw the remark where the text leaves room for it."""
         super().paintEvent(event)
         metrics = self.fontMetrics()
-        room = self.width() - 24 - metrics.horizontalAdvance(self.text())
+        room = self.width() - 34 - metrics.horizontalAdvance(self.text())
         if self._hint and metrics.horizontalAdvance(self._hint) <= room:
             painter = QPainter(self)
             painter.setPen(self.palette().placeholderText().color())

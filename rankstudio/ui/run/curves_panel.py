@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,6 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from rankstudio.ui.numerals import power
-from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.curves import CurvesPlot
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -92,7 +91,7 @@ class CurvesPanel(Panel):
         self._band = None
         self._chosen = None
         self.set_caption(self._explanation())
-        self.criterion_plot.set_axes(Axes(criterion or "criterion", "", integer_x=True))
+        self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or "criterion"))
         self.criterion_plot.setVisible(bool(criterion))
         for plot in self.plots().values():
             plot.set_family(list(self._paths), [self.label(key) for key in self._paths], (1, max(2, n_steps)))
@@ -150,7 +149,7 @@ class CurvesPanel(Panel):
     def set_measure(self, name: str) -> None:
         """Show another measure."""
         self._measure = name
-        self.validation_plot.set_axes(Axes(f"validation {name}", "", integer_x=True))
+        self.validation_plot.set_axes(replace(self.validation_plot.axes, title=f"validation {name}"))
         for key in self._paths:
             self._draw(key)
         self._draw_band()

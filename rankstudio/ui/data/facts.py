@@ -1,0 +1,68 @@
+"""What the Data place says of a dataset, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.statistics import DatasetSummary, FeatureSummary
+from rankstudio.ui.widgets import Row
+
+_MOST_LABELS = 6
+_MOST_NAMED = 12
+
+
+def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Row, ...]:
+    """Return documents, queries and features of one fold, each part in its place: train / vali / test."""
+    names = " / ".join(fold.parts)
+    parts = fold.parts.values()
+    documents = " / ".join(f"{part.n_documents:,}" for part in parts)
+    queries = " / ".join(f"{part.n_queries:,}" for part in parts)
+    about = f"Documents in the parts {names} of fold {fold.number}."
+    return (
+        Row(names, documents, tooltip=about),
+        Row("queries", queries, tooltip=_without_relevant(summary)),
+        features_row(fold.train.n_features, summary),
+    )
+
+
+def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> tuple[Row, ...]:
+    """Return the facts of a whole dataset: its folds, and all of their test documents."""
+    rows = [Row("folds", str(len(dataset.folds)))]
+    if summary is not None:
+        rows.append(Row("documents", f"{summary.n_documents:,}", tooltip="Of the test parts of all folds."))
+        rows.append(Row("queries", f"{summary.n_queries:,}", tooltip=_without_relevant(summary)))
+    return (*rows, features_row(dataset.n_features, summary))
+
+
+def features_row(n_features: int, summary: DatasetSummary | None) -> Row:
+    """Return the number of features, and how many of them can change no ranking."""
+    constant = summary.constant if summary else ()
+    if not constant:
+        return Row("features", str(n_features))
+    return Row("features", str(n_features), f"{len(constant)} constant", "warning", _named(constant))
+
+
+def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
+    """Return the relevance labels with their counts; many different labels are put together in ranges."""
+    labels = summary.labels
+    if len(labels) <= _MOST_LABELS:
+        return tuple((f"{value:g}", count) for value, count in labels)
+    edges = [round(i * len(labels) / _MOST_LABELS) for i in range(_MOST_LABELS + 1)]
+    groups = [labels[a:b] for a, b in pairwise(edges)]
+    return tuple((f"{g[0][0]:g} – {g[-1][0]:g}", sum(count for _, count in g)) for g in groups)
+
+
+def _named(features: Sequence[FeatureSummary]) -> str:
+    """Return the sentence that lists the constant features, the first dozen by name."""
+    shown = [f"{f.feature_id} {f.name}" for f in features[:_MOST_NAMED]]
+    more = [f"and {len(features) - _MOST_NAMED} more"] if len(features) > _MOST_NAMED else []
+    listed = "\n".join((*shown, *more))
+    return f"One value within every query, so they cannot change any ranking:\n{listed}"
+
+
+def _without_relevant(summary: DatasetSummary | None) -> str:
+    if summary is None or not summary.without_relevant:
+        return ""
+    return f"{summary.without_relevant:,} of {summary.n_queries:,} have no relevant document."

@@ -1,0 +1,170 @@
+"""The Data place: which data are open, how many documents and queries, which labels."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.statistics import DatasetSummary
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.data.details import DataDetails
+from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel, Segmented
+
+
+class DataPanel(Panel):
+    """Name, folds, counts and the histogram of the relevance labels.
+
+    What takes time to compute comes as a `DatasetSummary` through :meth:`show_summary`; until then its rows
+    are left out.
+
+    Attributes
+    ----------
+    foldChosen : Signal(object)
+        Number of the fold that the user wants to look at, None for all.
+    """
+
+    foldChosen = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "Data", parent=parent)
+        self.setObjectName("data-panel")
+        self._dataset: FoldedDataset | None = None
+        self._fold: int | None = None
+        self._summaries: dict[int | None, DatasetSummary] = {}
+        self._details: DataDetails | None = None
+        self._name = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
+        self._folds = Segmented(name="fold")
+        self._facts = KeyValue()
+        self._labels_title = QLabel()
+        self._labels = BarRows(theme, "documents by relevance")
+        self._statistics = QPushButton("Statistics…")
+        self._lay_out()
+        self._folds.chosen.connect(self._on_fold)
+        self._statistics.clicked.connect(self.open_details)
+        self.clear()
+
+    def show_dataset(self, dataset: FoldedDataset) -> None:
+        """Show a dataset, at its first fold."""
+        self._close_details()
+        self._dataset = dataset
+        self._summaries = {}
+        self._name.setText(dataset.name)
+        self.set_convention(dataset.convention)
+        numbers = [fold.number for fold in dataset.folds]
+        options: list[tuple[object, str]] = [(number, str(number)) for number in numbers]
+        if len(numbers) > 1:
+            options.append((None, "all"))
+        self._folds.set_options(options)
+        self._folds.setVisible(len(numbers) > 1)
+        self.set_fold(numbers[0])
+
+    def clear(self) -> None:
+        """Show that nothing is open."""
+        self._close_details()
+        self._dataset = None
+        self._summaries = {}
+        self._name.setText("Nothing is open")
+        self.set_caption("")
+        self._folds.hide()
+        self._facts.set_rows(())
+        self._show_labels(None)
+
+    def set_convention(self, key: str) -> None:
+        """Show which convention the measures follow."""
+        self.set_caption(convention(key).label)
+
+    def set_fold(self, number: int | None) -> None:
+        """Show another fold, or all; tells nobody."""
+        self._fold = number
+        self._folds.choose(number)
+        self._refresh()
+
+    def show_summary(self, number: int | None, summary: DatasetSummary) -> None:
+        """Take what `describe_fold` found for a fold, or for all (None)."""
+        self._summaries[number] = summary
+        if number == self._fold:
+            self._refresh()
+
+    def has_summary(self, number: int | None) -> bool:
+        """Tell whether the summary of a fold is there already."""
+        return number in self._summaries
+
+    @Slot()
+    def open_details(self) -> None:
+        """Open the statistics of what is shown in a window of its own."""
+        summary = self._summaries.get(self._fold)
+        if self._dataset is None or summary is None:
+            return
+        self._close_details()
+        fold = self._shown_fold()
+        part = fold.train if fold else None
+        what = f"{self._dataset.name}, {self._described()}"
+        self._details = DataDetails(self._theme, what, summary, part, self.window())
+        self._details.show()
+
+    def details(self) -> DataDetails | None:
+        """Return the window with the statistics, None before it was opened."""
+        return self._details
+
+    def _lay_out(self) -> None:
+        self._name.setProperty("role", "heading")
+        self._name.setObjectName("data-name")
+        self._folds.setObjectName("data-folds")
+        self._labels_title.setProperty("role", "muted")
+        self._statistics.setObjectName("data-statistics")
+        self._statistics.setProperty("role", "quiet")
+        self._statistics.setToolTip("Range, mean and zeros of every feature, documents per query, first rows")
+        widgets: tuple[QWidget, ...] = (
+            self._name,
+            self._folds,
+            self._facts,
+            self._labels_title,
+            self._labels,
+        )
+        for widget in widgets:
+            self.body.addWidget(widget)
+        self.body.addWidget(self._statistics, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addStretch(1)
+
+    def _shown_fold(self) -> Fold | None:
+        folds = self._dataset.folds if self._dataset else ()
+        return next((fold for fold in folds if fold.number == self._fold), None)
+
+    def _refresh(self) -> None:
+        if self._dataset is None:
+            return
+        summary = self._summaries.get(self._fold)
+        fold = self._shown_fold()
+        rows = fold_facts(fold, summary) if fold else all_folds_facts(self._dataset, summary)
+        self._facts.set_rows(rows)
+        self._show_labels(summary)
+
+    def _show_labels(self, summary: DatasetSummary | None) -> None:
+        there = summary is not None
+        for widget in (self._labels_title, self._labels, self._statistics):
+            widget.setVisible(there)
+        if summary is not None:
+            self._labels_title.setText(f"relevance, {self._described()}")
+            self._labels.set_rows(label_rows(summary))
+
+    def _described(self) -> str:
+        """Return which documents the summary is about."""
+        if self._fold is not None:
+            several = self._dataset is not None and len(self._dataset.folds) > 1
+            return f"training documents of fold {self._fold}" if several else "training documents"
+        tested = self._dataset is not None and any(fold.test for fold in self._dataset.folds)
+        return "test documents of all folds" if tested else "training documents of all folds"
+
+    def _close_details(self) -> None:
+        if self._details is not None:
+            self._details.close()
+            self._details.deleteLater()
+            self._details = None
+
+    @Slot(object)
+    def _on_fold(self, number: int | None) -> None:
+        self.set_fold(number)
+        self.foldChosen.emit(number)

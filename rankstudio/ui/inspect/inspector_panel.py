@@ -1,0 +1,86 @@
+"""One feature closely: its density by relevance, how it ranks alone, what it resembles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QWidget
+
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.plots import Density, DensityPlot
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets import Panel
+
+if TYPE_CHECKING:
+    from rankstudio.engine.inspection import FeatureProfile
+
+
+class InspectorPanel(Panel):
+    """Shows a `FeatureProfile`.
+
+    Attributes
+    ----------
+    inspected : Signal(int)
+        Id of the closest other feature, when the user follows its link.
+    """
+
+    inspected = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "Inspector", parent=parent)
+        self.setObjectName("inspector-panel")
+        self.plot = DensityPlot(theme)
+        self.plot.setObjectName("density-plot")
+        self.facts = QLabel()
+        self.facts.setObjectName("inspector-facts")
+        self.facts.setProperty("role", "caption")
+        self.facts.setWordWrap(True)
+        self.facts.setTextFormat(Qt.TextFormat.RichText)
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.body.setSpacing(4)
+        self.body.addWidget(self.plot, 1)
+        self.body.addWidget(self.facts)
+        self.facts.linkActivated.connect(self._on_link)
+        self.clear()
+
+    def show_feature(self, profile: FeatureProfile) -> None:
+        """Show a feature."""
+        self.set_title(profile.name)
+        self.set_caption(str(profile.feature_id))
+        self.plot.placeholder = "All of its values are equal."
+        self.plot.set_densities([Density(c.label, profile.grid, c.density) for c in profile.classes])
+        self.facts.setText(facts(profile))
+        self.facts.setToolTip(
+            "How well the training documents are ranked by this feature alone, by the convention "
+            f"{convention(profile.convention).label}; correlation with other features within queries"
+        )
+
+    def clear(self) -> None:
+        """Show no feature."""
+        self.set_title("Inspector")
+        self.set_caption("")
+        self.plot.placeholder = "Select a feature in the table to see its values by relevance."
+        self.plot.set_densities(())
+        self.facts.clear()
+
+    @Slot(str)
+    def _on_link(self, target: str) -> None:
+        self.inspected.emit(int(target))
+
+
+def facts(profile: FeatureProfile) -> str:
+    """Return what is known of a feature beside its densities, as rich text with a link to the closest one."""
+    parts = []
+    if profile.constant:
+        parts.append("one value within every query: it cannot change any ranking")
+    measures = " · ".join(f"{name} {value:.4f}" for name, value in profile.alone.items())
+    direction = ", small values first" if profile.ascending else ""
+    parts.append(f"alone: {measures}{direction}")
+    if profile.closest_id is not None:
+        name = profile.closest_name.replace("&", "&amp;").replace("<", "&lt;")
+        number = f"{profile.correlation:.2f}".replace("-", "−")
+        parts.append(
+            f'closest: <a href="{profile.closest_id}">{profile.closest_id} {name}</a> (r = {number})'
+        )
+    return " · ".join(parts)

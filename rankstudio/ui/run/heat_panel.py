@@ -1,0 +1,80 @@
+"""The map of λ and k: the validation measure of every model that was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.ui.numerals import power
+from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets import Panel
+
+
+class HeatPanel(Panel):
+    """One row a λ, one column a k, brighter for a greater measure.
+
+    Attributes
+    ----------
+    picked : Signal(int, int)
+        Position of the setting and k of the cell that the user picked.
+    """
+
+    picked = Signal(int, int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "λ × k", "", parent=parent)
+        self.setObjectName("heat-panel")
+        self._chosen: tuple[int, int] | None = None
+        self.plot = HeatMapPlot(theme, "validation measure")
+        self.plot.setObjectName("heat-map")
+        self.plot.placeholder = "Every λ and k that a run has tried is shown here."
+        self.set_content(self.plot)
+        self.plot.picked.connect(self._on_picked)
+
+    def set_values(self, lambdas: Sequence[float], matrix: ArrayLike, measure: str) -> None:
+        """Show the measure of every model.
+
+        Parameters
+        ----------
+        lambdas : sequence of length S
+            Ascending, one a setting.
+        matrix : array of shape (S, K)
+            Measure by setting and k = 1 … K; NaN where there is none (yet).
+        measure : str
+        """
+        values = np.asarray(matrix, dtype=np.float64)
+        self.set_caption("click a cell to choose λ and k")
+        self.plot.set_axes(replace(self.plot.axes, title=f"validation {measure}"))
+        self.plot.set_values(
+            values, [power(v) for v in lambdas], [str(k + 1) for k in range(values.shape[1])]
+        )
+        self._mark()
+
+    def clear(self) -> None:
+        """Show no values."""
+        self._chosen = None
+        self.set_caption("")
+        self.plot.set_values(np.empty((0, 0)), (), ())
+        self.plot.choose(None)
+
+    def choose(self, setting: int | None, k: int = 0) -> None:
+        """Outline the current choice; None takes the outline away."""
+        self._chosen = None if setting is None else (setting, k)
+        self._mark()
+
+    def _mark(self) -> None:
+        if self._chosen is None:
+            self.plot.choose(None)
+        else:
+            setting, k = self._chosen
+            self.plot.choose(setting, k - 1)
+
+    @Slot(int, int)
+    def _on_picked(self, row: int, column: int) -> None:
+        self.picked.emit(row, column + 1)
