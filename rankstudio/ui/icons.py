@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Slot
+from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QAbstractButton
 
 from rankstudio.engine.resources import resource
 
@@ -102,6 +103,8 @@ class _Binding(QObject):
         name, role, size = self._look
         target: HasIcon = self.parent()  # type: ignore[assignment]
         target.setIcon(icon(self._theme, name, role, size))
+        if isinstance(target, QAbstractButton):
+            target.setIconSize(QSize(size, size))
 
 
 def set_icon(target: QObject, theme: Theme, name: str, role: str = "text", size: int = SIZE) -> None:

@@ -23,7 +23,7 @@ QWidget[role="bar"], QToolBar, QMenuBar, QStatusBar { background: $panel; }
 QToolBar { border: none; border-bottom: 1px solid $line; spacing: 8px; padding: 5px 12px 8px 12px; }
 QToolBar::separator { background: $line; width: 1px; margin: 5px 4px; }
 QToolBar QLabel { background: transparent; }
-QStatusBar { border-top: 1px solid $line; color: $muted; font-size: ${small}px; }
+QStatusBar { padding-left: 8px; border-top: 1px solid $line; color: $muted; font-size: ${small}px; }
 QStatusBar::item { border: none; }
 QStatusBar QLabel { color: $muted; font-size: ${small}px; padding: 0 4px; }
 QSplitter::handle { background: transparent; }
@@ -173,14 +173,17 @@ QTableView:focus { border: none; }
 QHeaderView { background: transparent; border: none; }
 QHeaderView::section {
   background: $panel; color: $muted; border: none; border-bottom: 1px solid $line;
-  padding: 0 8px; font-size: ${small}px; font-weight: 400;
+  padding: 0 6px 0 8px; font-size: ${small}px; font-weight: 400;
 }
 QHeaderView::section:hover { color: $text; }
-QHeaderView::down-arrow { image: url("$chevron"); width: 10px; height: 10px; }
-QHeaderView::up-arrow { image: url("$chevron_up"); width: 10px; height: 10px; }
+QHeaderView::down-arrow, QHeaderView::up-arrow {
+  width: 10px; height: 8px; subcontrol-origin: margin; subcontrol-position: top center;
+}
+QHeaderView::down-arrow { image: url("$chevron"); }
+QHeaderView::up-arrow { image: url("$chevron_up"); }
 QTableCornerButton::section { background: $panel; border: none; border-bottom: 1px solid $line; }
 
-QMenuBar { padding: 2px 6px; }
+QMenuBar { padding: 2px 3px; }
 QMenuBar::item { background: transparent; padding: 5px 9px; border-radius: 6px; }
 QMenuBar::item:selected { background: $line_soft; }
 QMenu { background: $panel; border: 1px solid $line_hover; padding: 5px; }

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
@@ -95,23 +95,22 @@ class Gallery(QMainWindow):
         self._toolbar()
         ground = QWidget()
         ground.setProperty("role", "ground")
-        grid = QGridLayout(ground)
-        grid.setContentsMargins(9, 9, 9, 9)
-        grid.setSpacing(9)
-        grid.addWidget(self._data(), 0, 0)
-        grid.addWidget(self._method(), 1, 0, 2, 1)
-        grid.addWidget(self._curves(), 0, 1, 2, 2)
-        grid.addWidget(self._bars(), 2, 1)
-        grid.addWidget(self._map(), 2, 2)
-        grid.addWidget(self._features(), 0, 3, 2, 1)
-        grid.addWidget(self._density(), 2, 3)
-        grid.addWidget(self._runs(), 3, 0, 1, 4)
-        grid.setColumnMinimumWidth(0, 276)
-        grid.setColumnMinimumWidth(3, 330)
-        grid.setColumnStretch(1, 1)
-        grid.setColumnStretch(2, 1)
-        grid.setRowStretch(1, 3)
-        grid.setRowStretch(2, 6)
+        rows = QVBoxLayout(ground)
+        rows.setContentsMargins(9, 9, 9, 9)
+        rows.setSpacing(9)
+        places = QHBoxLayout()
+        places.setSpacing(9)
+        small = QHBoxLayout()
+        small.setSpacing(9)
+        small.addWidget(self._bars())
+        small.addWidget(self._map())
+        middle = _column(self._curves())
+        middle.addLayout(small, 4)
+        places.addLayout(_column(self._data(), self._method(), width=276))
+        places.addLayout(middle, 1)
+        places.addLayout(_column(self._features(), self._density(), width=330))
+        rows.addLayout(places, 1)
+        rows.addWidget(self._runs())
         self.setCentralWidget(ground)
         self.statusBar().showMessage("Running FS-ED → RankSVM, fold 3 of 5")
         for text in ("autosaved 14:02", "2 workers", "412 MB"):
@@ -121,6 +120,7 @@ class Gallery(QMainWindow):
         bar = self.addToolBar("Main")
         bar.setObjectName("main-toolbar")
         bar.setMovable(False)
+        bar.setIconSize(QSize(icons.SIZE, icons.SIZE))
         for name, text in (("open", "Open…"), ("sample", "Sample")):
             bar.addWidget(self._button(text, name))
         bar.addSeparator()
@@ -257,7 +257,11 @@ class Gallery(QMainWindow):
 
     def _choose(self, key: int, k: int) -> None:
         value = self.measure_plot.family[key].value_at(k)
-        note = (f"k = {k} · λ = 2{'⁰¹²³⁴⁵⁶⁷⁸⁹'[key % 10]} · chosen", f"validation MAP {value:.4f}", "one-SE rule: k = 2")
+        note = (
+            f"k = {k} · λ = 2{'⁰¹²³⁴⁵⁶⁷⁸⁹'[key % 10]} · chosen",
+            f"validation MAP {value:.4f}",
+            "one-SE rule: k = 2",
+        )
         self.error_plot.choose(key, k)
         self.measure_plot.choose(key, k, note)
 
@@ -267,7 +271,9 @@ class Gallery(QMainWindow):
         ids = [25, 28, 26, 2, 12, 23, 27, 18, 46, 19, 41, 42, 17, 16, 3, 7, 11, 9, 40, 36, 35, 34, 33, 32, 31]
         names = {25: "BM25 of anchor", 28: "LMIR.JM of anchor"}
         values = [1 / (1 + 0.35 * i**1.1) for i in range(len(ids))]
-        plot.set_bars([Bar(i, names.get(i, f"feature {i}"), 2e-4 * v) for i, v in zip(ids, values, strict=True)])
+        plot.set_bars(
+            [Bar(i, names.get(i, f"feature {i}"), 2e-4 * v) for i, v in zip(ids, values, strict=True)]
+        )
         plot.captioned.connect(panel.set_caption)
         plot.picked.connect(plot.choose)
         panel.set_content(plot)
@@ -313,7 +319,9 @@ class Gallery(QMainWindow):
             [
                 Column("rank", "#", value=lambda r: r[0], tone=tone, align="right"),
                 Column("id", "id", value=lambda r: r[1], tone="muted", align="right"),
-                Column("name", "feature", value=lambda r: r[2], tone=tone, stretch=True, mark=lambda r: r[0] == 3),
+                Column(
+                    "name", "feature", value=lambda r: r[2], tone=tone, stretch=True, mark=lambda r: r[0] == 3
+                ),
                 Column("weight", "weight", value=lambda r: r[3], tone=tone, kind="weight"),
                 Column("map", "MAP", value=lambda r: r[4], format=".4f", align="right", tone=tone),
             ],
@@ -326,7 +334,12 @@ class Gallery(QMainWindow):
         return panel
 
     def _runs(self) -> Panel:
-        panel = Panel(self.theme, "Runs", "mean over folds ± sd · differences against the first, Holm-corrected", padding=0)
+        panel = Panel(
+            self.theme,
+            "Runs",
+            "mean over folds ± sd · differences against the first, Holm-corrected",
+            padding=0,
+        )
         number = {"format": ".4f", "align": "right"}
         table = Table(
             self.theme,
@@ -351,6 +364,17 @@ class Gallery(QMainWindow):
         panel.set_content(table)
         panel.setFixedHeight(192)
         return panel
+
+
+def _column(*panels: Panel, width: int = 0) -> QVBoxLayout:
+    """Return panels below each other."""
+    column = QVBoxLayout()
+    column.setSpacing(9)
+    for i, panel in enumerate(panels):
+        column.addWidget(panel, (0, 5)[i] if panel.title() in ("Data", "Method") else 5)
+        if width:
+            panel.setFixedWidth(width)
+    return column
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from rankstudio.ui.colors import Colors
 from rankstudio.ui.fonts import SMALL, TINY, font
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer, hairline, pen
-from rankstudio.ui.plots.ticks import integer_ticks, nice_ticks, tick_labels
+from rankstudio.ui.plots.ticks import DECIMAL_STEPS, integer_ticks, nice_ticks, tick_labels
 
 if TYPE_CHECKING:
     from rankstudio.ui.plots.base import Plot
@@ -22,7 +22,7 @@ LABEL_HEIGHT = 20.0
 TICK_HEIGHT = 20.0
 AIR = 8.0
 _X_SPACING = 52.0
-_Y_SPACING = 34.0
+_Y_SPACING = 28.0
 
 Ticks = list[tuple[float, str]]
 
@@ -39,24 +39,27 @@ class Axes:
         What the x axis measures, below it.
     integer_x : bool
         Whether x counts something.
-    show_y : bool
-        Whether the y axis has ticks and a grid.
+    show_x, show_y : bool
+        Whether the axis has ticks, and y a grid.
     """
 
     title: str = ""
     x_label: str = ""
     integer_x: bool = False
+    show_x: bool = True
     show_y: bool = True
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
         """Return positions and texts of the ticks that fit into a height in pixels."""
         if not self.show_y:
             return []
-        values = nice_ticks(*y_range, max(2.0, height / _Y_SPACING))
+        values = nice_ticks(*y_range, max(2.0, height / _Y_SPACING), DECIMAL_STEPS)
         return list(zip(values, tick_labels(values), strict=True))
 
     def x_ticks(self, x_range: tuple[float, float], width: float) -> Ticks:
         """Return positions and texts of the ticks that fit into a width in pixels."""
+        if not self.show_x:
+            return []
         count = max(2.0, width / _X_SPACING)
         if self.integer_x:
             return [(t, f"{t:.0f}") for t in integer_ticks(*x_range, count)]

@@ -75,7 +75,7 @@ class BarsPlot(Plot):
         self._decimals = decimals
         self._caption = ""
         self.under_mouse: int | None = None
-        super().__init__(theme, Axes(title, show_y=False), parent)
+        super().__init__(theme, Axes(title, show_x=False, show_y=False), parent)
         self.add_layer(BarsLayer(self, 0.0))
 
     def set_bars(self, bars: Sequence[Bar], winner: Hashable | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyqtgraph import GraphicsView
-from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -164,6 +164,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return self._focus_shown
 
     # Qt
+
+    def sizeHint(self) -> QSize:
+        """Return a size that does not depend on the present one, as QGraphicsView's does."""
+        return QSize(320, 200)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Fit the layers to the new size."""

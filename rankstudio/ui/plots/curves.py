@@ -10,16 +10,20 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import Cell, Numbers, Plot, describe
+from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.curve_layers import BandLayer, ChoiceLayer, CursorLayer, CurvesLayer
+from rankstudio.ui.plots.curve_values import (
+    band_lines,
+    fitting_ranges,
+    neighbour,
+    numbers,
+    value_lines,
+    whole,
+)
 from rankstudio.ui.plots.family import Band, Family, Kind
-from rankstudio.ui.plots.frame import padded, readable_range
 from rankstudio.ui.plots.value_box import Line, Pixels
 from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.theme import Theme
-
-MOST_LINES = 12
-"""How many curves the box with values lists."""
 
 _REACH = 26.0
 _KEYS: dict[int, tuple[int, int]] = {
@@ -202,7 +206,7 @@ class CurvesPlot(Plot):
 
     def refresh(self) -> None:
         """Fit the ranges to the data."""
-        self._auto = self._fitting_ranges()
+        self._auto = fitting_ranges(self.family, self.band, self._fixed_x, self.chosen_key(), self._show_all)
         if not self._zoomed:
             self.zoom.show_ranges(*self._auto)
         self._fit_zoom()
@@ -211,20 +215,7 @@ class CurvesPlot(Plot):
 
     def numbers(self) -> Numbers:
         """Return one row per k and one column per curve; the band's three at the end."""
-        header = [self._x_name, *(curve.label for curve in self.family.curves.values())]
-        xs = self.family.all_xs()
-        if self.band is not None:
-            header += ["mean", "low", "high"]
-            xs = np.union1d(xs, self.band.xs)
-        columns = [dict(zip(c.xs, c.ys, strict=True)) for c in self.family.curves.values()]
-        rows: list[list[Cell]] = []
-        for x in xs:
-            row: list[Cell] = [int(x) if float(x).is_integer() else float(x)]
-            row += [column.get(x, float("nan")) for column in columns]
-            if self.band is not None:
-                row += list(self.band.at(x) or (float("nan"),) * 3)
-            rows.append(row)
-        return header, rows
+        return numbers(self.family, self.band, self._x_name)
 
     def reset_zoom(self) -> None:
         """Show the readable range again; from there, all points, extremes included."""
@@ -266,7 +257,7 @@ class CurvesPlot(Plot):
             return
         near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
         if near is not None:
-            self.picked.emit(near[0], _whole(near[1]))
+            self.picked.emit(near[0], whole(near[1]))
 
     # Qt
 
@@ -303,22 +294,6 @@ class CurvesPlot(Plot):
 
     # Inside
 
-    def _fitting_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ranges that show the data."""
-        xs, ys = self.family.all_xs(), self.family.all_ys()
-        if self.band is not None:
-            xs = np.union1d(xs, self.band.xs)
-            ys = np.concatenate([ys, self.band.low, self.band.high])
-        x_range = self._fixed_x or ((float(xs[0]), float(xs[-1])) if xs.size else (0.0, 1.0))
-        if x_range[1] <= x_range[0]:
-            x_range = (x_range[0] - 0.5, x_range[0] + 0.5)
-        if self._show_all:
-            seen = ys[np.isfinite(ys)]
-            return x_range, padded(*((seen.min(), seen.max()) if seen.size else (0.0, 1.0)))
-        key = self.chosen_key()
-        keep = self.family[key].arrays()[1] if key is not None else np.empty(0)
-        return x_range, readable_range(ys, keep)
-
     def _fit_zoom(self) -> None:
         """Lay the mouse's area over the plot area."""
         self.zoom.setGeometry(self.frame().area)
@@ -338,28 +313,12 @@ class CurvesPlot(Plot):
         self.redraw()
 
     def _value_lines(self, x: float) -> list[Line]:
-        """Return the box for a k: every curve's value, the chosen one first, then from top to bottom."""
-        strokes = self.family.strokes(self.theme.colors)
-        chosen = self.chosen_key()
-        values = sorted(self.family.values_at(x), key=lambda kv: (kv[0] != chosen, -kv[1]))
-        lines = [Line(f"{self._x_name} = {x:g}", bold=True)]
-        for key, y in values[:MOST_LINES]:
-            color, dash = strokes[key]
-            text = f"{y:.{self._decimals}f}"
-            lines.append(Line(self.family[key].label, text, color, dash, key in (chosen, self.under_mouse)))
-        if len(values) > MOST_LINES:
-            lines.append(Line(f"and {len(values) - MOST_LINES} more"))
-        return lines + self._band_lines(x)
-
-    def _band_lines(self, x: float) -> list[Line]:
-        """Return the box's lines about the band."""
-        at = None if self.band is None else self.band.at(x)
-        if at is None:
-            return []
-        mean, low, high = (f"{v:.{self._decimals}f}" for v in at)
+        """Return the box for a k."""
+        colors, chosen = self.theme.colors, self.chosen_key()
         return [
-            Line("mean", mean, self.theme.colors.q("accent"), (2.0, 1.0)),
-            Line("interval", f"{low} – {high}"),
+            Line(f"{self._x_name} = {x:g}", bold=True),
+            *value_lines(self.family, x, colors, self._decimals, chosen, self.under_mouse),
+            *band_lines(self.band, x, colors, self._decimals),
         ]
 
     def _say_note(self) -> None:
@@ -377,26 +336,21 @@ class CurvesPlot(Plot):
         self.box.say(lines, frame.point(x, y), self._pixels())
 
     def _pixels(self, chosen_only: bool = False) -> Pixels:
-        """Return the pixels of all points, or of the chosen curve's."""
+        """Return the pixels of what the box had better not hide; the chosen curve counts five times."""
         key = self.chosen_key()
-        curves = [self.family[key]] if chosen_only and key is not None else self.family.curves.values()
-        parts = [c.arrays() for c in curves]
-        xs = np.concatenate([p[0] for p in parts]) if parts else np.empty(0)
-        ys = np.concatenate([p[1] for p in parts]) if parts else np.empty(0)
+        curves = [] if chosen_only and key is not None else list(self.family.curves.values())
+        if key is not None:
+            curves += [self.family[key]] * 5
+        parts = [curve.arrays() for curve in curves]
+        xs = np.concatenate([part[0] for part in parts]) if parts else np.empty(0)
+        ys = np.concatenate([part[1] for part in parts]) if parts else np.empty(0)
         return self.frame().pixels(xs, ys)
 
     def _step(self, dx: int, dy: int) -> None:
-        """Move the choice along its curve, or to the next curve that has a point there."""
-        keys = [k for k in self.family.keys if self.family[k].xs]
-        if self.choice is None or self.choice[0] not in keys:
-            self.picked.emit(keys[0], _whole(self.family[keys[0]].xs[0]))
-            return
-        key, x = self.choice
-        if dy:
-            key = keys[max(0, min(len(keys) - 1, keys.index(key) + dy))]
-        xs = np.unique(self.family[key].arrays()[0])
-        at = int(np.argmin(np.abs(xs - x)))
-        self.picked.emit(key, _whole(float(xs[max(0, min(len(xs) - 1, at + dx))])))
+        """Move the choice along its curve, or to the next curve."""
+        to = neighbour(self.family, self.choice, dx, dy)
+        if to is not None:
+            self.picked.emit(to[0], whole(to[1]))
 
     def _spoken(self) -> str:
         """Return the choice as a screen reader says it."""
@@ -408,8 +362,3 @@ class CurvesPlot(Plot):
         value = self.family[key].value_at(x)
         where = f"{self.family[key].label}, {self._x_name} = {x:g}"
         return describe([where, f"{self.axes.title} {value:.{self._decimals}f}", *self._note])
-
-
-def _whole(x: float) -> int | float:
-    """Return an integer where x is one: k counts features."""
-    return int(x) if float(x).is_integer() else x

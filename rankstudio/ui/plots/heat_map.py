@@ -71,7 +71,7 @@ class HeatMapPlot(Plot):
         self.under_mouse: tuple[int, int] | None = None
         self._names = names
         self._decimals = decimals
-        super().__init__(theme, Axes(title, x_label, show_y=False), parent)
+        super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False), parent)
         self.add_layer(HeatLayer(self, 0.0))
 
     def set_values(self, values: ArrayLike, rows: Sequence[str], columns: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from rankstudio.ui.theme import Theme
 Pixels = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _LINE = 17
+_TITLE = 20
 _PAD = 9
 _SWATCH = 18
 _GAP = 14
@@ -107,12 +108,12 @@ class ValueBox(QWidget):
 
     def _place(self, anchor: QPointF, obstacles: Pixels | None) -> QPoint:
         """Return the corner of the spot around the anchor that covers the fewest obstacles."""
-        room = self._plot.rect()
+        room = self._plot.rect().adjusted(2, _TITLE, -2, -2)
         x, y, w, h = round(anchor.x()), round(anchor.y()), self.width(), self.height()
         spots = [
             QPoint(x + dx, y + dy)
             for dx in (14, -14 - w)
-            for dy in (12, -12 - h, -h // 2, room.height() - y - h - 46, -y + 26)
+            for dy in (12, -12 - h, -h // 2, room.bottom() - y - h - 44, -y + 26)
         ]
 
         def cost(spot: QPoint) -> tuple[int, int]:
@@ -122,8 +123,8 @@ class ValueBox(QWidget):
 
         best = min(spots, key=cost)
         return QPoint(
-            max(0, min(best.x(), room.width() - w)),
-            max(0, min(best.y(), room.height() - h)),
+            max(0, min(best.x(), room.right() - w)),
+            max(0, min(best.y(), room.bottom() - h)),
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:

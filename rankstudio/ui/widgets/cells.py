@@ -21,10 +21,10 @@ from rankstudio.ui.widgets.columns import MISSING, ROW_ROLE, Column, ColumnModel
 if TYPE_CHECKING:
     from rankstudio.ui.widgets.table import Table
 
-PAD = 10
+PAD = 8
 """Room at both sides of a cell, in pixels."""
 
-WEIGHT_BAR = 34
+WEIGHT_BAR = 32
 _BAR = 7.0
 
 

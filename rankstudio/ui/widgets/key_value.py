@@ -73,8 +73,9 @@ class KeyValue(QWidget):
             items = [self._grid.itemAtPosition(i, column) for column in (0, 1)]
             if all(items):
                 key, value = (item.widget() for item in items if item is not None)
-                parts = [label.text() for label in value.findChildren(QLabel) if label.text()]
-                found.append((key.text() if isinstance(key, QLabel) else "", "".join(parts)))
+                if isinstance(key, QLabel) and value is not None:
+                    parts = [label.text() for label in value.findChildren(QLabel)]
+                    found.append((key.text(), "".join(parts)))
         return found
 
 

@@ -118,11 +118,10 @@ class Notice(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(11, 7, 6, 7)
         row.setSpacing(9)
-        row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._picture)
         row.addWidget(self._text, 1)
         row.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
-        self._picture.setContentsMargins(0, 3, 0, 0)
         self._text.setContentsMargins(0, 3, 0, 3)
 
     @Slot()

@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
     QFocusEvent,
+    QFontMetrics,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -24,7 +25,7 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.ui.files import write_atomically
 from rankstudio.ui.fonts import SMALL, font
 from rankstudio.ui.theme import Theme
-from rankstudio.ui.widgets.cells import Cells
+from rankstudio.ui.widgets.cells import PAD, Cells
 from rankstudio.ui.widgets.columns import ROW_ROLE, Column, ColumnModel, Row, SortedRows, as_text
 
 ROW_HEIGHT = 29
@@ -281,7 +282,9 @@ class Table(QTableView):
             mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
             header.setSectionResizeMode(number, mode)
             if not column.stretch:
-                hint = max(self.sizeHintForColumn(number), header.sectionSizeHint(number))
+                # The arrow of a sorted column stands over its title, so the title needs no room beside it.
+                title = QFontMetrics(font(SMALL)).horizontalAdvance(column.title) + 2 * PAD + 2
+                hint = max(self.sizeHintForColumn(number), title)
                 header.resizeSection(number, column.width or min(_WIDEST, hint))
 
     def _select(self, row: Row) -> None:
