@@ -1,0 +1,169 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton, QTableView
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.statistics import describe_fold
+from rankstudio.ui.data.facts import features_row, label_rows
+from rankstudio.ui.data.panel import DataPanel
+
+
+def make_part(sizes, seed=0, labels=3):
+    rng = np.random.default_rng(seed)
+    ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    m = int(ptr[-1])
+    X = rng.normal(size=(m, 3))
+    X[:, 1] = 5.0
+    return RankingDataset(
+        X=X,
+        y=(np.arange(m) % labels).astype(np.float64),
+        query_ptr=ptr,
+        query_ids=tuple(f"q{i}" for i in range(len(sizes))),
+        feature_ids=np.array([7, 8, 9]),
+        feature_names=("BM25 of body", "IDF of body", "PageRank"),
+        comments=tuple(f"#docid = D{i}" for i in range(m)),
+    )
+
+
+@pytest.fixture
+def dataset():
+    folds = tuple(
+        Fold(n, make_part((1000, 2), n), make_part((3,), n), make_part((2, 2), n)) for n in (1, 2, 3)
+    )
+    return FoldedDataset("MQ-tiny", None, folds, "letor4")
+
+
+@pytest.fixture
+def panel(app, theme):
+    made = DataPanel(theme)
+    made.resize(280, 330)
+    made.show()
+    yield made
+    made.clear()
+    made.close()
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents()
+
+
+def buttons(panel):
+    return {b.text(): b for b in panel._folds.findChildren(QPushButton) if b.isVisible()}
+
+
+def test_counts_are_those_of_the_fold(panel, dataset):
+    panel.show_dataset(dataset)
+    QCoreApplication.processEvents()
+    assert panel._name.text() == "MQ-tiny"
+    assert panel.caption() == "LETOR 4.0"
+    assert panel._facts.texts() == [
+        ("train / vali / test", "1,002 / 3 / 4"),
+        ("queries", "2 / 1 / 2"),
+        ("features", "3"),
+    ]
+    assert list(buttons(panel)) == ["1", "2", "3", "all"]
+    assert not panel._labels.isVisible()
+    assert not panel._statistics.isVisible()
+
+
+def test_the_summary_brings_constants_and_labels(panel, dataset):
+    panel.show_dataset(dataset)
+    panel.show_summary(1, describe_fold(dataset, 1))
+    assert panel._facts.texts()[-1] == ("features", "3 · 1 constant")
+    assert panel._labels.isVisible()
+    assert panel._labels.accessibleDescription().splitlines() == ["0: 334", "1: 334", "2: 334"]
+    assert panel._labels_title.text() == "relevance, training documents of fold 1"
+
+
+def test_a_summary_of_another_fold_waits_for_its_turn(panel, dataset):
+    panel.show_dataset(dataset)
+    panel.show_summary(2, describe_fold(dataset, 2))
+    assert not panel._labels.isVisible()
+    panel.set_fold(2)
+    assert panel._labels.isVisible()
+    assert panel.has_summary(2)
+    assert not panel.has_summary(1)
+    panel.show_dataset(dataset)
+    assert not panel.has_summary(2)
+
+
+def test_a_fold_is_chosen_by_its_button_and_all_by_theirs(panel, dataset):
+    told = []
+    panel.foldChosen.connect(told.append)
+    panel.show_dataset(dataset)
+    QCoreApplication.processEvents()
+    QTest.mouseClick(buttons(panel)["3"], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(buttons(panel)["all"], Qt.MouseButton.LeftButton)
+    assert told == [3, None]
+    panel.show_summary(None, describe_fold(dataset, None))
+    assert panel._facts.texts() == [
+        ("folds", "3"),
+        ("documents", "12"),
+        ("queries", "6"),
+        ("features", "3 · 1 constant"),
+    ]
+    assert panel._labels_title.text() == "relevance, test documents of all folds"
+    panel.set_fold(1)
+    assert told == [3, None]
+
+
+def test_a_single_file_has_no_folds_to_choose_from(panel):
+    panel.show_dataset(FoldedDataset("one", None, (Fold(1, make_part((4, 5))),), "mslr"))
+    assert not panel._folds.isVisible()
+    assert panel._facts.texts()[0] == ("train", "9")
+    panel.clear()
+    assert panel._facts.texts() == []
+    assert panel._name.text() == "Nothing is open"
+
+
+def test_details_show_features_query_sizes_and_rows_without_a_copy(panel, dataset):
+    panel.show_dataset(dataset)
+    panel.open_details()
+    assert panel.details() is None
+    panel.show_summary(1, describe_fold(dataset, 1))
+    QTest.mouseClick(panel._statistics, Qt.MouseButton.LeftButton)
+    details = panel.details()
+    assert details.isVisible()
+    assert [row.constant for row in details.table.rows()] == [False, True, False]
+    assert sum(row[2] for row in details.sizes.numbers()[1]) == 2
+    rows = details.findChild(QTableView, "preview-table").model()
+    train = dataset.folds[0].train
+    assert (rows.rowCount(), rows.columnCount()) == (1002, 6)
+    assert [rows.index(1001, c).data() for c in (0, 1, 5)] == ["2", "q1", "#docid = D1001"]
+    assert float(rows.index(5, 2).data()) == pytest.approx(train.X[5, 0], rel=1e-3)
+    assert rows.index(5, 2).data(Qt.ItemDataRole.ToolTipRole) == repr(float(train.X[5, 0]))
+    horizontal = Qt.Orientation.Horizontal
+    assert [rows.headerData(c, horizontal) for c in range(6)] == [
+        "relevance",
+        "query",
+        "7",
+        "8",
+        "9",
+        "comment",
+    ]
+    assert rows.headerData(2, horizontal, Qt.ItemDataRole.ToolTipRole) == "7 BM25 of body"
+
+
+def test_other_data_close_the_details(panel, dataset):
+    panel.show_dataset(dataset)
+    panel.show_summary(1, describe_fold(dataset, 1))
+    panel.open_details()
+    panel.show_dataset(dataset)
+    assert panel.details() is None
+
+
+def test_many_labels_are_put_together_without_losing_a_document():
+    part = make_part((40,), labels=20)
+    summary = describe_fold(FoldedDataset("x", None, (Fold(1, part),)), 1)
+    rows = label_rows(summary)
+    assert len(rows) == 6
+    assert sum(count for _, count in rows) == 40
+    assert rows[0][0] == "0 – 2"
+    assert rows[-1][0].endswith("– 19")
+
+
+def test_constant_features_are_named_in_the_tooltip():
+    summary = describe_fold(FoldedDataset("x", None, (Fold(1, make_part((4, 5))),)), 1)
+    row = features_row(3, summary)
+    assert "8 IDF of body" in row.tooltip
+    assert features_row(3, None).note == ""

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QCoreApplication
+
+from rankstudio.engine.inspection import ClassDensity, FeatureProfile
+from rankstudio.ui.inspect.inspector_panel import InspectorPanel
+
+GRID = np.linspace(0, 1, 128)
+
+
+def make_profile(**changes):
+    values = {
+        "feature_id": 39,
+        "name": "LMIR.DIR of whole document",
+        "grid": GRID,
+        "classes": (ClassDensity("not relevant", GRID, 10), ClassDensity("relevant", 1 - GRID, 5)),
+        "constant": False,
+        "alone": {"MAP": 0.4712, "NDCG@10": 0.2203},
+        "ascending": False,
+        "convention": "letor4",
+        "closest_id": 38,
+        "closest_name": "LMIR.ABS <whole>",
+        "correlation": -0.97,
+    }
+    return FeatureProfile(**(values | changes))
+
+
+@pytest.fixture
+def panel(app, theme):
+    made = InspectorPanel(theme)
+    yield made
+    made.close()
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents()
+
+
+def test_a_feature_is_shown_with_its_facts(panel):
+    panel.show_feature(make_profile())
+    assert (panel.title(), panel.caption()) == ("LMIR.DIR of whole document", "39")
+    assert "alone: MAP 0.4712 · NDCG@10 0.2203 · " in panel.facts.text()
+    assert "(r = −0.97)" in panel.facts.text()
+    assert "LMIR.ABS &lt;whole>" in panel.facts.text()
+    assert "LETOR 4.0" in panel.facts.toolTip()
+    assert len(panel.plot.numbers()[1]) == 256
+
+
+def test_the_better_direction_is_named(panel):
+    panel.show_feature(make_profile(ascending=True))
+    assert "0.2203, small values first" in panel.facts.text()
+
+
+def test_a_constant_feature_says_so_and_names_no_closest_one(panel):
+    panel.show_feature(
+        make_profile(
+            grid=np.zeros(0), classes=(), constant=True, closest_id=None, closest_name="", correlation=np.nan
+        )
+    )
+    assert "cannot change any ranking" in panel.facts.text()
+    assert "closest" not in panel.facts.text()
+    assert panel.plot.is_empty()
+    assert panel.plot.placeholder == "All of its values are equal."
+
+
+def test_the_closest_feature_is_a_link(panel):
+    told = []
+    panel.inspected.connect(told.append)
+    panel.show_feature(make_profile())
+    panel.facts.linkActivated.emit("38")
+    assert told == [38]
+    panel.clear()
+    assert panel.facts.text() == ""
