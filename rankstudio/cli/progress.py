@@ -10,7 +10,7 @@ from typing import Self, TextIO
 from rankstudio.engine.catalog import Kind
 from rankstudio.engine.experiment.events import Event, FoldFinished, RunStarted, StepDone, UnitFinished
 from rankstudio.engine.experiment.plan import Unit
-from rankstudio.engine.grid import format_grid
+from rankstudio.engine.grid import format_power
 
 _WIDTH = 24
 _REDRAW = 0.1  # seconds
@@ -65,7 +65,7 @@ class Progress:
         share = self._done / self._total
         filled = round(share * _WIDTH)
         left = (now - self._began) * (1 - share) / share if share > 0 else 0.0
-        setting = ", ".join(f"{label} {format_grid((unit.parameters[name],))}" for name, label in self._grids)
+        setting = ", ".join(f"{label} {format_power(unit.parameters[name])}" for name, label in self._grids)
         bar = "█" * filled + "░" * (_WIDTH - filled)
         text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}  {_clock(left)} left"
         print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from numba import njit
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.jit import kernel
+
+Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
-def accumulate(columns, coefs, out):  # type: ignore[no-untyped-def]
+@kernel
+def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
     """Add ``coefs @ columns`` to ``out``, feature by feature; no fast-math, so that the order is kept."""
     for k in range(coefs.shape[0]):
         for j in range(coefs.shape[1]):

@@ -82,7 +82,8 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """Return a score for each document, shape (m,): the higher, the more relevant."""
         check_is_fitted(self, "coef_")
         features = validate_data(self, X, reset=False, dtype=np.float64)
-        return linear_scores(np.ascontiguousarray(features.T), self.coef_[None, :])[0]
+        scores: Floats = linear_scores(np.ascontiguousarray(features.T), self.coef_[None, :])[0]
+        return scores
 
 
 def positive(name: str, value: Any) -> float:

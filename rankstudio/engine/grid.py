@@ -101,6 +101,12 @@ def format_number(value: float) -> str:
     return repr(float(value))
 
 
+def format_power(value: float) -> str:
+    """Write one value as a label: as a power of two where it is one, 2^0 included."""
+    exponent = power_of_two(value)
+    return format_number(value) if exponent is None else f"2^{exponent}"
+
+
 def power_of_two(value: float) -> int | None:
     """Return e where value is exactly 2^e, else None."""
     if value <= 0 or not math.isfinite(value):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.catalog import Kind
 from rankstudio.engine.experiment.results import PathResult, RunResult
-from rankstudio.engine.grid import format_grid
+from rankstudio.engine.grid import format_power
 from rankstudio.ui.plots.curves import CurvesPlot
 from rankstudio.ui.plots.export import export_plot
 from rankstudio.ui.theme import Theme
@@ -85,7 +85,7 @@ def _explanation(result: RunResult, labels: list[str]) -> str:
 
 def _label(result: RunResult, path: PathResult) -> str:
     grids = [p for p in result.plan.entry.parameters if p.kind is Kind.GRID]
-    return ", ".join(f"{p.label} = {format_grid((path.unit.parameters[p.name],))}" for p in grids)
+    return ", ".join(f"{p.label} = {format_power(path.unit.parameters[p.name])}" for p in grids)
 
 
 def _file_name(name: str) -> str:

@@ -79,7 +79,8 @@ class LinearModel:
         if missing:
             raise DataError(f"The model needs feature {missing[0]}, which the data do not have.")
         coef = np.array([[by_id.get(i, 0.0) for i in ids]])
-        return linear_scores(np.ascontiguousarray(X.T), coef)[0]
+        scores: NDArray[np.float64] = linear_scores(np.ascontiguousarray(X.T), coef)[0]
+        return scores
 
 
 def save_model(path: str | Path, model: LinearModel) -> None:

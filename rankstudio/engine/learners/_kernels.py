@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
+
+from rankstudio.engine.jit import fused
+
+Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def leave_out(gram, total, regularization, first, last, weights, errors):  # type: ignore[no-untyped-def]
+@fused
+def leave_out(
+    gram: Floats,
+    total: Floats,
+    regularization: float,
+    first: int,
+    last: int,
+    weights: Floats,
+    errors: Floats,
+) -> None:
     """Learn without each of the queries first … last - 1, and measure the squared error on it.
 
     Solves (T - G_q + λI) w = (T - G_q)[:, y] by LDL' without square roots, the upper triangle by rows so

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.metrics._jit import kernel
+from rankstudio.engine.jit import kernel
 from rankstudio.engine.metrics.conventions import Short
 from rankstudio.engine.metrics.names import Kind
 

@@ -21,14 +21,23 @@ whose Gram matrix and so whose part in every sum is 0.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
+
+from rankstudio.engine.jit import fused, fused_inlined, kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+State = tuple[Floats, Floats, Floats, Floats, Floats]
+History = tuple[Floats, Floats, Floats, Floats]
 
 BLOCK = 32
 """Queries in a block. Costs are summed block by block, so they do not depend on the number of threads."""
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def start(gram, total, regularization, first, last, state, partial):  # type: ignore[no-untyped-def]
+@fused
+def start(
+    gram: Floats, total: Floats, regularization: float, first: int, last: int, state: State, partial: Floats
+) -> None:
     """Fill the state of blocks first … last - 1 for the empty selection, and sum the first costs."""
     pivot, right, ev, vv, ee = state
     n = total.shape[0] - 1
@@ -44,21 +53,31 @@ def start(gram, total, regularization, first, last, state, partial):  # type: ig
             partial[k, j] = _cost(j, k, state)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _cost(j, k, state):  # type: ignore[no-untyped-def]
+@fused_inlined
+def _cost(j: int, k: int, state: State) -> float:
     """Sum over a block what the criterion would be with the feature at a place added."""
     pivot, right, ev, vv, ee = state
-    cost = 0.0
+    cost: float = 0.0
     for i in range(BLOCK):
         beta = right[k, j, i] / pivot[k, j, i]
         cost += ee[k, i] + beta * (beta * vv[k, j, i] - 2.0 * ev[k, j, i])
     return cost
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def select(  # type: ignore[no-untyped-def]
-    place, order, t, gram, total, regularization, first, last, state, history, partial
-):
+@fused
+def select(
+    place: int,
+    order: Ints,
+    t: int,
+    gram: Floats,
+    total: Floats,
+    regularization: float,
+    first: int,
+    last: int,
+    state: State,
+    history: History,
+    partial: Floats,
+) -> None:
     """Take the feature at a place in as the t-th selected one (from 0), for blocks first … last - 1.
 
     ``order`` still holds the places before the selection: n - t of them count.
@@ -116,8 +135,8 @@ def select(  # type: ignore[no-untyped-def]
             partial[k, j] = _cost(j, k, state)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _relate(t, k, gammas, between, cross):  # type: ignore[no-untyped-def]
+@fused_inlined
+def _relate(t: int, k: int, gammas: Floats, between: Floats, cross: Floats) -> None:
     """Turn X^_q[:, b]'u_a, given in ``between``, into u_t'u_a, and keep it: cross[c, a] for a <= c."""
     for a in range(t):
         for i in range(BLOCK):
@@ -135,8 +154,10 @@ def _relate(t, k, gammas, between, cross):  # type: ignore[no-untyped-def]
             between[a, i] = cross[k, t, a, i]
 
 
-@njit(cache=True, nogil=True)
-def extend(total, regularization, selected, factor, along, coef):  # type: ignore[no-untyped-def]
+@kernel
+def extend(
+    total: Floats, regularization: float, selected: Ints, factor: Floats, along: Floats, coef: Floats
+) -> None:
     """Learn from all queries after one more feature: grow the Cholesky factor by a row, then substitute.
 
     ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI and its forward substitution for

@@ -54,7 +54,13 @@ class LeaveQueryOutSearch:
         blocks, width = self._gram.shape[0], _kernels.BLOCK
         self._ranges = _ranges(blocks, workers)
         self._order = np.arange(n)
-        self._state = (*(np.empty((blocks, n, width)) for _ in range(4)), np.empty((blocks, width)))
+        self._state = (
+            np.empty((blocks, n, width)),
+            np.empty((blocks, n, width)),
+            np.empty((blocks, n, width)),
+            np.empty((blocks, n, width)),
+            np.empty((blocks, width)),
+        )
         self._history = (
             np.empty((blocks, capacity, n, width)),
             np.empty((blocks, capacity, n, width)),

@@ -1,0 +1,178 @@
+"""``rankstudio run``: results, plans, errors, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.cli.progress import Progress
+from rankstudio.engine import open_dataset
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.data.writer import save_letor
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.runner import run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two folds of LETOR text."""
+    root = tmp_path_factory.mktemp("data") / "Made"
+    for fold in make_ranking(n_queries=40, seed=3).folds[:2]:
+        place = root / f"Fold{fold.number}"
+        place.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, place / f"{name}.txt")
+    return root
+
+
+def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "out"
+    assert (
+        main(["run", "--data", str(folder), "--lambda", "2^0..2^2", "--features", "5", "--out", str(out)])
+        == 0
+    )
+    printed = capsys.readouterr()
+    values = json.loads((out / "results.json").read_text())
+    assert [f["fold"] for f in values["folds"]] == [1, 2]
+    assert values["plan"]["parameters"]["regularization"] == [1.0, 2.0, 4.0]
+    assert "Greedy RankRLS on Made: test measures, LETOR 4.0 convention" in printed.out
+    assert f"{values['average']['MAP']:.4f}" in printed.out
+    assert "Fold 2 of 2 is done." in printed.err
+    assert {p.name for p in out.iterdir()} == {"results.json", "metrics.csv", "features.csv", "plan.toml"}
+
+
+def test_a_plan_runs_again_bit_for_bit_and_options_change_it(folder, tmp_path, capsys) -> None:
+    main(["run", "--data", str(folder), "--lambda", "0.5, 2", "--ban", "1 2", "--out", str(tmp_path / "a")])
+    main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")])
+    assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
+    capsys.readouterr()
+    assert main(["run", str(tmp_path / "a" / "plan.toml"), "--folds", "2", "--pin", "3", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert [f["fold"] for f in values["folds"]] == [2]
+    assert values["folds"][0]["selected"][0] == 3
+    assert values["plan"]["parameters"]["banned"] == [1, 2]
+
+
+def test_a_plans_relative_data_is_found_beside_it(folder, tmp_path, monkeypatch, capsys) -> None:
+    (folder / "plan.toml").write_text('data = "Fold1"\nmethod = "rankrls"\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", str(folder / "plan.toml"), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["folds"]) == 1
+
+
+def test_one_file_is_chosen_by_the_criterion(folder, capsys) -> None:
+    assert main(["run", "--data", str(folder / "Fold1" / "train.txt")]) == 0
+    printed = capsys.readouterr()
+    assert "no validation part: choosing by the method's own criterion" in printed.err
+    assert "chosen by leave-query-out error per document" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run"], "There is nothing to run: give --data"),
+        (["run", "none.toml"], "none.toml: the plan cannot be read: No such file or directory."),
+        (["run", "--data", "{}", "--lambda", "0"], "λ: expected numbers greater than 0"),
+        (["run", "--data", "{}", "--lambda", "x"], "λ: expected numbers such as 2^0..2^10"),
+        (["run", "--data", "{}", "--features", "99"], "expected a whole number from 1 to 46, got 99"),
+        (["run", "--data", "{}", "--pin", "99"], "pinned: expected ids of the dataset's features, 1 to 46"),
+        (["run", "--data", "{}", "--folds", "9"], "folds: Made has no fold 9; it has 1, 2."),
+        (["run", "--data", "{}", "--folds", "x"], "--folds: expected numbers such as 1,3, got 'x'."),
+        (["run", "--data", "{}", "--select-by", "MAPS"], "MAPS"),
+        (["run", "--data", "{}", "--method", "rankrls", "--pin", "1"], "RankRLS has no parameter 'pinned'"),
+        (["methods", "magic"], "There is no method 'magic'"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence_and_exit_status_1(folder, capsys, arguments, sentence) -> None:
+    assert main([a.format(folder) for a in arguments]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("rankstudio: ")
+    assert sentence in printed.err
+    assert len(printed.err.strip().splitlines()) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_the_work(folder, tmp_path, capsys) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["run", "--data", str(folder), "--out", str(tmp_path / "file" / "out")]) == 1
+    assert "the folder could not be made" in capsys.readouterr().err
+
+
+def test_interruption_keeps_the_finished_folds(tmp_path) -> None:
+    grid = " ".join(f"2^{e}" for e in range(-60, 61))
+    command = [
+        sys.executable,
+        "-m",
+        "rankstudio",
+        "run",
+        "--sample",
+        "--lambda",
+        grid,
+        "--out",
+        str(tmp_path),
+    ]
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("Fold 1"):
+            process.send_signal(signal.SIGINT)
+            break
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    values = json.loads((tmp_path / "results.json").read_text())
+    assert values["complete"] is False
+    assert 1 <= len(values["folds"]) < 5
+    assert f"Stopped; {len(values['folds'])} finished folds are kept." in errors
+
+
+class Terminal:
+    """A stream that says it is a terminal."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
+    stream = Terminal()
+    clock = iter(range(100_000))
+    monkeypatch.setattr("rankstudio.cli.progress.time.monotonic", lambda: float(next(clock)))
+    plan = Plan(str(folder), parameters={"regularization": "2^-1, 2^0", "n_features_to_select": 3})
+    with Progress(stream) as progress:
+        for event in run(plan, open_dataset(folder)):
+            progress.show(event)
+    lines = stream.text.split("\r\x1b[K")
+    assert "fold 1 of 2  λ 2^-1" in lines[1]
+    assert "8%  0:" in lines[1]
+    assert "100%  0:00 left" in lines[-2]
+    assert lines[-1] == ""
+
+
+def test_methods_lists_the_catalog(capsys) -> None:
+    assert main(["methods"]) == 0
+    text = capsys.readouterr().out
+    assert "greedy-rankrls" in text
+    assert "--lambda" in text
+    assert "Pahikkala et al. 2010, eq. (3)" in text
+    assert main(["methods", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert [e["key"] for e in entries] == ["greedy-rankrls", "rankrls"]
+    assert entries[0]["parameters"][0]["default"] == [2.0**e for e in range(11)]
