@@ -9,7 +9,7 @@ from rankstudio.ui.plots.family import Family
 from rankstudio.ui.plots.histogram import MOST_BINS, HistogramPlot
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def plot(app, theme):
     made = HistogramPlot(theme, "queries", "documents in the query")
     made.resize(QSize(400, 240))
