@@ -1,0 +1,110 @@
+"""What the tests of the window share: one application offscreen, and a watch over what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer, QtMsgType, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
+
+from rankstudio.ui.theme import Theme
+
+# What the offscreen platform says of windows, which it cannot place.
+_EXPECTED = ("This plugin does not support", "QStandardPaths: XDG_RUNTIME_DIR")
+_GRACE = 0.3
+
+
+class _Started:
+    """Remembers every timer and thread that was started, without keeping it alive."""
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._refs: list[weakref.ref[Any]] = []
+        self._start = start = kind.start
+
+        def watched(one: Any, *args: Any) -> None:
+            self._refs.append(weakref.ref(one))
+            start(one, *args)
+
+        kind.start = watched
+
+    def running(self, is_running: Callable[[Any], bool]) -> list[Any]:
+        """Return those that still run."""
+        alive = [one for ref in self._refs if (one := ref()) is not None and isValid(one)]
+        self._refs = [weakref.ref(one) for one in alive if is_running(one)]
+        return [one for one in alive if is_running(one)]
+
+
+_TIMERS = _Started(QTimer)
+_THREADS = _Started(QThread)
+
+
+@pytest.fixture(scope="session")
+def app() -> Iterator[QApplication]:
+    """The one application."""
+    made = QApplication.instance() or QApplication(["rankstudio-tests"])
+    assert isinstance(made, QApplication)
+    yield made
+
+
+@pytest.fixture(scope="session")
+def theme(app: QApplication) -> Theme:
+    """The application's theme; `tidy` makes it light again after every test."""
+    made = Theme("light")
+    made.apply(app)
+    return made
+
+
+@pytest.fixture
+def stage(app: QApplication) -> Iterator[Callable[..., QWidget]]:
+    """A function that shows a widget at a size and takes it away at the end of the test."""
+    shown: list[QWidget] = []
+
+    def show(widget: QWidget, width: int = 400, height: int = 300) -> QWidget:
+        widget.resize(width, height)
+        widget.show()
+        shown.append(widget)
+        QCoreApplication.processEvents()
+        return widget
+
+    yield show
+    for widget in shown:
+        if isValid(widget):
+            widget.hide()
+            widget.deleteLater()
+
+
+@pytest.fixture(autouse=True)
+def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
+    """Fail on warnings of Qt's, and on timers and threads that outlive the test's widgets."""
+    said: list[str] = []
+
+    def listen(kind: QtMsgType, _context: object, text: str) -> None:
+        if kind != QtMsgType.QtDebugMsg and not text.startswith(_EXPECTED):
+            said.append(text)
+
+    before = qInstallMessageHandler(listen)
+    yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    deadline = time.monotonic() + _GRACE
+    while time.monotonic() < deadline and _TIMERS.running(_pending):
+        QCoreApplication.processEvents()
+    timers = [f"{type(t.parent()).__name__}'s" for t in _TIMERS.running(QTimer.isActive)]
+    threads = [t.objectName() or type(t).__name__ for t in _THREADS.running(QThread.isRunning)]
+    theme.set_mode("light")
+    qInstallMessageHandler(before)
+    assert not said, f"Qt complained: {said}"
+    assert not timers, f"timers were left running: {timers}"
+    assert not threads, f"threads were left running: {threads}"
+
+
+def _pending(timer: QTimer) -> bool:
+    """Tell whether a timer will stop by itself."""
+    return timer.isActive() and timer.isSingleShot()

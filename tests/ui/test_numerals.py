@@ -1,0 +1,43 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankstudio.ui.numerals import exponent_of_two, plain, power, power_and_value, signed, superscript
+
+
+@given(st.integers(-300, 300))
+def test_every_power_of_two_is_recognised_and_no_neighbour_is(a):
+    assert exponent_of_two(2.0**a) == a
+    assert exponent_of_two(math.nextafter(2.0**a, math.inf)) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "short", "long"),
+    [
+        (64.0, "2⁶", "2⁶ = 64"),
+        (1.0, "2⁰", "2⁰ = 1"),
+        (0.125, "2⁻³", "2⁻³ = 0.125"),
+        (1024.0, "2¹⁰", "2¹⁰ = 1024"),
+        (0.3, "0.3", "0.3"),
+        (0.0, "0", "0"),
+        (-4.0, "-4", "-4"),
+        (1e-7, "1e-7", "1e-7"),
+    ],
+)
+def test_powers(value, short, long):
+    assert power(value) == short
+    assert power_and_value(value) == long
+
+
+def test_signs_are_true_ones():
+    assert signed(0.239) == "+0.24"
+    assert signed(-0.1) == "−0.10"
+    assert signed(float("nan")) == plain(float("nan")) == "–"
+
+
+@given(st.integers(-(10**6), 10**6))
+def test_superscripts_translate_digit_by_digit(n):
+    back = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    assert superscript(n).translate(back) == str(n)
