@@ -113,10 +113,11 @@ class Parameter:
     def _validate_grid(self, value: Any) -> tuple[float, ...]:
         if isinstance(value, str):
             values: tuple[float, ...] = parse_grid(value, name=self.label)
-        elif isinstance(value, Iterable):
-            values = tuple(float(v) for v in value)
         else:
-            values = (float(value),)
+            try:
+                values = tuple(float(v) for v in (value if isinstance(value, Iterable) else (value,)))
+            except (TypeError, ValueError):
+                raise ParameterError(self.label, value, self.expected) from None
         for number in values:
             if not self._inside(number) or number in (float("inf"), float("-inf")):
                 raise ParameterError(self.label, number, self.expected)
