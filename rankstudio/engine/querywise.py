@@ -135,11 +135,11 @@ def centre(values: Floats, ptr: Ints) -> Floats:
     -------
     ndarray of shape (m, n)
     """
-    sizes = np.diff(ptr)
-    shifted: Floats = values - np.repeat(values[ptr[:-1]], sizes, axis=0)
-    means = np.add.reduceat(shifted, ptr[:-1], axis=0) / sizes[:, None]
-    shifted -= np.repeat(means, sizes, axis=0)
-    return shifted
+    from rankstudio.engine._centring_kernel import centre_rows  # noqa: PLC0415 - numba, where it is needed
+
+    out = np.empty_like(values)
+    centre_rows(values, ptr, out)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,13 +168,14 @@ class QueryStatistics:
         -----
         O(mn²) time and O(Qn²) memory for m documents, n features and Q queries.
         """
-        joined = np.column_stack((X, y))
-        width = joined.shape[1]
-        gram = np.empty((ptr.size - 1, width, width))
+        n = X.shape[1]
+        gram = np.empty((ptr.size - 1, n + 1, n + 1))
         for q in range(ptr.size - 1):
-            rows = joined[ptr[q] : ptr[q + 1]]
-            np.matmul(rows.T, rows, out=gram[q])
-        return cls(gram, gram.sum(axis=0), int(joined.shape[0]))
+            rows, labels = X[ptr[q] : ptr[q + 1]], y[ptr[q] : ptr[q + 1]]
+            np.matmul(rows.T, rows, out=gram[q, :n, :n])
+            gram[q, n, :n] = gram[q, :n, n] = labels @ rows
+            gram[q, n, n] = labels @ labels
+        return cls(gram, gram.sum(axis=0), int(X.shape[0]))
 
     @property
     def n_features(self) -> int:
@@ -193,9 +194,10 @@ class QueryStatistics:
         return varies
 
     def in_blocks(self, size: int) -> Floats:
-        """Return the Gram matrices with ``size`` queries side by side, shape (ceil(Q / size), n + 1, n + 1, size).
+        """Return the Gram matrices with ``size`` queries side by side.
 
-        The last block is filled up with zeros. Kept for the next call.
+        Of shape (ceil(Q / size), n + 1, n + 1, size). The last block is filled up with zeros. Kept for the
+        next call.
         """
         if size not in self._blocks:
             blocks = -(-self.n_queries // size)
