@@ -158,24 +158,27 @@ def _read_features(
     first = i
     previous, greatest, count = 0, 0, 0
     ascending = True
+    problem, place = FINE, 0
     while True:
         i = skip_blanks(i)
         if byte_at(i) == NEWLINE or byte_at(i) == HASH:
             break
         number, begin = read_id(i)
-        problem = _id_problem(number, begin, most_features)
+        problem, place = _id_problem(number, begin, most_features), i
         if problem != FINE:
-            return _fail(tally, problem, i - base)
+            break
         if number <= previous and ascending:
             ascending = False
             _mark_ids(first, i, seen, row)
         if not ascending and _is_repeated(number, seen, row):
-            return _fail(tally, ID_REPEATED, i - base)
+            problem = ID_REPEATED
+            break
         previous = number
-        greatest = max(greatest, number)
         value, i, status = read_value(begin)
         if status == NOT_A_NUMBER:
-            return _fail(tally, BAD_VALUE, begin - base)
+            problem, place = BAD_VALUE, begin
+            break
+        greatest = max(greatest, number)
         count += 1
         if status == ABSENT and tally[FIRST_MISSING] < 0:
             tally[FIRST_MISSING] = begin - base
@@ -188,7 +191,7 @@ def _read_features(
             _note_hard(hard, tally, row, number - 1, begin - base, i - base)
     tally[VALUES] += count
     tally[GREATEST_ID] = max(tally[GREATEST_ID], greatest)
-    return i
+    return i if problem == FINE else _fail(tally, problem, place - base)
 
 
 @inlined

@@ -20,7 +20,7 @@ _FOLD = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
 _PARTS = {
     "train": re.compile(r"train", re.IGNORECASE),
     "vali": re.compile(r"vali|valid|validation|dev", re.IGNORECASE),
-    "test": re.compile(r"test|eval", re.IGNORECASE),
+    "test": re.compile(r"test", re.IGNORECASE),
 }
 _VERSION = re.compile(r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE)
 _SUFFIXES = ("", ".txt", ".letor", ".dat", ".data", ".svm", ".svmlight", ".libsvm", ".ltr")
@@ -53,8 +53,8 @@ def open_dataset(
     ----------
     path : str or path-like
         A file (one fold that has only a train part), a folder that holds the parts of one fold, a folder that
-        holds Fold1 … FoldK, or a folder around one of these. Parts are recognised by how their names
-        begin: train, vali/valid/validation/dev, test.
+        holds Fold1 … FoldK, or a folder around one of these. Parts are recognised by how their names (or what
+        follows a dot in them) begin: train, vali/valid/validation/dev, test.
     missing, normalize, progress, cancelled, cache
         See `rankstudio.engine.data.reader.load_letor`; progress is over the bytes of all files.
 
@@ -152,8 +152,11 @@ def _folds_in(folder: Path) -> list[_FoldFiles]:
 def _parts_in(folder: Path) -> dict[str, Path]:
     """Return the files of one fold by part."""
     parts: dict[str, Path] = {}
+    data = [child for child in _children(folder) if child.is_file() and _is_data(child)]
     for name, pattern in _PARTS.items():
-        candidates = [c for c in _children(folder) if c.is_file() and _is_data(c) and pattern.match(c.name)]
+        candidates = [c for c in data if pattern.match(c.name)]
+        if not candidates:  # Yahoo's set1.train.txt
+            candidates = [c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))]
         if len(candidates) > 1:
             raise DatasetError(
                 f"{folder}: found {_listed(candidates)} for the {name} part, expected one file."

@@ -156,7 +156,7 @@ def _cut(path: Path, text: Bytes, size: int, pool: Executor, watch: Watch) -> li
     while at < size:
         at = _line_end(text, min(at + _PIECE, size) - 1, size)
         ends.append(at)
-    begins = [begin, *ends[:-1]]
+    begins = [begin, *ends][: len(ends)]
     counts = [pool.submit(_count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
     pieces: list[_Piece] = []
     row = 0

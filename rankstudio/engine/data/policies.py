@@ -71,7 +71,7 @@ def normalize_queries(X: Floats, query_ptr: Ints) -> None:
     with np.errstate(over="ignore"):
         span = np.maximum.reduceat(X, query_ptr[:-1], axis=0) - low
     if not np.isfinite(span).all():  # the difference of two huge numbers
-        X *= 0.5
+        X *= np.repeat(np.where(np.isfinite(span), 1.0, 0.5), rows, axis=0)
         normalize_queries(X, query_ptr)
         return
     X -= np.repeat(low, rows, axis=0)
