@@ -1,0 +1,84 @@
+"""Write the pages of the guide that follow from the program's own lists: methods and measures.
+
+python docs/generate.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rankstudio.engine.catalog import CATALOG, Kind, Method, Parameter
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
+
+HERE = Path(__file__).parent
+NOTE = "<!-- Written by docs/generate.py. -->\n"
+
+
+def methods_page() -> str:
+    """Return the page on methods, from the catalog."""
+    parts = ["# Methods\n", NOTE]
+    parts += [_method(entry) for entry in CATALOG]
+    return "\n".join(parts)
+
+
+def _method(entry: Method) -> str:
+    lines = [
+        f"## {entry.label}\n",
+        f"*{entry.citation}: {entry.title}.* In plans and on the command line: `{entry.key}`.\n",
+        f"{entry.summary}\n",
+        f"Its criterion is the {entry.criterion}.\n" if entry.criterion else "",
+        "| Parameter | Values | Default | Meaning |",
+        "|---|---|---|---|",
+        *(_parameter(p) for p in entry.parameters),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _parameter(p: Parameter) -> str:
+    default = p.default if p.kind is Kind.CHOICE else p.format(p.default) or p.none_label or "none"
+    source = f" ({p.source})" if p.source else ""
+    return f"| **{p.label}** `{p.option}`, `{p.name}` | {p.expected} | {default} | {p.help}{source} |"
+
+
+def measures_page() -> str:
+    """Return the page on measures and their conventions."""
+    lines = [
+        "# Measures and their conventions\n",
+        NOTE,
+        "Programs agree on the names of measures, not on their values. RankStudio therefore says with every",
+        "number which *convention* it follows, and offers those of the programs that the field compares with.\n",
+        "## Measures\n",
+        "| Measure | What it is |",
+        "|---|---|",
+        *(_measure(family) for family in FAMILIES),
+        "",
+        "## Conventions\n",
+    ]
+    for c in CONVENTIONS.values():
+        lines += [
+            f"### {c.label}\n",
+            f"`{c.key}`, observed in {c.source}. {c.summary}\n",
+            "| | |",
+            "|---|---|",
+        ]
+        lines += [f"| {what} | {how} |" for what, how in c.rules]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _measure(family: Family) -> str:
+    names, first = {
+        Cut.NONE: (family.name, "all documents"),
+        Cut.OPTIONAL: (f"{family.name}, {family.name}@k", "all documents, or the first k"),
+        Cut.NEEDED: (f"{family.name}@k", "the first k documents"),
+    }[family.cut]
+    return f"| **{names}** | {family.label}. {family.help.format(first=first)} |"
+
+
+PAGES = {"methods.md": methods_page, "measures.md": measures_page}
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (HERE / name).write_text(page(), encoding="utf-8")
