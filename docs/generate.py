@@ -48,7 +48,7 @@ def measures_page() -> str:
         "# Measures and their conventions\n",
         NOTE,
         "Programs agree on the names of measures, not on their values. RankStudio therefore says with every",
-        "number which *convention* it follows, and offers those of the programs that the field compares with.\n",
+        "number which *convention* it follows, and offers those of the programs that the field compares\nwith.\n",
         "## Measures\n",
         "| Measure | What it is |",
         "|---|---|",
