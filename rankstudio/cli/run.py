@@ -16,7 +16,7 @@ from rankstudio.cli.tables import as_text
 from rankstudio.engine.catalog import CATALOG, Kind, Parameter
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.events import FoldFinished, RunStarted
+from rankstudio.engine.experiment.events import FoldFinished
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan
 from rankstudio.engine.experiment.results import FoldResult, RunResult
 from rankstudio.engine.grid import format_number
@@ -157,7 +157,6 @@ class _Run:
     plan: Plan
     dataset: FoldedDataset
     folds: list[FoldResult] = field(default_factory=list)
-    started: RunStarted | None = None
 
 
 def carry_out(plan: Plan, *, stated: set[str], out: Path | None, figures: bool, as_json: bool) -> int:
@@ -212,9 +211,9 @@ def _follow(going: _Run) -> None:
 
     with Progress() as progress:
         for event in _closing(events(going.plan, going.dataset)):
-            progress.show(event)
             if isinstance(event, FoldFinished):
-                going.folds.append(event.result)
+                going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
+            progress.show(event)
 
 
 def _closing(events: Any) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -83,15 +84,20 @@ def stage(app: QApplication) -> Iterator[Callable[..., QWidget]]:
 
 @pytest.fixture(autouse=True)
 def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
-    """Fail on warnings of Qt's, and on timers and threads that outlive the test's widgets."""
+    """Fail on Qt's warnings, exceptions in slots, and timers and threads that outlive the widgets."""
     said: list[str] = []
 
     def listen(kind: QtMsgType, _context: object, text: str) -> None:
         if kind != QtMsgType.QtDebugMsg and not text.startswith(_EXPECTED):
             said.append(text)
 
+    def note(kind: type[BaseException], error: BaseException, _trace: object) -> None:
+        said.append(f"{kind.__name__}: {error}")
+
     before = qInstallMessageHandler(listen)
+    hook, sys.excepthook = sys.excepthook, note
     yield
+    sys.excepthook = hook
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     deadline = time.monotonic() + _GRACE
     while time.monotonic() < deadline and _TIMERS.running(_pending):
@@ -100,7 +106,7 @@ def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
     threads = [t.objectName() or type(t).__name__ for t in _THREADS.running(QThread.isRunning)]
     theme.set_mode("light")
     qInstallMessageHandler(before)
-    assert not said, f"Qt complained: {said}"
+    assert not said, f"Qt or a slot complained: {said}"
     assert not timers, f"timers were left running: {timers}"
     assert not threads, f"threads were left running: {threads}"
 

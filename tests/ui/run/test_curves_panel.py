@@ -103,4 +103,7 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     assert panel.validation_plot.choice is None
     assert panel.caption() == "click a curve to choose k"
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
+    panel.validation_plot.flush()
+    low, high = panel.validation_plot.ranges()[0]
+    assert low < 46 < high
     assert panel._note(0, 46)[1] == "validation MAP 0.4000"
