@@ -86,5 +86,5 @@ def sequential(colors: Colors, n: int) -> list[QColor]:
     The end of the map that comes close to the ground is left out: yellow on white, dark violet on black.
     """
     low, high = (0.24, 1.0) if colors.dark else (0.0, 0.9)
-    spots = np.linspace(low, high, n) if n > 1 else np.array([(low + high) / 2])
+    spots = np.linspace(low, high, n) if n != 1 else np.array([(low + high) / 2])
     return [QColor(int(r), int(g), int(b)) for r, g, b in viridis(spots)]

@@ -32,6 +32,7 @@ class InspectorPanel(Panel):
         self.setObjectName("inspector-panel")
         self.plot = DensityPlot(theme)
         self.plot.setObjectName("density-plot")
+        self.plot.setAccessibleName("Values by relevance")
         self.facts = QLabel()
         self.facts.setObjectName("inspector-facts")
         self.facts.setProperty("role", "caption")

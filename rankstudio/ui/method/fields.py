@@ -143,7 +143,7 @@ class Field(QWidget):
         set_icon(self.reset_button, self.theme, "reset", "muted", 14)
         self.grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(4)
+        grid.setHorizontalSpacing(2)
         grid.setVerticalSpacing(3)
         top = Qt.AlignmentFlag.AlignTop
         self.label.setFixedHeight(_ROW)

@@ -8,6 +8,7 @@ from pyqtgraph import GraphicsView
 from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
+from shiboken6 import isValid
 
 from rankstudio.ui.colors import Colors
 from rankstudio.ui.plots.axes import Axes, AxesLayer, FocusLayer
@@ -69,7 +70,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._timer.timeout.connect(self.flush)
         self.add_layer(AxesLayer(self))
         self.add_layer(FocusLayer(self))
-        theme.changed.connect(self.restyle)
+        theme.changed.connect(self._on_theme)
 
     # What subclasses say
 
@@ -153,6 +154,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             layer.update()
 
     @Slot()
+    def _on_theme(self) -> None:
+        """Follow the theme for as long as the plot lives: the connection outlives a closed window's plots."""
+        if isValid(self):
+            self.restyle()
+
     def restyle(self) -> None:
         """Take on the theme's present colours."""
         self.setBackground(self.theme.colors.panel)
@@ -179,12 +185,17 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Remember where a click may have begun."""
         self._pressed = event.position() if event.button() == Qt.MouseButton.LeftButton else None
         super().mousePressEvent(event)
+        if self._pressed is not None:
+            event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Recognise a click: press and release at one spot."""
         super().mouseReleaseEvent(event)
         began, self._pressed = self._pressed, None
-        if began is not None and (began - event.position()).manhattanLength() < 5:
+        if began is None:
+            return
+        event.accept()
+        if (began - event.position()).manhattanLength() < 5:
             self.click(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

@@ -6,6 +6,7 @@ and fonts then come out the same on a screen of any pixel ratio, in a 300 dpi pi
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
@@ -43,6 +44,7 @@ class Layer(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
         self.clipped = clipped
         self.on_paper = on_paper
         self._bounds = QRectF()
+        self._broken = False
         self.setZValue(z)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
@@ -63,17 +65,29 @@ class Layer(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        """Draw on the screen."""
-        self.render_to(painter, self.plot.frame(), self.plot.theme.colors)
+        """Draw on the screen.
+
+        An exception that leaves a painting method ends the process without a word, so it is reported as any
+        other unexpected one is, once, and the layer stays blank.
+        """
+        if self._broken:
+            return
+        try:
+            self.render_to(painter, self.plot.frame(), self.plot.theme.colors)
+        except Exception:
+            self._broken = True
+            sys.excepthook(*sys.exc_info())
 
     def render_to(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw on any device, clipped as the layer wants."""
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.clipped:
-            painter.setClipRect(frame.area.adjusted(-SPILL, -SPILL, SPILL, SPILL))
-        self.draw(painter, frame, colors)
-        painter.restore()
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self.clipped:
+                painter.setClipRect(frame.area.adjusted(-SPILL, -SPILL, SPILL, SPILL))
+            self.draw(painter, frame, colors)
+        finally:
+            painter.restore()
 
 
 def pen(color: QColor, width: float, dash: tuple[float, ...] = ()) -> QPen:

@@ -93,8 +93,11 @@ class CurvesPanel(Panel):
         self.set_caption(self._explanation())
         self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or "criterion"))
         self.criterion_plot.setVisible(bool(criterion))
+        self._live = None
+        # A ranker's one step has all features at once: where its point lies is known when it comes.
+        x_range = (1, n_steps) if n_steps > 1 else None
         for plot in self.plots().values():
-            plot.set_family(list(self._paths), [self.label(key) for key in self._paths], (1, max(2, n_steps)))
+            plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
 
     def add_step(self, key: Key, k: int, criterion: float, validation: Mapping[str, float]) -> None:
         """Let a curve grow by one point."""

@@ -1,0 +1,58 @@
+"""What all places have in common: they follow the theme, have names, and can be reached by keyboard."""
+
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QTableView
+
+from rankstudio.ui.colors import DARK, LIGHT
+from rankstudio.ui.data.panel import DataPanel
+from rankstudio.ui.inspect.features_panel import FeaturesPanel
+from rankstudio.ui.inspect.inspector_panel import InspectorPanel
+from rankstudio.ui.method.form import MethodForm
+from rankstudio.ui.plots import Plot
+from rankstudio.ui.results.runs_panel import RunsPanel
+from rankstudio.ui.run.candidates_panel import CandidatesPanel
+from rankstudio.ui.run.curves_panel import CurvesPanel
+from rankstudio.ui.run.heat_panel import HeatPanel
+
+PANELS = (
+    DataPanel,
+    MethodForm,
+    CurvesPanel,
+    CandidatesPanel,
+    HeatPanel,
+    FeaturesPanel,
+    InspectorPanel,
+    RunsPanel,
+)
+INTERACTIVE = (QAbstractButton, QComboBox, QLineEdit, QTableView, Plot)
+
+
+@pytest.fixture(params=PANELS, ids=lambda panel: panel.__name__)
+def panel(request, stage, theme):
+    return stage(request.param(theme), 420, 320)
+
+
+def grounds(panel):
+    """The colours inside the panel's lower left corner, which no contents reach."""
+    image = panel.grab().toImage()
+    return {QColor(image.pixel(x, image.height() - 4)).name() for x in (14, 15)}
+
+
+def test_panels_follow_the_theme(panel, theme):
+    assert grounds(panel) == {LIGHT.panel}
+    theme.set_mode("dark")
+    QCoreApplication.processEvents()
+    assert grounds(panel) == {DARK.panel}
+
+
+def test_everything_to_act_on_has_a_name_and_can_be_reached_by_keyboard(panel):
+    assert panel.objectName()
+    shown = [w for kind in INTERACTIVE for w in panel.findChildren(kind) if w.isVisible() and w.isEnabled()]
+    for widget in shown:
+        if widget.objectName().startswith("qt_"):
+            continue
+        text = widget.text() if isinstance(widget, QAbstractButton) else ""
+        assert widget.accessibleName() or text, widget
+        assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus, widget
