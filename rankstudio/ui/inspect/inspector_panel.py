@@ -82,6 +82,6 @@ def facts(profile: FeatureProfile) -> str:
         name = profile.closest_name.replace("&", "&amp;").replace("<", "&lt;")
         number = f"{profile.correlation:.2f}".replace("-", "−")
         parts.append(
-            f'closest: <a href="{profile.closest_id}">{profile.closest_id} {name}</a> (r = {number})'
+            f'closest: <a href="{profile.closest_id}">{profile.closest_id} {name}</a> (r\u00a0=\u00a0{number})'
         )
     return " · ".join(parts)
