@@ -81,7 +81,6 @@ def facts(profile: FeatureProfile) -> str:
     if profile.closest_id is not None:
         name = profile.closest_name.replace("&", "&amp;").replace("<", "&lt;")
         number = f"{profile.correlation:.2f}".replace("-", "−")
-        parts.append(
-            f'closest: <a href="{profile.closest_id}">{profile.closest_id} {name}</a> (r\u00a0=\u00a0{number})'
-        )
+        link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
+        parts.append(f"closest: {link} (r\u00a0=\u00a0{number})")
     return " · ".join(parts)
