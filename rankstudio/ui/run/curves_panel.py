@@ -233,7 +233,9 @@ class CurvesPanel(Panel):
         values = dict(zip(path.ks, path.validation.get(self._measure, []), strict=False))
         if k not in values:
             return ()
-        where = f"k = {k} · {self.label(key)} · chosen" if self._lambdas else f"k = {k} · chosen"
+        where = (
+            f"k = {k} · {self.label(key)} · chosen" if self._lambdas or key == LIVE else f"k = {k} · chosen"
+        )
         return where, f"validation {self._measure} {values[k]:.4f}"
 
     @Slot(object, object)

@@ -106,4 +106,6 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     panel.validation_plot.flush()
     low, high = panel.validation_plot.ranges()[0]
     assert low < 46 < high
-    assert panel._note(0, 46)[1] == "validation MAP 0.4000"
+    assert panel._note(0, 46) == ("k = 46 · chosen", "validation MAP 0.4000")
+    panel.set_path(LIVE, [46], [0.5], {"MAP": [0.25]}, value=8.0)
+    assert panel._note(LIVE, 46) == ("k = 46 · λ = 2³ · chosen", "validation MAP 0.2500")
