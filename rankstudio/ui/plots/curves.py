@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtCore import QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -217,12 +217,14 @@ class CurvesPlot(Plot):
         """Return one row per k and one column per curve; the band's three at the end."""
         return numbers(self.family, self.band, self._x_name)
 
+    @Slot()
     def reset_zoom(self) -> None:
         """Show the readable range again; from there, all points, extremes included."""
         self._show_all = not self._zoomed and not self._show_all
         self._zoomed = False
         self.flush()
 
+    @Slot()
     def restyle(self) -> None:
         """Take on the theme's present colours."""
         self.zoom.style(self.theme.colors)
@@ -296,7 +298,7 @@ class CurvesPlot(Plot):
 
     def _fit_zoom(self) -> None:
         """Lay the mouse's area over the plot area."""
-        self.zoom.setGeometry(self.frame().area)
+        self.zoom.fit(self.frame().area)
 
     def _on_zoom(self, *_: object) -> None:
         """Keep what the user zoomed into, no further out than the data reach."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
 
 from rankstudio.ui.colors import Colors
 
@@ -33,6 +33,11 @@ class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setLimits(xMin=None, xMax=None, yMin=None, yMax=None, minXRange=None)
         self.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
 
+    def fit(self, area: QRectF) -> None:
+        """Lie over a plot area. The map from pixels to data is made now, not with the next painting."""
+        self.setGeometry(area)
+        self.updateMatrix()
+
     def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the x and y range in force."""
         (x0, x1), (y0, y1) = self.viewRange()
@@ -49,6 +54,10 @@ class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types
             return
         self.setMouseMode(pg.ViewBox.PanMode if moves else pg.ViewBox.RectMode)
         super().mouseDragEvent(event, axis)
+
+    def showAxRect(self, rect: QRectF, **_: Any) -> None:
+        """Zoom into a rectangle exactly, without the air that pyqtgraph adds."""
+        super().showAxRect(rect, padding=0)
 
     def keyPressEvent(self, event: Any) -> None:
         """Leave the keys to the plot."""

@@ -1,0 +1,96 @@
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
+
+from rankstudio.ui.plots import Bar, BarsPlot
+
+
+@pytest.fixture
+def plot(theme, stage):
+    made = BarsPlot(theme, "drop in criterion")
+    stage(made, 400, 200)
+    made.set_bars([Bar(i, f"feature {i}", v) for i, v in ((7, 0.1), (25, 0.9), (28, 0.7), (3, float("nan")))])
+    made.flush()
+    return made
+
+
+def middle(plot, number):
+    return plot.slots(plot.frame(), plot.shown())[number].center()
+
+
+def test_bars_go_from_the_longest_down_and_their_lengths_are_their_values(plot):
+    assert [bar.id for bar in plot.shown()] == [25, 28, 7]
+    heights = [rect.height() for rect in plot.slots(plot.frame(), plot.shown())]
+    assert heights[0] == pytest.approx(plot.frame().area.height())
+    assert heights[1] / heights[0] == pytest.approx(0.7 / 0.9)
+    assert heights[2] / heights[0] == pytest.approx(0.1 / 0.9)
+
+
+def test_the_caption_tells_the_winner_and_its_lead_once(plot):
+    told = []
+    plot.captioned.connect(told.append)
+    assert plot.caption() == "feature 25, ahead of feature 28 by 0.2"
+    plot.set_bars([Bar(1, "one", 0.5), Bar(2, "two", 0.5)])
+    plot.flush()
+    plot.flush()
+    plot.set_bars([Bar(1, "one", 0.5), Bar(2, "two", 0.8)], winner=1)
+    plot.flush()
+    plot.set_bars([Bar(1, "one", 0.5)])
+    plot.flush()
+    plot.set_bars([])
+    plot.flush()
+    assert told == ["one, tied with two", "one, behind two by 0.3", "one", ""]
+
+
+def test_a_click_picks_a_bar_by_its_column(plot):
+    told = []
+    plot.picked.connect(told.append)
+    for number in (2, 0):
+        at = QPointF(middle(plot, number).x(), plot.frame().area.top() + 5)
+        QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    QTest.mouseClick(
+        plot.viewport(), Qt.MouseButton.LeftButton, pos=plot.frame().area.bottomRight().toPoint()
+    )
+    assert told == [7, 25]
+
+
+def test_the_keys_walk_along_the_bars(plot):
+    told = []
+    plot.picked.connect(told.append)
+    plot.picked.connect(plot.choose)
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left):
+        QTest.keyClick(plot, key)
+    assert told == [25, 28, 7, 7, 28]
+
+
+def test_hovering_names_the_bar_and_its_distance(plot):
+    plot.hover(middle(plot, 1))
+    assert [(line.text, line.value) for line in plot.box.lines()] == [
+        ("feature 28", ""),
+        ("id 28", "0.7"),
+        ("behind the longest by", "0.2"),
+    ]
+    plot.hover(None)
+    assert plot.box.isHidden()
+
+
+def test_only_what_fits_is_shown_and_the_winner_always(plot):
+    plot.set_bars([Bar(i, str(i), 100.0 - i) for i in range(100)], winner=77)
+    shown = plot.shown()
+    assert 10 < len(shown) < 30
+    assert shown[-1].id == 77
+    assert [bar.id for bar in shown[:-1]] == list(range(len(shown) - 1))
+    assert len(plot.numbers()[1]) == 100
+
+
+def test_the_winner_alone_has_the_accent(plot):
+    image = plot.grab().toImage()
+    colors = [image.pixelColor(middle(plot, i).toPoint()).name() for i in range(3)]
+    assert colors[0] == plot.theme.colors.accent
+    assert set(colors[1:]) <= {plot.theme.colors.bar}
+
+
+def test_numbers_are_all_candidates_best_first(plot):
+    header, rows = plot.numbers()
+    assert header == ["id", "name", "drop in criterion"]
+    assert rows == [["25", "feature 25", 0.9], ["28", "feature 28", 0.7], ["7", "feature 7", 0.1]]

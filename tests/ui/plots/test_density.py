@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+
+from rankstudio.ui.plots import Density, DensityPlot
+
+XS = np.linspace(0, 1, 50)
+
+
+@pytest.fixture
+def plot(theme, stage):
+    made = DensityPlot(theme, x_label="BM25 of title")
+    stage(made, 360, 220)
+    made.set_densities(
+        [
+            Density("not relevant", XS, 1 - 0.5 * XS),
+            Density("relevant", XS, 2 * XS),
+            Density("highly relevant", np.empty(0), np.empty(0)),
+        ]
+    )
+    made.flush()
+    return made
+
+
+def test_the_axis_is_the_values_and_the_height_the_highest_density(plot):
+    (x0, x1), (y0, y1) = plot.ranges()
+    assert (x0, x1, y0) == (0, 1, 0)
+    assert y1 == pytest.approx(2.12)
+
+
+def test_hovering_tells_every_class_s_density(plot):
+    frame = plot.frame()
+    plot.hover(QPointF(frame.x_px(0.5), frame.area.center().y()))
+    assert [(line.text, line.value) for line in plot.box.lines()] == [
+        ("0.5", ""),
+        ("not relevant", "0.75"),
+        ("relevant", "1"),
+        ("highly relevant", "nan"),
+    ]
+    plot.hover(None)
+    assert plot.box.isHidden()
+
+
+def test_classes_are_told_apart_without_colour(plot):
+    plot.hover(plot.frame().area.center())
+    assert len({line.dash for line in plot.box.lines()[1:]}) == 3
+
+
+def test_numbers_are_one_row_a_point(plot):
+    header, rows = plot.numbers()
+    assert header == ["class", "value", "density"]
+    assert len(rows) == 100
+    assert rows[-1] == ["relevant", 1.0, 2.0]
+
+
+def test_the_legend_gives_way_to_the_curves(plot):
+    legend = plot._layers[3]
+    assert legend._left_is_free(plot.frame(), 120)
+    plot.set_densities([Density("a", XS, 2 - 2 * XS)])
+    assert not legend._left_is_free(plot.frame(), 120)
+
+
+def test_nothing_to_show_is_no_error(plot):
+    plot.set_densities([])
+    plot.flush()
+    plot.hover(plot.frame().area.center())
+    assert plot.is_empty() and plot.box.isHidden() and not plot.grab().isNull()

@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from rankstudio.ui.palettes import viridis
+from rankstudio.ui.plots import HeatMapPlot
+
+VALUES = np.arange(12.0).reshape(3, 4)
+VALUES[2, 3] = np.nan
+
+
+@pytest.fixture
+def plot(theme, stage):
+    made = HeatMapPlot(theme, "validation MAP")
+    stage(made, 400, 240)
+    made.set_values(VALUES, ["2⁰", "2¹", "2²"], ["1", "2", "3", "4"])
+    made.flush()
+    return made
+
+
+def middle(plot, row, column):
+    return plot.cell_rect(plot.frame(), row, column).center()
+
+
+def test_rows_go_up_and_columns_to_the_right(plot):
+    assert middle(plot, 2, 0).y() < middle(plot, 0, 0).y()
+    assert middle(plot, 0, 3).x() > middle(plot, 0, 0).x()
+
+
+def test_every_cell_is_found_again(plot):
+    for row in range(3):
+        for column in range(4):
+            rect = plot.cell_rect(plot.frame(), row, column)
+            assert plot.cell_at(rect.center()) == (row, column)
+            assert plot.cell_at(rect.topLeft()) == (row, column)
+    assert plot.cell_at(plot.frame().outer.topLeft()) is None
+
+
+def test_colours_are_viridis_between_the_second_and_the_ninety_eighth_percentile(plot):
+    low, high = plot.color_range()
+    known = VALUES[np.isfinite(VALUES)]
+    assert (low, high) == pytest.approx(tuple(np.quantile(known, (0.02, 0.98))))
+    image = plot.grab().toImage()
+    for cell in ((0, 0), (1, 2), (2, 2)):
+        drawn = image.pixelColor(middle(plot, *cell).toPoint()).getRgb()[:3]
+        wanted = viridis(np.array((VALUES[cell] - low) / (high - low)))
+        assert np.abs(np.array(drawn) - wanted.astype(int)).max() <= 5
+
+
+def test_a_cell_without_a_value_is_ground_and_cannot_be_picked(plot):
+    told = []
+    plot.picked.connect(lambda row, column: told.append((row, column)))
+    assert plot.grab().toImage().pixelColor(middle(plot, 2, 3).toPoint()).name() == plot.theme.colors.panel
+    for cell in ((2, 3), (2, 2), (0, 1)):
+        QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=middle(plot, *cell).toPoint())
+    assert told == [(2, 2), (0, 1)]
+
+
+def test_hovering_tells_where_and_how_much(plot):
+    plot.hover(middle(plot, 1, 2))
+    assert [(line.text, line.value) for line in plot.box.lines()] == [
+        ("k = 3 · λ = 2¹", ""),
+        ("validation MAP", "6.0000"),
+    ]
+    plot.hover(middle(plot, 2, 3))
+    assert plot.box.lines()[1].value == "no value"
+
+
+def test_the_keys_move_the_chosen_cell(plot):
+    plot.picked.connect(plot.choose)
+    plot.choose(1, 1)
+    for key, cell in (
+        (Qt.Key.Key_Up, (2, 1)),
+        (Qt.Key.Key_Right, (2, 2)),
+        (Qt.Key.Key_Right, (2, 2)),  # the next one has no value
+        (Qt.Key.Key_Down, (1, 2)),
+        (Qt.Key.Key_Left, (1, 1)),
+    ):
+        QTest.keyClick(plot, key)
+        assert plot.chosen == cell
+    assert plot.accessibleDescription() == "k = 2 · λ = 2¹. validation MAP 5.0000"
+
+
+def test_numbers_are_the_values(plot):
+    header, rows = plot.numbers()
+    assert header == ["λ", "k = 1", "k = 2", "k = 3", "k = 4"]
+    assert [row[0] for row in rows] == ["2⁰", "2¹", "2²"]
+    np.testing.assert_array_equal([row[1:] for row in rows], VALUES)
+
+
+def test_labels_must_fit_the_values(plot):
+    with pytest.raises(ValueError, match="3 rows"):
+        plot.set_values(VALUES.T, ["a", "b", "c"], ["1", "2", "3", "4"])
+
+
+@pytest.mark.parametrize("value", [0.5, np.nan])
+def test_equal_values_and_none_at_all_do_no_harm(plot, value):
+    plot.set_values([[value, value]], ["a"], ["1", "2"])
+    plot.choose(7, 7)
+    plot.flush()
+    assert not plot.grab().isNull()
+    assert plot.is_empty() == np.isnan(value)

@@ -1,0 +1,80 @@
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankstudio.ui.plots.ticks import (
+    DECIMAL_STEPS,
+    decimals,
+    integer_ticks,
+    nice_step,
+    nice_ticks,
+    tick_labels,
+)
+
+spans = st.floats(1e-9, 1e9)
+lows = st.floats(-1e6, 1e6)
+
+
+def test_the_axis_of_the_paper_s_figure():
+    assert integer_ticks(1, 46, 6) == [1, 10, 20, 30, 40, 46]
+    assert integer_ticks(1, 5, 8) == [1, 2, 3, 4, 5]
+    assert integer_ticks(0.2, 0.8, 5) == []
+    assert integer_ticks(3.4, 9.7, 3) == [4, 6, 8, 9]
+
+
+@given(st.integers(0, 500), st.integers(1, 3000), st.floats(2, 30))
+def test_integer_ticks_keep_the_ends_and_their_distance(low, span, count):
+    ticks = integer_ticks(low, low + span, count)
+    assert ticks[0] == low and ticks[-1] == low + span
+    assert ticks == sorted(set(ticks))
+    assert all(t == int(t) for t in ticks)
+    assert len(ticks) <= count + 3
+    if len(ticks) > 3:
+        gaps = [b - a for a, b in pairwise(ticks)]
+        assert min(gaps[0], gaps[-1]) >= 0.5 * max(gaps[1:-1])
+
+
+@given(spans, st.floats(1, 30))
+def test_a_step_is_round_and_gives_no_more_than_asked_for(span, count):
+    step = nice_step(span, count, DECIMAL_STEPS)
+    mantissa = step / 10.0 ** math.floor(math.log10(step) + 1e-9)
+    assert min(abs(mantissa - m) for m in (1, 2, 5, 10)) < 1e-6
+    assert span / step <= count * (1 + 1e-6)
+    assert span / step >= count / 5
+
+
+@given(lows, st.floats(1e-3, 1e6), st.floats(2, 12))
+def test_ticks_lie_inside_evenly(low, span, count):
+    ticks = nice_ticks(low, low + span, count)
+    air = span * 1e-6
+    assert all(low - air <= t <= low + span + air for t in ticks)
+    gaps = {round((b - a) / span, 6) for a, b in pairwise(ticks)}
+    assert len(gaps) <= 1
+
+
+@pytest.mark.parametrize(
+    ("ticks", "labels"),
+    [
+        ([0.202, 0.204, 0.206], ["0.202", "0.204", "0.206"]),
+        ([0.0, 0.25, 0.5], ["0.00", "0.25", "0.50"]),
+        ([-1.0, 0.0, 1.0], ["−1", "0", "1"]),
+        ([0.0, 5000.0], ["0", "5,000"]),
+        ([1e7, 2e7], ["1e+07", "2e+07"]),
+        ([0.5], ["0.5"]),
+        ([], []),
+    ],
+)
+def test_labels_tell_ticks_apart(ticks, labels):
+    assert tick_labels(ticks) == labels
+
+
+@given(st.integers(0, 9))
+def test_decimals_of_a_power_of_ten(places):
+    assert decimals(10.0**-places) == places
+
+
+def test_degenerate_spans_do_no_harm():
+    assert nice_step(0.0, 5) == nice_step(float("nan"), 5) == nice_step(float("inf"), 5) == 1.0
