@@ -1,0 +1,260 @@
+from dataclasses import dataclass
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction, QColor, QGuiApplication, QHelpEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QStyleOptionViewItem, QToolTip
+
+from rankstudio.engine.errors import OutputError
+from rankstudio.ui.widgets import Column, Dot, Progress, Table
+from rankstudio.ui.widgets.columns import is_missing
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Feature:
+    id: int
+    name: str
+    weight: float
+    gain: float | None = None
+    pinned: bool = False
+
+
+ROWS = [
+    Feature(39, "LMIR.DIR of whole document", 0.24, 10.0),
+    Feature(7, "BM25 of title", -0.3123456789, 9.0, pinned=True),
+    Feature(25, "bm25, of anchor", NAN, None),
+    Feature(23, "LMIR.DIR of body", 0.1, 100.0),
+]
+COLUMNS = [
+    Column("dot", "", kind="dot", value=lambda row: Dot(row.id % 7), width=30),
+    Column("id", "id", align="right", tone="muted"),
+    Column("name", "feature", stretch=True, mark=lambda row: row.pinned, bold=lambda row: row.id == 39),
+    Column("weight", "weight", kind="weight"),
+    Column("gain", "gain", align="right", format=".1f", tooltip="What the criterion gained"),
+]
+
+
+@pytest.fixture
+def table(theme, stage):
+    made = Table(theme, COLUMNS, "features-table", identity=lambda row: row.id)
+    stage(made, 460, 200)
+    made.set_rows(ROWS)
+    return made
+
+
+@pytest.fixture
+def chosen(table):
+    told = []
+    table.chosen.connect(lambda row: told.append(row.id))
+    return told
+
+
+def ids(table):
+    return [row.id for row in table.rows()]
+
+
+def shown(table, row):
+    model = table.model()
+    return [model.index(row, column).data() for column in range(model.columnCount())]
+
+
+def click(table, row, column=2):
+    at = table.visualRect(table.model().index(row, column)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_cells_are_formatted_and_what_is_missing_is_a_dash(table):
+    assert shown(table, 0) == ["", "39", "LMIR.DIR of whole document", "+0.24", "10.0"]
+    assert shown(table, 1)[3] == "−0.31"
+    assert shown(table, 2)[3:] == ["–", "–"]
+    assert is_missing(None) and is_missing(NAN) and not is_missing(0)
+
+
+def test_numbers_sort_as_numbers_and_missing_ones_stay_at_the_end(table):
+    table.sortByColumn(4, Qt.SortOrder.AscendingOrder)
+    assert ids(table) == [7, 39, 23, 25]
+    table.sortByColumn(4, Qt.SortOrder.DescendingOrder)
+    assert ids(table) == [23, 39, 7, 25]
+    table.sortByColumn(2, Qt.SortOrder.AscendingOrder)
+    assert ids(table) == [7, 25, 23, 39]
+    table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+    assert ids(table) == [39, 7, 25, 23]
+
+
+def test_the_header_sorts_on_a_click(table):
+    header = table.horizontalHeader()
+    at = QPoint(header.sectionViewportPosition(1) + 8, 10)
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert ids(table) == [7, 23, 25, 39]
+
+
+def test_the_user_s_choice_is_told_the_program_s_is_not(table, chosen):
+    click(table, 1)
+    QTest.keyClick(table, Qt.Key.Key_Down)
+    table.choose(ROWS[3])
+    assert chosen == [7, 25]
+    assert table.current() is ROWS[3]
+    table.choose(None)
+    assert table.current() is None
+
+
+def test_a_click_tells_row_and_column(table):
+    told = []
+    table.cellClicked.connect(lambda row, key: told.append((row.id, key)))
+    click(table, 2, 3)
+    assert told == [(25, "weight")]
+
+
+def test_new_contents_of_the_same_rows_keep_choice_and_scroll_and_tell_nobody(table, chosen):
+    click(table, 1)
+    chosen.clear()
+    news = [Feature(row.id, row.name, 5.0) for row in ROWS]
+    table.set_rows(news)
+    assert table.current() is news[1]
+    assert shown(table, 1)[3] == "+5.00"
+    table.set_rows(news[::-1][:3])
+    assert table.current() is news[1]
+    table.set_rows(news[2:])
+    assert table.current() is None
+    assert chosen == []
+
+
+def test_copying_takes_the_selected_rows_with_a_header_and_all_digits(table):
+    click(table, 1)
+    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == (
+        "id\tfeature\tweight\tgain\n7\tBM25 of title\t-0.3123456789\t9.0\n"
+    )
+
+
+def test_copying_without_a_selection_takes_everything_in_the_order_shown(table):
+    table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    table.copy()
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["id", "7", "23", "25", "39"]
+
+
+def test_csv_is_the_whole_table_quoted_where_needed(table, tmp_path):
+    table.export_csv(tmp_path / "a.csv")
+    text = (tmp_path / "a.csv").read_text(encoding="utf-8")
+    assert text == table.rows_as_csv()
+    assert text.splitlines()[3] == '25,"bm25, of anchor",,'
+
+
+def test_saving_says_when_it_cannot(table, tmp_path, monkeypatch):
+    said = []
+    table.failed.connect(said.append)
+    for name in ("a", "no/b.csv", ""):
+        answer = (str(tmp_path / name) if name else "", "CSV (*.csv)")
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
+        table.save_as()
+    assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
+    assert len(said) == 1 and "b.csv could not be written" in said[0]
+    with pytest.raises(OutputError):
+        table.export_csv(tmp_path / "no" / "b.csv")
+
+
+def test_the_menu_has_the_row_s_own_actions_first(table):
+    table.row_actions = lambda row: [QAction(f"Pin {row.id}", table)]
+    texts = [action.text() for action in table.menu(ROWS[0]).actions()]
+    assert texts == ["Pin 39", "", "Copy", "Save as CSV…"]
+    assert [action.text() for action in table.menu().actions()] == ["Copy", "Save as CSV…"]
+
+
+def pixels(table, row, column):
+    rect = table.visualRect(table.model().index(row, column))
+    image = table.viewport().grab(rect).toImage()
+    return [image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())]
+
+
+def test_bars_are_as_long_as_their_weights_and_negative_ones_look_different(table, theme):
+    colors = theme.colors
+    positive, small = pixels(table, 0, 3).count(colors.accent), pixels(table, 3, 3).count(colors.accent)
+    assert positive > 1.8 * small > 0
+    assert colors.accent not in pixels(table, 1, 3)
+    assert pixels(table, 1, 3).count(colors.muted) > positive
+    assert colors.accent not in pixels(table, 2, 3)
+
+
+def test_marks_and_dots_are_drawn(table, theme):
+    assert theme.colors.accent in pixels(table, 1, 2)
+    assert theme.colors.accent not in pixels(table, 0, 2)
+    assert theme.category(39 % 7).color.name() in pixels(table, 0, 0)
+
+
+def test_a_chosen_row_is_tinted_in_both_themes(table, theme):
+    click(table, 1)
+    QTest.mouseMove(table.viewport(), QPoint(5, 195))
+    for mode in ("light", "dark"):
+        theme.set_mode(mode)
+        assert pixels(table, 1, 4)[0] == QColor(theme.colors.tint).name()
+        assert theme.colors.tint not in pixels(table, 3, 4)
+
+
+def test_the_row_under_the_mouse_lights_up(table, theme):
+    before = pixels(table, 2, 4)[0]
+    QTest.mouseMove(table.viewport(), table.visualRect(table.model().index(2, 0)).center())
+    assert pixels(table, 2, 4)[0] == theme.colors.inset != before
+
+
+def test_progress_shows_a_bar_and_its_text(theme, stage):
+    column = Column("status", "status", kind="progress", value=lambda row: row[0], width=200)
+    table = Table(theme, [column], "runs")
+    stage(table, 240, 120)
+    table.set_rows([(Progress(0.5, "0:12 left"),), ("done",), (Progress(1.0),)])
+    assert [shown(table, i)[0] for i in range(3)] == ["0:12 left", "done", ""]
+    half, none, full = (pixels(table, i, 0).count(theme.colors.accent) for i in range(3))
+    assert none == 0 < half < full
+    table.sortByColumn(0, Qt.SortOrder.AscendingOrder)  # bars and words mixed: no error
+    assert table.rows_as_csv().splitlines()[0] == "status"
+
+
+def test_texts_that_are_cut_off_show_as_tooltips(table, monkeypatch):
+    told = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _at, text, *_: told.append(text))
+    table.setColumnWidth(2, 60)
+    table.horizontalHeader().setStretchLastSection(False)
+    table.resize(240, 200)
+    event = QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(), QPoint())
+    for column in (1, 2):
+        index = table.model().index(0, column)
+        table.itemDelegate().helpEvent(event, table, QStyleOptionViewItem(), index)
+    assert told == ["", "LMIR.DIR of whole document"]
+
+
+def test_rows_are_29_pixels_and_names_are_there_for_screen_readers(table):
+    assert table.rowHeight(0) == table.horizontalHeader().height() == 29
+    assert table.objectName() == "features-table"
+    assert table.accessibleName() == "features table"
+    assert table.model().headerData(4, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_tab_leaves_the_table(table):
+    assert not table.tabKeyNavigation()
+
+
+def test_an_empty_table_says_what_will_be_here(theme, stage):
+    table = Table(theme, COLUMNS, "empty")
+    stage(table, 300, 120)
+    blank = table.viewport().grab().toImage()
+    table.placeholder = "No run yet."
+    assert table.viewport().grab().toImage() != blank
+
+
+def test_other_columns_of_the_same_rows(table, chosen):
+    click(table, 1)
+    chosen.clear()
+    table.set_columns([Column("name", "feature", stretch=True), Column("id", "id")])
+    assert shown(table, 0) == ["LMIR.DIR of whole document", "39"]
+    assert table.current() is ROWS[1]
+    assert chosen == []
+
+
+def test_mappings_are_rows_too(theme, stage):
+    table = Table(theme, [Column("a", "A"), Column("b", "B", format=str.upper)], "mappings")
+    stage(table)
+    table.set_rows([{"a": 1, "b": "x"}])
+    assert shown(table, 0) == ["1", "X"]
