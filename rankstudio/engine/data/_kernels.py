@@ -25,7 +25,7 @@ from rankstudio.engine.data._tokens import (
     skip_blanks,
     skip_token,
 )
-from rankstudio.engine.data._words import byte_at, next_newline
+from rankstudio.engine.data._words import byte_at, copy_bytes, next_newline
 from rankstudio.engine.data.diagnosis import (
     BAD_FEATURE,
     BAD_LABEL,
@@ -284,7 +284,6 @@ def parse(
 @kernel
 def gather(text: Bytes, begin: Ints, end: Ints, offsets: Ints, out: Bytes) -> None:
     """Copy the spans ``text[begin[r]:end[r]]`` to ``out[offsets[r]:offsets[r + 1]]``."""
+    source, target = text.ctypes.data, out.ctypes.data
     for r in range(begin.shape[0]):
-        shift = offsets[r] - begin[r]
-        for i in range(begin[r], end[r]):
-            out[i + shift] = text[i]
+        copy_bytes(source + begin[r], target + offsets[r], end[r] - begin[r])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rankstudio.engine.data._jit import inlined
@@ -48,6 +49,18 @@ def word_at(typing_context: Any, address: Any) -> Any:
         return builder.load(place, align=1)
 
     return types.uint64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def copy_bytes(typing_context: Any, source: Any, target: Any, length: Any) -> Any:
+    """Copy bytes from one address to another; the two stretches must not overlap."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        places = [builder.inttoptr(address, ir.IntType(8).as_pointer()) for address in args[:2]]
+        cgutils.raw_memcpy(builder, dst=places[1], src=places[0], count=args[2], itemsize=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -1,9 +1,9 @@
 """The dataset that comes with RankStudio: small, made up, and worth a look.
 
 It is drawn from a model of a web search engine. A document matches a query in its body, its anchors, its
-title and its URL, and it has an authority of its own; features of one stream are different views of one match,
-so that after the first of them the others have little to add. Features of the query alone (the IDFs) cannot
-rank anything.
+title and its URL, and it has an authority of its own; features of one stream are different views of one
+match, so that after the first of them the others have little to add. Features of the query alone (the IDFs)
+cannot rank anything.
 """
 
 from __future__ import annotations
