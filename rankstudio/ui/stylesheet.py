@@ -115,6 +115,7 @@ QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabl
 QComboBox QLineEdit, QSpinBox QLineEdit, QDoubleSpinBox QLineEdit {
   border: none; background: transparent; padding: 0; min-height: 0;
 }
+QComboBox { combobox-popup: 0; }
 QComboBox::drop-down { border: none; width: 24px; }
 QComboBox::down-arrow { image: url("$chevron"); width: 12px; height: 12px; }
 QComboBox::down-arrow:disabled { image: url("$chevron_faint"); }
@@ -123,6 +124,9 @@ QComboBox QAbstractItemView {
   selection-background-color: $tint; selection-color: $text;
 }
 QComboBox QAbstractItemView::item { min-height: 26px; padding: 0 6px; border-radius: 5px; }
+QComboBox QAbstractItemView::item:hover, QComboBox QAbstractItemView::item:selected {
+  background: $tint; color: $text;
+}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {
   border: none; background: transparent; width: 20px; subcontrol-origin: border;
 }
@@ -143,6 +147,8 @@ QRadioButton::indicator:checked { background: $panel; border: 5px solid $accent;
 QCheckBox:focus, QRadioButton:focus { color: $accent; }
 QCheckBox::indicator:focus { border: 2px solid $accent; width: 12px; height: 12px; }
 QCheckBox::indicator:disabled { border-color: $line; background: $panel; }
+QCheckBox::indicator:checked:disabled { border-color: $line_hover; background: $line_hover; }
+QRadioButton::indicator:checked:disabled { border-color: $line_hover; }
 
 QSlider:horizontal { min-height: 22px; background: transparent; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line; }
