@@ -164,7 +164,7 @@ def check(name: str, result: object, expected: Matrix) -> str:
 
 
 def in_file_order(dataset: object) -> Matrix:
-    """Return our features with the rows where the file has them: a query's documents may be scattered there."""
+    """Return our features with the rows as in the file, where a query's documents may be scattered."""
     X, rows = dataset.X, dataset.file_rows  # type: ignore[attr-defined]
     return X if rows is None else X[np.argsort(rows)]
 

@@ -21,6 +21,17 @@ _PIECE = 1 << 20
 _GZIP = b"\x1f\x8b"
 
 
+def physical_memory() -> float:
+    """Return how many bytes of memory the machine has; infinity where it does not say.
+
+    Asked before large allocations, because Linux grants any of them and ends the program later.
+    """
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # not on Windows: there the allocation itself fails
+        return float("inf")
+
+
 def regular_file_size(path: Path) -> int:
     """Return the size of a file in bytes.
 
@@ -148,6 +159,8 @@ def _unpack_member(path: Path, packed: Bytes, position: int, pieces: list[bytes]
 
 def _padded(path: Path, size: int) -> Bytes:
     try:
+        if size > physical_memory():
+            raise MemoryError
         content = np.empty(size + PADDING, dtype=np.uint8)
     except MemoryError:
         raise FileAccessError(path, f"the file, of {size} bytes, does not fit into memory.") from None

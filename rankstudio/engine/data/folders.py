@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankstudio.engine.data import files
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, Source
 from rankstudio.engine.data.known import identify
 from rankstudio.engine.data.policies import Missing, Normalize, check_policies
 from rankstudio.engine.data.reader import make_dataset, read_table
+from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.watch import Progress, Watch
 from rankstudio.engine.errors import DatasetError, FileAccessError
 
@@ -76,7 +77,10 @@ def open_dataset(
     folds = _find_folds(path)
     paths = [file for fold in folds for file in fold.parts.values()]
     watch = Watch(progress, cancelled, sum(files.regular_file_size(file) for file in paths))
-    tables = {file: read_table(file, watch, refuse=missing == "refuse", cache=cache) for file in paths}
+    tables: dict[Path, tuple[Table, Source]] = {}
+    for file in paths:
+        tables[file] = read_table(file, watch, refuse=missing == "refuse", cache=cache)
+        _check_memory(path, sum(table.X.nbytes for table, _ in tables.values()))
     width = max(table.X.shape[1] for table, _ in tables.values())
     _check_widths({file: (table.X.shape[1], table.dense) for file, (table, _) in tables.items()})
     datasets: dict[Path, RankingDataset] = {}
@@ -181,6 +185,15 @@ def _children(folder: Path) -> list[Path]:
 def _listed(paths: Iterable[Path]) -> str:
     names = [path.name for path in paths]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _check_memory(path: Path, needed: int) -> None:
+    """Raise `DatasetError` before the parts of a dataset are more than the machine can hold."""
+    if needed > 0.9 * files.physical_memory():
+        raise DatasetError(
+            f"{path}: its files need more than {needed / 1e9:.1f} GB of memory, which is what there is; "
+            "please open a single fold."
+        )
 
 
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from rankstudio.engine.data.diagnosis import (
     OVERFLOW,
     format_error,
 )
-from rankstudio.engine.data.files import PADDING
+from rankstudio.engine.data.files import PADDING, physical_memory
 from rankstudio.engine.data.grouping import copy_comments, group
 from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.watch import Watch
@@ -210,7 +209,7 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
     """Return arrays for the rows, or say that they do not fit."""
     needed = 8 * rows * width
     try:
-        if needed > _physical_memory():
+        if needed > physical_memory():
             raise MemoryError
         return _Rows.empty(rows, width)
     except MemoryError:
@@ -218,13 +217,6 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
             f"{path}: {rows} documents with {width} features need {needed / 1e9:.1f} GB of memory, more than "
             f"there is. Every feature becomes a column, so leave out unused ones or number them anew."
         ) from None
-
-
-def _physical_memory() -> float:
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # not on Windows: there the allocation itself fails
-        return float("inf")
 
 
 def _parse_piece(text: Bytes, piece: _Piece, rows: _Rows, most_features: int, refuse: bool) -> _Outcome:

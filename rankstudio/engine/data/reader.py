@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rankstudio.engine import threads
 from rankstudio.engine.data import cache as tables
 from rankstudio.engine.data import files
 from rankstudio.engine.data.dataset import RankingDataset, Source, default_names
@@ -100,8 +101,7 @@ def read_table(
 ) -> tuple[Table, Source]:
     """Read a file, or find what was once read from the same bytes; see `load_letor` for the rest."""
     content = files.read_file(path, watch)
-    processors = max(1, min(8, os.cpu_count() or 1))
-    with ThreadPoolExecutor(processors, thread_name_prefix="letor") as pool:
+    with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         try:
             checksum = pool.submit(files.checksum, content, watch)
             table = _recall(watch.result(checksum), n_features, refuse) if cache else None

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rankstudio.engine.data import files
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.errors import Cancelled, DatasetError, FileAccessError, FormatError
 
@@ -172,3 +173,14 @@ def test_names_beside_the_folds_win_and_a_bad_file_of_names_warns_once(tmp_path:
     assert all(part.feature_names == d.feature_names for f in d.folds for part in f.parts.values())
     (tmp_path / "feature_names.txt").write_text("BM25\n")
     assert len(open_dataset(tmp_path).warnings) == 1
+
+
+def test_more_than_the_machine_can_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, "Fold1/train.txt", "Fold2/train.txt")
+    size = len(LINE % 1)
+    monkeypatch.setattr(files, "physical_memory", lambda: float(size))
+    with pytest.raises(DatasetError, match="please open a single fold"):
+        open_dataset(tmp_path)
+    monkeypatch.setattr(files, "physical_memory", lambda: float(size - 1))
+    with pytest.raises(FileAccessError, match="does not fit into memory"):
+        open_dataset(tmp_path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import subprocess
+import sys
 import threading
 import time
 from fractions import Fraction
@@ -204,3 +206,11 @@ def test_constant_features_and_integer_query_ids(path: Path) -> None:
     assert d.constant_features.tolist() == [True, False]
     assert d.qid.tolist() == [7, 7, 9]
     assert load_letor(path).qid.tolist() == ["10", "10", "A"]
+
+
+def test_what_the_window_imports_at_its_start_is_light() -> None:
+    code = (
+        "import sys; from rankstudio.engine.data import cache, folders, known, reader, sample, writer; "
+        "sys.exit(', '.join({'numba', 'scipy', 'pandas', 'sklearn'} & set(sys.modules)) or 0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
