@@ -33,7 +33,9 @@ def log_to_file(folder: Path) -> logging.Handler | None:
     """Keep a log of what goes wrong; None where the folder cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(folder / "rankstudio.log", maxBytes=500_000, backupCount=1, encoding="utf-8")
+        handler = RotatingFileHandler(
+            folder / "rankstudio.log", maxBytes=500_000, backupCount=1, encoding="utf-8"
+        )
     except OSError:
         return None
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -72,7 +74,9 @@ class CrashReports:
         _log.warning("Unexpected error:\n%s", report)
         self._write(report)
         if self.tell is not None:
-            self.tell(f"Something failed unexpectedly: {kind.__name__}: {error}. The details are in {self.path}.")
+            self.tell(
+                f"Something failed unexpectedly: {kind.__name__}: {error}. The details are in {self.path}."
+            )
 
     def last(self) -> str:
         """Return the report of the last start that went wrong, "" where there is none."""

@@ -14,16 +14,15 @@ from PySide6.QtCore import QObject, Signal
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.ui.desk import Bench, LivePath, PathWanted, Tested
 from rankstudio.ui.jobs import Ending, Job, Outcome
 from rankstudio.ui.record import RunRecord
+from rankstudio.ui.run.curves_panel import LIVE
 from rankstudio.ui.runs import Runs
 from rankstudio.ui.study import Study
 from rankstudio.ui.worker import Worker
-
-LIVE = "live"
-"""The key of the curve that is computed for the slider."""
 
 MIDDLE = 64.0
 
@@ -74,10 +73,11 @@ class Current(QObject):
     failed = Signal(str)
     """A path could not be computed; a sentence."""
 
-    def __init__(self, study: Study, runs: Runs, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(
+        self, study: Study, runs: Runs, worker: Worker, bench: Bench, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._study, self._runs, self._worker = study, runs, worker
-        self._bench = Bench()
+        self._study, self._runs, self._worker, self._bench = study, runs, worker, bench
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._job: Job | None = None
@@ -220,6 +220,6 @@ def _position(path: PathResult, k: int | None, best: int | None, select_by: str)
         return int(np.abs(path.sizes - k).argmin())
     if best is not None:
         return best
-    if select_by in path.validation:
-        return int(np.nanargmax(path.validation[select_by]))
-    return int(np.nanargmin(path.criterion)) if np.isfinite(path.criterion).any() else len(path.steps) - 1
+    values = path.validation.get(select_by, path.criterion)
+    lower = select_by not in path.validation or not measure(select_by).higher_is_better
+    return int(np.where(np.isnan(values), np.inf, values if lower else -values).argmin())

@@ -20,8 +20,9 @@ from rankstudio.ui.jobs import CancelFlag, JobFunction
 from rankstudio.ui.record import fingerprint, grid_of
 
 if TYPE_CHECKING:
+    from rankstudio.engine.data.statistics import DatasetSummary
     from rankstudio.engine.experiment.runner import PreparedFold
-    from rankstudio.engine.inspection import FeatureProfile
+    from rankstudio.engine.inspection import FeatureProfile, Inspector
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03
@@ -113,25 +114,13 @@ def _with_progress(call: Callable[[Callable[[int, int], None]], Any]) -> Iterato
     yield future.result()
 
 
-def describe(dataset: FoldedDataset, number: int) -> JobFunction:
-    """Make the job that yields the statistics of a fold's training part."""
+def describe(dataset: FoldedDataset, number: int | None) -> JobFunction:
+    """Make the job that yields the statistics of a fold's training part, or of the whole dataset (None)."""
 
-    def work(_: CancelFlag) -> Iterator[Any]:
-        from rankstudio.engine.data import statistics  # noqa: PLC0415 - on the worker only
+    def work(_: CancelFlag) -> Iterator[DatasetSummary]:
+        from rankstudio.engine.data.statistics import describe_fold  # noqa: PLC0415 - on the worker only
 
-        fold = next(f for f in dataset.folds if f.number == number)
-        yield statistics.describe(fold.train)
-
-    return work
-
-
-def inspect(fold: Fold, column: int, convention: str) -> JobFunction:
-    """Make the job that yields the profile of one feature of a fold's training part."""
-
-    def work(_: CancelFlag) -> Iterator[FeatureProfile]:
-        from rankstudio.engine.inspection import profile  # noqa: PLC0415 - on the worker only
-
-        yield profile(fold.train, column, convention)
+        yield describe_fold(dataset, number)
 
     return work
 
@@ -144,6 +133,7 @@ class Bench:
 
     def __init__(self) -> None:
         self._prepared: OrderedDict[tuple[int, str], tuple[Fold, PreparedFold]] = OrderedDict()
+        self._inspector: Inspector | None = None
 
     def path(self, wanted: PathWanted) -> JobFunction:
         """Make the job that yields the whole path that is wanted (LivePath)."""
@@ -163,6 +153,19 @@ class Bench:
         def work(_: CancelFlag) -> Iterator[Tested]:
             if fold.test is not None:
                 yield Tested(step, self._fold(plan, fold).evaluate(step, "test"))
+
+        return work
+
+    def inspect(self, fold: Fold, column: int, convention: str) -> JobFunction:
+        """Make the job that yields the profile of a feature of a fold's training part (FeatureProfile)."""
+
+        def work(_: CancelFlag) -> Iterator[FeatureProfile]:
+            from rankstudio.engine.inspection import Inspector  # noqa: PLC0415 - on the worker only
+
+            inspector = self._inspector
+            if inspector is None or (inspector.dataset, inspector.convention) != (fold.train, convention):
+                inspector = self._inspector = Inspector(fold.train, convention)
+            yield inspector.profile(column)
 
         return work
 

@@ -124,6 +124,11 @@ class RunRecord:
                 self.result = event.result
 
     @property
+    def n_folds(self) -> int:
+        """How many folds the run has."""
+        return len(self.plan.folds or self.dataset.folds)
+
+    @property
     def progress(self) -> float:
         """Share of the work that is done, 0 to 1."""
         if self.state is RunState.DONE:

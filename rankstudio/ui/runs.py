@@ -61,6 +61,10 @@ class Runs(QObject):
         """All runs, in the order in which they were asked for."""
         return tuple(self._records.values())
 
+    def record(self, key: int) -> RunRecord:
+        """Return a run by its key."""
+        return self._records[key]
+
     @property
     def shown(self) -> RunRecord | None:
         """The run whose curves are shown."""

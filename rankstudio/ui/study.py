@@ -11,7 +11,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from rankstudio.engine.catalog import Kind, Parameter
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.experiment.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan
 from rankstudio.ui.record import grid_of
 
 
@@ -119,6 +119,10 @@ class Study(QObject):
                 if p.kind is not Kind.FEATURES
             }
             plan = self.plan.changed(parameters=kept, folds=(), convention=dataset.convention)
+            if any(fold.vali is None for fold in dataset.folds):
+                plan = plan.changed(select_by=CRITERION)
+            elif plan.select_by == CRITERION:
+                plan = plan.changed(select_by=plan.measures[0])
         self._dataset = dataset
         self._state = State(plan.changed(data=data))
         self._fold = dataset.folds[0].number
@@ -158,7 +162,9 @@ class Study(QObject):
         same_method = plan.method == self.plan.method
         self._do(State(plan, self.choice if same_method else Choice()), text)
 
-    def set_parameters(self, method: str, values: Mapping[str, Any], text: str = "editing the method") -> None:
+    def set_parameters(
+        self, method: str, values: Mapping[str, Any], text: str = "editing the method"
+    ) -> None:
         """Change method or parameters."""
         self.change(text, method=method, parameters=dict(values))
 
@@ -174,7 +180,11 @@ class Study(QObject):
         present = feature in parameters[name]
         parameters[name] = _without(parameters[name], feature) if present else (*parameters[name], feature)
         parameters[other] = _without(parameters[other], feature)
-        verb = ("unpinning" if present else "pinning") if name == "pinned" else ("allowing" if present else "banning")
+        verb = (
+            ("unpinning" if present else "pinning")
+            if name == "pinned"
+            else ("allowing" if present else "banning")
+        )
         self.change(f"{verb} feature {feature}", parameters=parameters)
 
     def _do(self, state: State, text: str, *, merge: bool = False) -> None:

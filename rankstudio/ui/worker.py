@@ -99,10 +99,12 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
         return Outcome(Ending.CANCELLED)
     except RankStudioError as error:
         return Outcome(Ending.FAILED, str(error))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the program goes on and the user is told
+    except Exception as error:
         _log.warning("%s failed unexpectedly", job.what, exc_info=True)
         text = f"{job.what} failed unexpectedly: {type(error).__name__}: {error}"
-        return Outcome(Ending.FAILED, text.rstrip(".") + ". The details are in the log.", traceback.format_exc())
+        return Outcome(
+            Ending.FAILED, text.rstrip(".") + ". The details are in the log.", traceback.format_exc()
+        )
 
 
 def _spare_a_core() -> None:

@@ -1,0 +1,70 @@
+"""Starting the window, in a fixed order: excepthook, identity, theme, window, then what it shows."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+import rankstudio
+from rankstudio.engine.experiment.plan import SAMPLE
+from rankstudio.ui.crash import CrashReports, data_folder, log_to_file
+from rankstudio.ui.icons import app_icon
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.settings import Settings
+from rankstudio.ui.theme import Theme
+
+_SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the window waits for it
+
+
+def main(argv: Sequence[str] = ()) -> int:
+    """Open the window and return the exit status when it is closed.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        A file, folder or plan to open; ``--sample`` opens the bundled sample and runs its study.
+    """
+    reports = CrashReports(data_folder())
+    reports.install()
+    logging.getLogger("rankstudio").setLevel(logging.INFO)
+    log_to_file(data_folder())
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    app = application()
+    settings = Settings()
+    theme = Theme(settings.theme)  # type: ignore[arg-type]
+    theme.apply(app)
+    window = MainWindow(theme, settings)
+    reports.tell = window.crashed.emit
+    window.show()
+    QTimer.singleShot(0, window, lambda: begin(window, argv, reports))
+    return app.exec()
+
+
+def application() -> QApplication:
+    """Return the application with its identity, made where there is none yet."""
+    running = QApplication.instance()
+    app = running if isinstance(running, QApplication) else QApplication(["rankstudio"])
+    app.setApplicationName("RankStudio")
+    app.setApplicationDisplayName("RankStudio")
+    app.setApplicationVersion(rankstudio.__version__)
+    app.setDesktopFileName("rankstudio")
+    app.setWindowIcon(app_icon())
+    return app
+
+
+def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> None:
+    """Do what waits until the window is there: open files, warm up, tell of the last crash."""
+    files = [argument for argument in argv if argument != "--sample"]
+    if "--sample" in argv:
+        window.open_path(SAMPLE, run=True)
+    elif files:
+        window.open_path(files[0])
+    else:
+        window.restore_study()
+    window.warm_up()
+    if reports.last():
+        window.tell_of_crash(reports)

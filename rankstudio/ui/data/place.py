@@ -1,0 +1,74 @@
+"""The Data place: what is open, and its statistics once the worker has computed them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.data.statistics import DatasetSummary
+from rankstudio.ui.data.panel import DataPanel
+from rankstudio.ui.desk import describe
+from rankstudio.ui.jobs import Ending, Job, Outcome
+from rankstudio.ui.study import Study
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.worker import Worker
+
+
+class DataPlace(QObject):
+    """Feeds the data panel, and turns a click on a fold into a look at it.
+
+    Parameters
+    ----------
+    theme : Theme
+    study : Study
+    worker : Worker
+        Where the statistics are computed.
+    """
+
+    failed = Signal(str)
+    foldChosen = Signal()
+    """The user chose a fold, and no longer follows the run."""
+
+    def __init__(self, theme: Theme, study: Study, worker: Worker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._study, self._worker = study, worker
+        self.panel = DataPanel(theme)
+        self.panel.foldChosen.connect(self._choose)
+        study.datasetChanged.connect(self._show)
+        study.foldChanged.connect(self._look)
+        study.planChanged.connect(self._show_convention)
+
+    @Slot()
+    def _show(self) -> None:
+        if self._study.dataset is not None:
+            self.panel.show_dataset(self._study.dataset)
+            self._show_convention()
+
+    @Slot()
+    def _show_convention(self) -> None:
+        if self._study.dataset is not None:
+            self.panel.set_convention(self._study.plan.convention)
+
+    @Slot()
+    def _look(self) -> None:
+        dataset, fold = self._study.dataset, self._study.fold
+        if dataset is None:
+            return
+        self.panel.set_fold(fold)
+        if self.panel.has_summary(fold):
+            return
+
+        def take(summary: DatasetSummary) -> None:
+            if self._study.dataset is dataset:
+                self.panel.show_summary(fold, summary)
+
+        what = f"Describing {dataset.name}"
+        self._worker.submit(Job(what, describe(dataset, fold), on_message=take, on_end=self._end))
+
+    @Slot(object)
+    def _choose(self, fold: int | None) -> None:
+        self.foldChosen.emit()
+        self._study.look_at(fold)
+
+    def _end(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.FAILED:
+            self.failed.emit(outcome.text)

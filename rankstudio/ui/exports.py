@@ -1,0 +1,148 @@
+"""What can leave the program just now: the items of the export dialog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.experiment.events import RunStarted
+from rankstudio.engine.experiment.plan import save_plan
+from rankstudio.engine.experiment.results import Chosen
+from rankstudio.engine.export.code import as_command, as_python
+from rankstudio.ui.current import Current, Model
+from rankstudio.ui.export.dialog import ExportItem, plot_formats
+from rankstudio.ui.inspect.place import InspectPlace
+from rankstudio.ui.plots import Plot, export_plot
+from rankstudio.ui.record import RunRecord
+from rankstudio.ui.results.place import ResultsPlace
+from rankstudio.ui.run.place import RunPlace
+from rankstudio.ui.runs import Runs
+from rankstudio.ui.study import Study
+from rankstudio.ui.widgets import Table
+
+if TYPE_CHECKING:
+    from rankstudio.engine.export.models import LinearModel
+
+_CSV = (("CSV", ".csv"),)
+
+
+def export_items(
+    study: Study, runs: Runs, current: Current, run: RunPlace, inspect: InspectPlace, results: ResultsPlace
+) -> tuple[ExportItem, ...]:
+    """Return everything that can be exported, with the reason where it cannot be just now."""
+    name = _stem(study.dataset.name if study.dataset else "rankstudio")
+    tables = (
+        ("features", "Features table", "The path as it is shown, with weights, gains and measures.",
+         inspect.features.table),
+        ("runs", "Runs table", "Every run with its measures.", results.panel.table),
+    )  # fmt: skip
+    plots = {
+        "criterion": ("Criterion curves", run.curves.criterion_plot),
+        "validation": ("Validation curves", run.curves.validation_plot),
+        "candidates": ("Candidates", run.candidates.plot),
+        "heat": ("λ × k", run.heat.plot),
+        "density": ("Density by relevance", inspect.inspector.plot),
+    }
+    return (
+        _model_item(study, current, name),
+        _run_item(runs.shown, name),
+        *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
+        *(_plot_item(key, label, plot, name) for key, (label, plot) in plots.items()),
+        *_plan_items(study, name),
+    )
+
+
+def _stem(name: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"
+
+
+def _model_item(study: Study, current: Current, name: str) -> ExportItem:
+    model = current.model
+
+    def write(path: Path) -> None:
+        from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
+
+        assert model is not None  # else the item is not available
+        save_model(path, _linear_model(study, current, model))
+
+    return ExportItem(
+        "model",
+        "Chosen model",
+        "Features and weights of the current model, by feature id and name, with what it measured.",
+        (("JSON", ".json"), ("CSV", ".csv")),
+        f"{name}-model",
+        write,
+        unavailable="" if model else "There is no current model: run a method, or move λ.",
+    )
+
+
+def _linear_model(study: Study, current: Current, model: Model) -> LinearModel:
+    from rankstudio.engine.experiment.reports import linear_model  # noqa: PLC0415 - brings the engine's kernels
+
+    dataset = study.dataset
+    assert dataset is not None  # there is a model of it
+    names = dataset.feature_ids, dataset.feature_names
+    started = RunStarted(model.plan, (model.fold.number,), (model.path.unit,), 1, *names)
+    validation = {name: float(values[model.position]) for name, values in model.path.validation.items()}
+    chosen = Chosen(model.path.unit, model.step)
+    return linear_model(started, dataset.name, chosen, {"validation": validation, "test": current.test})
+
+
+def _run_item(record: RunRecord | None, name: str) -> ExportItem:
+    def write(path: Path) -> None:
+        from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
+        from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
+        from rankstudio.engine.files import make_folder  # noqa: PLC0415 - first needed here
+
+        assert record is not None  # else the item is not available
+        folds = tuple(record.folds.values())
+        make_folder(path)
+        write_results(collect(record.plan, record.dataset, folds, record.clock.seconds), path)
+
+    there = record is not None and bool(record.folds)
+    return ExportItem(
+        "results",
+        "Results of the run",
+        "A folder with results.json, metrics.csv, features.csv and plan.toml, as the terminal writes it.",
+        (("Folder", ""),),
+        f"{name}-results",
+        write,
+        unavailable="" if there else "The run that is shown has no finished fold yet.",
+    )
+
+
+def _table_item(key: str, label: str, text: str, table: Table, name: str) -> ExportItem:
+    empty = "" if table.rows() else "The table is empty."
+    return ExportItem(
+        key, label, text, _CSV, f"{name}-{key}", table.export_csv, table.rows_as_csv, unavailable=empty
+    )
+
+
+def _plot_item(key: str, label: str, plot: Plot, name: str) -> ExportItem:
+    def write(path: Path) -> None:
+        export_plot(plot, path)
+
+    empty = "" if plot.numbers()[1] else "The plot is empty."
+    text = "The plot as it is shown, in the light colours; as CSV the numbers behind it."
+    return ExportItem(f"plot-{key}", label, text, plot_formats(), f"{name}-{key}", write, unavailable=empty)
+
+
+def _plan_items(study: Study, name: str) -> Iterator[ExportItem]:
+    plan = study.plan
+
+    def write(path: Path) -> None:
+        save_plan(plan, path)
+
+    text = "Everything that determines the numbers of a run; rankstudio run PLAN does it again."
+    yield ExportItem("plan", "Plan", text, (("TOML", ".toml"),), f"{name}-plan", write)
+    yield ExportItem(
+        "command", "Run as a command", "The command that does this run in a terminal.",
+        text=lambda: as_command(plan),
+    )  # fmt: skip
+    yield ExportItem(
+        "python",
+        "Run as Python",
+        "A program that does this run with the library.",
+        text=lambda: as_python(plan),
+    )

@@ -1,0 +1,132 @@
+"""The Features place: the current model's features, and one of them looked at closely."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.current import Current
+from rankstudio.ui.desk import Bench
+from rankstudio.ui.inspect.features_panel import FeaturesPanel
+from rankstudio.ui.inspect.inspector_panel import InspectorPanel
+from rankstudio.ui.jobs import Ending, Job, Outcome
+from rankstudio.ui.study import Study
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.worker import Worker
+
+
+class InspectPlace(QObject):
+    """Feeds features table and inspector, and turns what the user does there into changes of the study.
+
+    Parameters
+    ----------
+    theme : Theme
+    study, current
+        What is shown.
+    worker, bench
+        Where profiles of features are computed.
+    """
+
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        study: Study,
+        current: Current,
+        worker: Worker,
+        bench: Bench,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._study, self._current, self._worker, self._bench = study, current, worker, bench
+        self._feature: int | None = None
+        self._shown: tuple[object, ...] = ()
+        self.features = FeaturesPanel(theme)
+        self.inspector = InspectorPanel(theme)
+        self.features.chosen.connect(self._choose)
+        self.features.inspected.connect(self.inspect)
+        self.features.pinToggled.connect(self._pin)
+        self.features.banToggled.connect(self._ban)
+        self.inspector.inspected.connect(self.inspect)
+        study.datasetChanged.connect(self._forget)
+        study.foldChanged.connect(self._inspect_again)
+        study.planChanged.connect(self._inspect_again)
+        study.measureChanged.connect(self._show)
+        current.changed.connect(self._show)
+        current.tested.connect(self._show_test)
+
+    @property
+    def feature(self) -> int | None:
+        """Id of the feature that is inspected."""
+        return self._feature
+
+    @Slot(int)
+    def inspect(self, feature: int) -> None:
+        """Look closely at a feature, by its id, on the training part of the fold that is looked at."""
+        dataset = self._study.dataset
+        if dataset is None:
+            return
+        self._feature = feature
+        fold = self._study.watched or dataset.folds[0]
+        wanted = (feature, id(fold), self._study.plan.convention)
+        if wanted == self._shown:
+            return
+        self._shown = wanted
+        column = int(np.flatnonzero(dataset.feature_ids == feature)[0])
+        job = self._bench.inspect(fold, column, self._study.plan.convention)
+        self._worker.submit(
+            Job(
+                f"Describing feature {feature}",
+                job,
+                on_message=self.inspector.show_feature,
+                on_end=self._end,
+                slot="profile",
+            )
+        )
+
+    @Slot()
+    def _show(self) -> None:
+        model, dataset = self._current.model, self._study.dataset
+        if model is None or dataset is None:
+            self.features.clear()
+            return
+        ids, names = dataset.feature_ids, dataset.feature_names
+        self.features.show_path(model.path, ids, names, self._study.measure, model.k)
+        if self._feature is None and model.step.selected:
+            self.inspect(int(ids[model.step.selected[-1]]))
+
+    @Slot()
+    def _show_test(self) -> None:
+        model = self._current.model
+        if model is not None:
+            self.features.show_test(self._current.test, convention(model.plan.convention).label)
+
+    @Slot()
+    def _forget(self) -> None:
+        self._feature, self._shown = None, ()
+        self.inspector.clear()
+
+    @Slot()
+    def _inspect_again(self) -> None:
+        if self._feature is not None:
+            self.inspect(self._feature)
+
+    @Slot(int)
+    def _choose(self, k: int) -> None:
+        model = self._current.model
+        if model is not None:
+            self._study.choose(model.value, k)
+
+    @Slot(int)
+    def _pin(self, feature: int) -> None:
+        self._study.toggle("pinned", feature)
+
+    @Slot(int)
+    def _ban(self, feature: int) -> None:
+        self._study.toggle("banned", feature)
+
+    def _end(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.FAILED:
+            self.failed.emit(outcome.text)

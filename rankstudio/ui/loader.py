@@ -1,0 +1,118 @@
+"""Opening data: a job on the worker, a bar with progress and cancel, and nothing else changes until it is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan import SAMPLE, Plan
+from rankstudio.ui.desk import Progress, load
+from rankstudio.ui.jobs import Ending, Job, Outcome
+from rankstudio.ui.worker import Worker
+
+
+class Loader(QObject):
+    """Opens one file or folder at a time; a new request takes the place of the one under way.
+
+    Parameters
+    ----------
+    worker : Worker
+    """
+
+    started = Signal(str)
+    """What is opened: its name."""
+    progressed = Signal(float)
+    """Share that is read, 0 to 1."""
+    opened = Signal(object, object)
+    """The FoldedDataset, and the Plan that was to be opened with it or None."""
+    failed = Signal(str)
+    """A sentence; what is open stays open."""
+    ended = Signal()
+    """It is opened, failed or cancelled."""
+
+    def __init__(self, worker: Worker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker = worker
+        self._job: Job | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being opened."""
+        return self._job is not None
+
+    def open(self, path: str, options: Plan, plan: Plan | None = None) -> None:
+        """Open a file, a folder or ``"sample"``.
+
+        Parameters
+        ----------
+        path : str
+        options : Plan
+            Says what becomes of missing values, and whether to normalise.
+        plan : Plan, optional
+            To go on with, once the data are there.
+        """
+        if self._job is not None:
+            self._job.abandon()
+        name = "the sample" if path == SAMPLE else Path(path).name or path
+
+        def take(message: Progress | FoldedDataset) -> None:
+            if isinstance(message, Progress):
+                self.progressed.emit(message.done / message.total if message.total else 0.0)
+            else:
+                self.opened.emit(message, plan)
+
+        self._job = Job(f"Opening {name}", load(path, options), on_message=take, on_end=self._end)
+        self.started.emit(name)
+        self._worker.submit(self._job)
+
+    @Slot()
+    def cancel(self) -> None:
+        """Stop opening."""
+        if self._job is not None:
+            self._job.cancel()
+
+    def _end(self, outcome: Outcome) -> None:
+        self._job = None
+        self.ended.emit()
+        if outcome.ending is Ending.FAILED:
+            self.failed.emit(outcome.text)
+
+
+class LoadingBar(QWidget):
+    """Says what is being opened and how far it is, with a button to cancel."""
+
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("loading-bar")
+        self._text = QLabel()
+        self._bar = QProgressBar()
+        self._bar.setAccessibleName("Share that is read")
+        self._bar.setTextVisible(False)
+        self._bar.setRange(0, 1000)
+        self._cancel = QPushButton("Cancel")
+        self._cancel.setObjectName("cancel-loading")
+        self._cancel.clicked.connect(self.cancelled)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 4, 12, 4)
+        row.setSpacing(12)
+        row.addWidget(self._text)
+        row.addWidget(self._bar, 1)
+        row.addWidget(self._cancel)
+        self.hide()
+
+    @Slot(str)
+    def begin(self, name: str) -> None:
+        """Show that something is being opened."""
+        self._text.setText(f"Opening {name} …")
+        self._bar.setValue(0)
+        self.show()
+
+    @Slot(float)
+    def set_share(self, share: float) -> None:
+        """Show how much is read."""
+        self._bar.setValue(round(1000 * share))

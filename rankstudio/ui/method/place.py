@@ -1,0 +1,49 @@
+"""The Method place: the form and the study's plan are two views of the same parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject, Slot
+
+from rankstudio.ui.method.form import MethodForm
+from rankstudio.ui.study import Study
+from rankstudio.ui.theme import Theme
+
+
+class MethodPlace(QObject):
+    """Feeds the form, and turns edits into changes of the plan.
+
+    Parameters
+    ----------
+    theme : Theme
+    study : Study
+    """
+
+    def __init__(self, theme: Theme, study: Study, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._study = study
+        self.form = MethodForm(theme)
+        self.form.set_plan(study.plan)
+        self.form.edited.connect(self._edit)
+        self.form.selectByEdited.connect(self._select_by)
+        study.datasetChanged.connect(self._show_features)
+        study.planChanged.connect(self._show_plan)
+
+    @Slot()
+    def _show_features(self) -> None:
+        dataset = self._study.dataset
+        if dataset is not None:
+            self.form.set_features(dataset.feature_ids.tolist(), dataset.feature_names)
+
+    @Slot()
+    def _show_plan(self) -> None:
+        self.form.set_plan(self._study.plan)
+
+    @Slot(str, object)
+    def _edit(self, method: str, values: dict[str, Any]) -> None:
+        self._study.set_parameters(method, values)
+
+    @Slot(str)
+    def _select_by(self, name: str) -> None:
+        self._study.change(f"choosing by {name}", select_by=name)

@@ -1,0 +1,89 @@
+"""The Results place: keeps the table of runs up to date."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Slot
+
+from rankstudio.ui.record import RunRecord
+from rankstudio.ui.results.run_rows import RunRow, run_row
+from rankstudio.ui.results.runs_panel import RunsPanel
+from rankstudio.ui.runs import Runs
+from rankstudio.ui.theme import Theme
+
+
+class ResultsPlace(QObject):
+    """Feeds the table of runs. Progress is shown when :meth:`refresh` is called, not at every event.
+
+    Parameters
+    ----------
+    theme : Theme
+    runs : Runs
+    """
+
+    def __init__(self, theme: Theme, runs: Runs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._runs = runs
+        self._old: dict[int, RunRecord] = {}
+        self.panel = RunsPanel(theme)
+        self.panel.selected.connect(self._select)
+        self.panel.removed.connect(self._remove)
+        self.panel.cancelRequested.connect(self._cancel)
+        runs.added.connect(self._note)
+        runs.changed.connect(self._note)
+        runs.ended.connect(self._show)
+        runs.removed.connect(self._forget)
+        runs.shownChanged.connect(self._choose)
+
+    def refresh(self) -> None:
+        """Show what has changed since the last time."""
+        for record in self._old.values():
+            self.panel.update_run(record.key, _row(record))
+        if self._old:
+            self._choose()
+        self._old.clear()
+
+    @Slot(object)
+    def _note(self, record: RunRecord) -> None:
+        if record.key not in self._old and not any(row.key == record.key for row in self.panel.rows()):
+            self.panel.add_run(_row(record))
+        self._old[record.key] = record
+
+    @Slot(object)
+    def _show(self, record: RunRecord) -> None:
+        self._old.pop(record.key, None)
+        self.panel.update_run(record.key, _row(record))
+
+    @Slot(int)
+    def _forget(self, key: int) -> None:
+        self._old.pop(key, None)
+        self.panel.remove_run(key)
+
+    @Slot()
+    def _choose(self) -> None:
+        self.panel.choose(self._runs.shown.key if self._runs.shown else None)
+
+    @Slot(int)
+    def _select(self, key: int) -> None:
+        self._runs.show(self._runs.record(key))
+
+    @Slot(int)
+    def _remove(self, key: int) -> None:
+        self._runs.remove(self._runs.record(key))
+
+    @Slot(int)
+    def _cancel(self, key: int) -> None:
+        self._runs.stop(self._runs.record(key))
+
+
+def _row(record: RunRecord) -> RunRow:
+    return run_row(
+        record.key,
+        record.plan,
+        record.dataset.name,
+        tuple(record.folds.values()),
+        record.n_folds,
+        record.state.value,
+        record.progress,
+        record.seconds_left,
+        record.failure,
+    )

@@ -1,0 +1,252 @@
+"""The Run place: keeps curves, heat map and candidates showing what the shown run and the study say."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QObject, Slot
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.across import Across, AcrossFolds, across_folds
+from rankstudio.engine.experiment.events import Event, FoldFinished, StepDone, UnitFinished, UnitStarted
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.steps import Step
+from rankstudio.ui.current import LIVE, Current, Model
+from rankstudio.ui.record import RunRecord
+from rankstudio.ui.run.candidates_panel import CandidatesPanel
+from rankstudio.ui.run.curves_panel import CurvesPanel
+from rankstudio.ui.run.heat_panel import HeatPanel
+from rankstudio.ui.runs import Runs
+from rankstudio.ui.study import Study
+from rankstudio.ui.theme import Theme
+
+
+class RunPlace(QObject):
+    """Feeds the three panels of the middle column, and turns clicks on them into choices.
+
+    Parameters
+    ----------
+    theme : Theme
+    study, runs, current
+        What is shown.
+    """
+
+    def __init__(
+        self, theme: Theme, study: Study, runs: Runs, current: Current, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._study, self._runs, self._current = study, runs, current
+        self.curves = CurvesPanel(theme)
+        self.candidates = CandidatesPanel(theme)
+        self.heat = HeatPanel(theme)
+        self._following = False
+        self._heat_is_old = False
+        self._newest: tuple[StepDone, float | None] | None = None
+        self.curves.picked.connect(self._pick)
+        self.heat.picked.connect(self._pick)
+        study.datasetChanged.connect(self.rebuild)
+        study.foldChanged.connect(self.rebuild)
+        study.measureChanged.connect(self._show_measure)
+        study.choiceChanged.connect(self._mark_mean)
+        runs.shownChanged.connect(self.rebuild)
+        runs.told.connect(self._take)
+        current.changed.connect(self.mark)
+
+    def follow(self, following: bool) -> None:
+        """Follow the run from fold to fold, until the user looks at another one."""
+        self._following = following
+
+    @Slot()
+    def rebuild(self) -> None:
+        """Draw everything anew: other data, another fold, another run."""
+        study, record = self._study, self._record
+        self._newest = None
+        if study.dataset is None:
+            return
+        plan = record.plan if record else study.plan
+        lambdas = (record.grid_values if record else study.grid_values) if study.grid else ()
+        self.curves.set_measure(study.measure)
+        self.curves.begin(
+            plan.entry.label,
+            self._data_label(study.dataset),
+            lambdas if record else (),
+            _n_steps(plan, study.dataset),
+            plan.entry.criterion,
+        )
+        if record is not None:
+            for setting in range(len(lambdas) or 1):
+                self._draw_setting(record, setting)
+        self._draw_heat()
+        self.mark()
+
+    @Slot()
+    def mark(self) -> None:
+        """Show which model is the current one."""
+        model = self._current.model
+        if model is None:
+            self.curves.remove_path(LIVE)
+            self._unmark()
+            self._mark_mean()
+            return
+        if model.key == LIVE:
+            path = model.path
+            self.curves.set_path(LIVE, path.sizes, path.criterion, path.validation, model.value)
+            self.heat.choose(None)
+        else:
+            self.curves.remove_path(LIVE)
+            self.heat.choose(int(model.key), model.k)
+        self.curves.choose(model.key, model.k)  # type: ignore[arg-type]
+        self._show_candidates(model)
+
+    def refresh(self) -> None:
+        """Draw what has piled up since the last delivery of the worker."""
+        if self._heat_is_old:
+            self._draw_heat()
+        if self._newest is not None and self._current.model is None:
+            event, before = self._newest
+            self._show_step(event.step, before)
+        self._newest = None
+
+    @property
+    def _record(self) -> RunRecord | None:
+        record = self._runs.shown
+        return record if record is not None and record.dataset is self._study.dataset else None
+
+    def _data_label(self, dataset: FoldedDataset) -> str:
+        if len(dataset.folds) == 1:
+            return dataset.name
+        fold = self._study.fold
+        return f"{dataset.name} fold {fold}" if fold else f"{dataset.name}, mean over folds"
+
+    def _draw_setting(self, record: RunRecord, setting: int) -> None:
+        """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
+        fold = self._study.fold
+        if fold is None:
+            mean = _mean(record, setting)
+            if mean is not None:
+                means = {name: across.mean for name, across in mean.validation.items()}
+                self.curves.set_path(setting, mean.sizes, mean.criterion.mean, means)
+            return
+        path = record.paths.get((fold, setting))
+        if path is not None:
+            self.curves.set_path(setting, path.sizes, path.criterion, path.validation)
+        for event in record.growing.get((fold, setting), ()):
+            self._add(event)
+
+    def _add(self, event: StepDone) -> None:
+        k = len(event.step.selected)
+        self.curves.add_step(event.unit.setting, k, event.criterion, event.validation)
+
+    def _draw_heat(self) -> None:
+        self._heat_is_old = False
+        record, dataset = self._record, self._study.dataset
+        if record is None or dataset is None or not record.plan.entry.selects or not self._study.grid:
+            self.heat.clear()
+            return
+        values = record.grid_values
+        matrix = np.full((len(values), _n_steps(record.plan, dataset)), np.nan)
+        for setting in range(len(values)):
+            line = self._measured(record, setting)
+            matrix[setting, : line.size] = line
+        self.heat.set_values(values, matrix, self._study.measure)
+
+    def _measured(self, record: RunRecord, setting: int) -> np.ndarray:
+        """Return the shown measure along a path, or its mean over folds; nothing where there is no path."""
+        measure, fold = self._study.measure, self._study.fold
+        if fold is None:
+            mean = _mean(record, setting)
+            return mean.validation[measure].mean if mean and measure in mean.validation else np.empty(0)
+        path = record.paths.get((fold, setting))
+        return path.validation.get(measure, np.empty(0)) if path else np.empty(0)
+
+    def _unmark(self) -> None:
+        self.curves.choose(None)
+        self.heat.choose(None)
+        self.candidates.clear()
+
+    @Slot()
+    def _mark_mean(self) -> None:
+        """Mark the chosen setting while all folds are looked at, with the band of its folds."""
+        record, choice = self._record, self._study.choice
+        if self._study.fold is not None or record is None or choice.regularization is None:
+            return
+        setting = record.setting_of(choice.regularization)
+        mean = _mean(record, setting) if setting is not None else None
+        if mean is None or setting is None:
+            self._unmark()
+            return
+        k = choice.k if choice.k is not None else int(mean.sizes[0])
+        bands = {name: _interval(across) for name, across in mean.validation.items()}
+        self.curves.set_band(mean.sizes.tolist(), _interval(mean.criterion), bands)
+        self.curves.choose(setting, k)
+        self.heat.choose(setting, k)
+
+    def _show_candidates(self, model: Model) -> None:
+        before = model.path.steps[model.position - 1].criterion if model.position else None
+        self._show_step(model.step, before)
+
+    def _show_step(self, step: Step, before: float | None) -> None:
+        dataset = self._study.dataset
+        if dataset is None or not step.selected or not step.candidates.size:
+            self.candidates.clear()
+            return
+        ids = dataset.feature_ids
+        last = int(ids[step.selected[-1]])
+        self.candidates.show_step(step.number, step.candidates, ids, dataset.feature_names, last, before)
+
+    @Slot(object, object)
+    def _take(self, record: RunRecord, event: Event) -> None:
+        """Let the curves grow with a run."""
+        if record is not self._record:
+            return
+        fold = self._study.fold
+        match event:
+            case UnitStarted() if self._following and fold is not None:
+                self._study.look_at(event.unit.fold)
+            case StepDone() if event.unit.fold == fold:
+                self._add(event)
+                steps = record.growing[event.unit.fold, event.unit.setting]
+                self._newest = event, steps[-2].step.criterion if len(steps) > 1 else None
+            case UnitFinished() if fold is None or event.path.unit.fold == fold:
+                self._heat_is_old = True
+                if fold is None:
+                    self._draw_setting(record, event.path.unit.setting)
+            case FoldFinished() if event.result.fold == fold:
+                self._current.refresh()
+
+    @Slot(object, int)
+    def _pick(self, key: object, k: int) -> None:
+        record, model = self._record, self._current.model
+        if isinstance(key, int) and record is not None:
+            self._study.choose(record.grid_values[key], k)
+        elif model is not None:
+            self._study.choose(model.value, k)
+
+    @Slot()
+    def _show_measure(self) -> None:
+        self.curves.set_measure(self._study.measure)
+        self._draw_heat()
+        self.mark()
+
+
+def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
+    """Return how many steps a path has at most, 1 for a method that takes all features at once."""
+    if not plan.entry.selects:
+        return 1
+    most = plan.parameters.get("n_features_to_select")
+    return min(dataset.n_features, most) if most else dataset.n_features
+
+
+def _mean(record: RunRecord, setting: int) -> AcrossFolds | None:
+    paths: list[PathResult] = [
+        path for (_, s), path in sorted(record.paths.items(), key=_place) if s == setting
+    ]
+    return across_folds(paths) if paths else None
+
+
+def _place(item: tuple[tuple[int, int], PathResult]) -> tuple[int, int]:
+    return item[0]
+
+
+def _interval(across: Across) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return across.mean, across.low, across.high

@@ -1,0 +1,113 @@
+"""The toolbar: what is needed all the time, in the order in which it is needed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from rankstudio.ui.actions import Actions
+from rankstudio.ui.icons import SIZE, set_icon
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets import LambdaSlider
+
+FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
+"""Where the slider can stand between the values of the grid: quarters of powers, 2^-15 to 2^15."""
+
+
+class MainToolBar(QToolBar):
+    """Open, run, λ, what is shown, export, theme.
+
+    Parameters
+    ----------
+    actions : Actions
+    theme : Theme
+    """
+
+    valueMoved = Signal(float)
+    """The user moved the slider to a value of λ."""
+    themeToggled = Signal()
+
+    def __init__(self, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("Tools", parent)
+        self.setObjectName("main-toolbar")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setIconSize(QSize(SIZE, SIZE))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._theme = theme
+        self._add(actions["open"], "Open…", words=True)
+        self._add(actions["sample"], "Sample", words=True)
+        self.addSeparator()
+        self._add(actions["run"], "Run", words=True).setProperty("role", "primary")
+        for key in ("pause", "stop", "step"):
+            self._add(actions[key], actions[key].iconText())
+        self.addSeparator()
+        self.slider = LambdaSlider("λ", FINE)
+        self.slider.setMaximumWidth(340)
+        self.slider.setMinimumWidth(240)
+        self.slider.moved.connect(self._on_moved)
+        self.addWidget(self.slider)
+        self.addSeparator()
+        self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
+        self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
+        spacer = QWidget()
+        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(spacer)
+        self._add(actions["export"], "Export…", words=True)
+        self._theme_button = QToolButton()
+        self._theme_button.setObjectName("theme-button")
+        self._theme_button.clicked.connect(self.themeToggled)
+        self.addWidget(self._theme_button)
+        theme.changed.connect(self._show_theme)
+        self._show_theme()
+
+    def set_grid(self, values: Sequence[float], symbol: str) -> None:
+        """Let the slider stop at the values of the grid too; without a symbol there is nothing to move."""
+        self.slider.setEnabled(bool(symbol))
+        if symbol:
+            self.slider.set_values(sorted({*FINE, *values}))
+
+    def set_value(self, value: float) -> None:
+        """Show a value, telling nobody."""
+        values = self.slider.values()
+        place = bisect_left(values, value)
+        near = [i for i in (place - 1, place) if 0 <= i < len(values)]
+        self.slider.set_index(min(near, key=lambda i: abs(values[i] - value)))
+
+    def _add(self, action: QAction, text: str, *, words: bool = False) -> QToolButton:
+        """Add a button for an action; its text stays as it is here, whatever the menu says."""
+        button = QToolButton()
+        button.setObjectName(f"tool-{action.objectName()}")
+        button.setDefaultAction(action)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setAccessibleName(text)
+        action.setIconText(text)
+        style = Qt.ToolButtonStyle
+        button.setToolButtonStyle(style.ToolButtonTextBesideIcon if words else style.ToolButtonIconOnly)
+        self.addWidget(button)
+        return button
+
+    def _menu_button(self, name: str, menu: QMenu) -> QToolButton:
+        button = QToolButton()
+        button.setObjectName(name)
+        button.setMenu(menu)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.addWidget(button)
+        return button
+
+    @Slot(int)
+    def _on_moved(self, index: int) -> None:
+        self.valueMoved.emit(self.slider.values()[index])
+
+    @Slot()
+    def _show_theme(self) -> None:
+        """Show the sun in the dark and the moon in the light: what a click brings."""
+        text = "Light theme" if self._theme.dark else "Dark theme"
+        self._theme_button.setToolTip(text)
+        self._theme_button.setAccessibleName(text)
+        set_icon(self._theme_button, self._theme, "sun" if self._theme.dark else "moon")

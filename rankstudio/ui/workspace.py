@@ -1,0 +1,85 @@
+"""The places of the window, side by side: splitters between panels, their sizes remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from rankstudio.ui.settings import Settings
+
+GAP = 8
+
+
+class Workspace(QWidget):
+    """Data and Method at the left, Run in the middle, Features at the right, Runs below.
+
+    Parameters
+    ----------
+    left, right : sequence of QWidget
+        From top to bottom.
+    curves : QWidget
+        Above in the middle.
+    below : sequence of QWidget
+        Under the curves, side by side.
+    runs : QWidget
+        Over the whole width at the bottom.
+    """
+
+    def __init__(
+        self,
+        left: Sequence[QWidget],
+        curves: QWidget,
+        below: Sequence[QWidget],
+        right: Sequence[QWidget],
+        runs: QWidget,
+    ) -> None:
+        super().__init__()
+        self.setObjectName("workspace")
+        self.setProperty("role", "ground")
+        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        lower = _splitter("below-curves", horizontal, below, (1, 1), (390, 390))
+        columns = (
+            _splitter("left", vertical, left, (0, 1), (272, 320)),
+            _splitter("middle", vertical, (curves, lower), (3, 2), (320, 240)),
+            _splitter("right", vertical, right, (3, 2), (330, 240)),
+        )
+        upper = _splitter("columns", horizontal, columns, (0, 1, 0), (276, 790, 346))
+        self._outer = _splitter("rows", vertical, (upper, runs), (1, 0), (590, 190))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GAP, GAP, GAP, GAP)
+        column.addWidget(self._outer)
+
+    def save(self, settings: Settings) -> None:
+        """Remember the sizes."""
+        for splitter in self._splitters():
+            settings.set(f"splitters/{splitter.objectName()}", splitter.saveState())
+
+    def restore(self, settings: Settings) -> None:
+        """Take the sizes of the last time."""
+        for splitter in self._splitters():
+            state = settings.bytes(f"splitters/{splitter.objectName()}")
+            if state is not None:
+                splitter.restoreState(state)
+
+    def _splitters(self) -> list[QSplitter]:
+        return [self._outer, *self._outer.findChildren(QSplitter)]
+
+
+def _splitter(
+    name: str,
+    orientation: Qt.Orientation,
+    widgets: Sequence[QWidget],
+    stretch: Sequence[int],
+    sizes: Sequence[int],
+) -> QSplitter:
+    splitter = QSplitter(orientation)
+    splitter.setObjectName(name)
+    splitter.setHandleWidth(GAP)
+    splitter.setChildrenCollapsible(False)
+    for position, widget in enumerate(widgets):
+        splitter.addWidget(widget)
+        splitter.setStretchFactor(position, stretch[position])
+    splitter.setSizes(list(sizes))
+    return splitter
