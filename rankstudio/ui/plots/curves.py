@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
+from rankstudio.ui.plots.curve_key import KeyLayer
 from rankstudio.ui.plots.curve_layers import BandLayer, ChoiceLayer, CursorLayer, CurvesLayer
 from rankstudio.ui.plots.curve_values import (
     band_lines,
@@ -94,6 +95,7 @@ class CurvesPlot(Plot):
         self.add_layer(CurvesLayer(self, 1.0))
         self.add_layer(ChoiceLayer(self, 3.0))
         self.add_layer(CursorLayer(self, 2.0, on_paper=False))
+        self.add_layer(KeyLayer(self, 4.0, clipped=False, on_screen=False))
 
     # Data
 

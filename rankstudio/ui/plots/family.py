@@ -77,6 +77,11 @@ class Family:
         """The keys, in order."""
         return list(self.curves)
 
+    @property
+    def given(self) -> tuple[Hashable, ...]:
+        """The keys the family was made with, without those that came later."""
+        return self._given
+
     def is_empty(self) -> bool:
         """Tell whether no curve has a point."""
         return not any(curve.xs for curve in self.curves.values())

@@ -34,15 +34,24 @@ class Layer(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
         Layers with greater z lie above.
     clipped : bool
         Whether nothing is drawn outside of the plot area.
-    on_paper : bool
-        Whether the layer belongs to the figure; what follows the mouse does not.
+    on_paper, on_screen : bool
+        Whether the layer belongs to the figure in a file (what follows the mouse does not), and to the one in
+        the window (a key to the colours does not: the panel's caption and the box with values are there).
     """
 
-    def __init__(self, plot: Plot, z: float, clipped: bool = True, on_paper: bool = True) -> None:
+    def __init__(
+        self,
+        plot: Plot,
+        z: float,
+        clipped: bool = True,
+        on_paper: bool = True,
+        on_screen: bool = True,
+    ) -> None:
         super().__init__()
         self.plot = plot
         self.clipped = clipped
         self.on_paper = on_paper
+        self.on_screen = on_screen
         self._bounds = QRectF()
         self._broken = False
         self.setZValue(z)
@@ -70,7 +79,7 @@ class Layer(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
         An exception that leaves a painting method ends the process without a word, so it is reported as any
         other unexpected one is, once, and the layer stays blank.
         """
-        if self._broken:
+        if self._broken or not self.on_screen:
             return
         try:
             self.render_to(painter, self.plot.frame(), self.plot.theme.colors)

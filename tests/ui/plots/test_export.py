@@ -181,3 +181,28 @@ def test_the_menu_of_an_empty_plot_offers_nothing(theme):
     menu.aboutToShow.emit()
     assert not any(action.isEnabled() for action in menu.actions() if action.text())
     plot.deleteLater()
+
+
+def texts(path):
+    return [t.text for t in ET.parse(path).getroot().iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize(
+    ("n", "kind", "names"),
+    [
+        (11, "ordered", {"λ0", "λ10", "λ3"}),
+        (3, "ordered", {"λ0", "λ1", "λ2"}),
+        (2, "category", {"λ0", "λ1"}),
+        (1, "ordered", set()),
+    ],
+)
+def test_a_figure_in_a_file_says_which_curve_is_which(theme, tmp_path, n, kind, names):
+    plot = CurvesPlot(theme, "validation MAP")
+    plot.resize(460, 260)
+    plot.set_family(range(n), [f"λ{i}" for i in range(n)], kind=kind)
+    for key in range(n):
+        plot.set_curve(key, KS, KS / 100 + key)
+    plot.choose(3 if n > 3 else 0, 4)
+    export_plot(plot, tmp_path / "a.svg")
+    assert {text for text in texts(tmp_path / "a.svg") if "λ" in text} == names
+    plot.deleteLater()
