@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.table import Scattered, Table
+from rankstudio.engine.data.watch import Watch
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ _MAGIC = b"RankStudio table\n"
 _SUFFIX = ".table"
 _DIGEST = 32
 _ALIGN = 64
+_PIECE = 1 << 22
 _ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "comment_offsets", "comment_content")
 
 
@@ -55,12 +57,14 @@ def entry_path(checksum: str) -> Path:
     return folder() / f"{checksum.partition(':')[2]}-{PARSER_VERSION}{_SUFFIX}"
 
 
-def load(checksum: str) -> Table | None:
-    """Return the table of a file with this checksum; None if there is none that verifies. O(its bytes)."""
+def load(checksum: str, watch: Watch) -> Table | None:
+    """Return the table of a file with this checksum; None if there is none that verifies.
+
+    The watch is asked whether to stop, but not told of progress. O(bytes of the entry).
+    """
     path = entry_path(checksum)
     try:
-        content = np.fromfile(path, dtype=np.uint8)
-        table = _unpack(content, checksum)
+        table = _unpack(_read(path, watch), checksum)
         os.utime(path)  # used just now
     except FileNotFoundError:
         return None
@@ -70,7 +74,7 @@ def load(checksum: str) -> Table | None:
     return table
 
 
-def store(checksum: str, table: Table) -> None:
+def store(checksum: str, table: Table, watch: Watch) -> None:
     """Keep the table of a file with this checksum. Where that fails, nothing but a debug log says so."""
     path = entry_path(checksum)
     try:
@@ -80,7 +84,7 @@ def store(checksum: str, table: Table) -> None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         prune(LIMIT - size)
-        _write(path, parts)
+        _write(path, parts, watch)
     except OSError as error:
         log.debug("cache entry %s was not written: %s", path, error)
 
@@ -98,15 +102,35 @@ def prune(limit: int) -> None:
             path.unlink(missing_ok=True)
 
 
-def _write(path: Path, parts: list[memoryview]) -> None:
+def _read(path: Path, watch: Watch) -> NDArray[np.uint8]:
+    """Return an entry without its digest, which must fit."""
+    digest = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        size = max(os.fstat(file.fileno()).st_size - _DIGEST, 0)
+        content = np.empty(size, dtype=np.uint8)
+        for begin in range(0, size, _PIECE):
+            watch.check()
+            piece = content.data[begin : min(begin + _PIECE, size)]
+            if file.readinto(piece) != len(piece):
+                raise ValueError("it became shorter")
+            digest.update(piece)
+        if file.read() != digest.digest():
+            raise ValueError("its digest does not fit")
+    return content
+
+
+def _write(path: Path, parts: list[memoryview], watch: Watch) -> None:
     """Write the parts and their digest under a name of its own, then give the file its name."""
     digest = hashlib.sha256()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-", suffix=_SUFFIX)
     try:
         with os.fdopen(handle, "wb") as file:
             for part in parts:
-                digest.update(part)
-                file.write(part)
+                for begin in range(0, len(part), _PIECE):
+                    watch.check()
+                    piece = part[begin : begin + _PIECE]
+                    digest.update(piece)
+                    file.write(piece)
             file.write(digest.digest())
         Path(name).replace(path)
     except BaseException:
@@ -144,16 +168,14 @@ def _pack(table: Table, checksum: str) -> list[memoryview]:
 
 
 def _unpack(content: NDArray[np.uint8], checksum: str) -> Table:
-    """Return the table of an entry.
+    """Return the table of an entry whose digest fits.
 
     Raises
     ------
     ValueError, KeyError, TypeError
-        If it is not a complete entry of this version for this checksum.
+        If it is not an entry of this version for this checksum.
     """
-    body = content.data[: max(len(content) - _DIGEST, 0)]
-    if hashlib.sha256(body).digest() != content[len(body) :].tobytes():
-        raise ValueError("its digest does not fit")
+    body = content.data
     if content[: len(_MAGIC)].tobytes() != _MAGIC:
         raise ValueError("it does not begin as an entry does")
     at = len(_MAGIC) + 8

@@ -104,13 +104,13 @@ def read_table(
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         try:
             checksum = pool.submit(files.checksum, content, watch)
-            table = _recall(watch.result(checksum), n_features, refuse) if cache else None
+            table = _recall(watch.result(checksum), watch, n_features, refuse) if cache else None
             if table is not None:
                 watch.advance(watch.total / 2)
             else:
                 table = _parse(path, content, pool, watch, n_features, refuse)
                 if cache:
-                    tables.store(checksum.result(), table)
+                    tables.store(checksum.result(), table, watch)
             return table, Source(path, len(content) - files.PADDING, watch.result(checksum))
         except BaseException:
             watch.stopped = True
@@ -148,9 +148,9 @@ def make_dataset(
     )
 
 
-def _recall(checksum: str, n_features: int | None, refuse: bool) -> Table | None:
+def _recall(checksum: str, watch: Watch, n_features: int | None, refuse: bool) -> Table | None:
     """Return the table from the cache, unless the text is needed to say what is wrong with it."""
-    table = tables.load(checksum)
+    table = tables.load(checksum, watch)
     if table is None or (refuse and table.missing.any()):
         return None
     return None if n_features is not None and table.X.shape[1] > n_features else table

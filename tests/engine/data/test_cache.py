@@ -14,6 +14,7 @@ import pytest
 from rankstudio.engine.data import cache, reader
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.reader import load_letor
+from rankstudio.engine.errors import Cancelled
 
 TEXT = b"2 qid:b 1:0.1 3:-0 # first\n0 qid:a 2:NULL 3:3\n1 qid:b 1:1e-9 2:4 # \xe9\n" * 3
 
@@ -182,3 +183,28 @@ def test_files_beyond_the_limit_are_not_kept(
 def test_the_users_own_folder_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RANKSTUDIO_CACHE_DIR")
     assert "rankstudio" in cache.folder().parts
+
+
+def test_cancelling_at_any_moment_leaves_no_half_of_an_entry(
+    path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "_PIECE", 1 << 15)
+    path.write_bytes(TEXT * 2_000)
+    finished = False
+    for step in range(1000):
+        asked: list[int] = []
+
+        def cancelled(asked: list[int] = asked, step: int = step) -> bool:
+            asked.append(1)
+            return len(asked) > step
+
+        try:
+            load_letor(path, cancelled=cancelled)
+            finished = True
+            break
+        except Cancelled:
+            entries = list(folder.iterdir()) if folder.exists() else []
+            assert len(entries) <= 1
+            assert not any(e.name.startswith("new-") for e in entries)
+    assert finished
+    assert equal(load_letor(path), load_letor(path, cache=False))
