@@ -1,4 +1,4 @@
-"""Write the pages of the guide that follow from the program's own lists: methods and measures.
+"""Write the pages of the guide that follow from the program's own lists: methods, measures and commands.
 
 python docs/generate.py
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 from rankstudio.engine.catalog import CATALOG, Kind, Method, Parameter
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
+from rankstudio.ui.actions import COMMANDS, MENUS
 
 HERE = Path(__file__).parent
 NOTE = "<!-- Written by docs/generate.py. -->\n"
@@ -78,7 +79,19 @@ def _measure(family: Family) -> str:
     return f"| **{names}** | {family.label}. {family.help.format(first=first)} |"
 
 
-PAGES = {"methods.md": methods_page, "measures.md": measures_page}
+def commands_page() -> str:
+    """Return the page on menus and keys, from the window's commands."""
+    lines = ["# Menus and keys\n", NOTE]
+    for menu in MENUS:
+        lines += [f"## {menu}\n", "| Command | Keys | What it does |", "|---|---|---|"]
+        for c in COMMANDS:
+            if c.menu == menu:
+                lines.append(f"| **{c.text.replace('&', '')}** | {', '.join(c.shortcuts)} | {c.help} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+PAGES = {"methods.md": methods_page, "measures.md": measures_page, "commands.md": commands_page}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():
