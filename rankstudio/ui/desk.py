@@ -201,7 +201,7 @@ def warm_up() -> JobFunction:
         plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
         fold = open_sample().folds[0]
         prepared = prepare_fold(plan, fold)
-        yield prepared.evaluate(prepared.path(Unit(fold.number, 0, plan.settings[0])).steps[0])
+        prepared.evaluate(prepared.path(Unit(fold.number, 0, plan.settings[0])).steps[0])
         yield time.perf_counter() - started
 
     return work

@@ -100,10 +100,10 @@ class MainWindow(QMainWindow):
         self._guide: GuideWindow | None = None
 
     def _lay_out(self) -> None:
-        self.actions = Actions(self, self._theme)  # type: ignore[method-assign, assignment]
-        self.toolbar = MainToolBar(self.actions, self._theme)
+        self.commands = Actions(self, self._theme)
+        self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
-        self.menus = Menus(self.actions, self.toolbar, self.study, self._theme, self._settings, self)
+        self.menus = Menus(self.commands, self.toolbar, self.study, self._theme, self._settings, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self.workspace = Workspace(
@@ -130,7 +130,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(centre)
 
     def _connect(self) -> None:
-        self.actions.connect(
+        self.commands.connect(
             open=self.ask_open,
             sample=self.open_sample,
             cancel_load=self.loader.cancel,
@@ -169,6 +169,9 @@ class MainWindow(QMainWindow):
         self.loader.ended.connect(self._end_loading)
         self.loader.opened.connect(self._show_dataset)
         self.data.foldChosen.connect(self._stop_following)
+        self.run.candidates.picked.connect(self.inspect.inspect)
+        self.run.grown.connect(self.inspect.show_growing)
+        self.inspect.inspected.connect(self.run.candidates.choose)
         for failed in (self.loader.failed, self.current.failed, self.data.failed, self.inspect.failed):
             failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
@@ -233,6 +236,7 @@ class MainWindow(QMainWindow):
         self.study.open(dataset, plan)
         self.runs.show(None)
         self._pages.setCurrentWidget(self.workspace)
+        self.workspace.setFocus()
         if dataset.path is not None:
             self._settings.add_recent(str(dataset.path))
             self.menus.show_recent()
@@ -451,7 +455,7 @@ class MainWindow(QMainWindow):
         working = current is not None
         paused = working and current is not None and current.state is RunState.PAUSED
         undo = self.study.undo
-        self.actions.enable(
+        self.commands.enable(
             run=there, step=there and (not working or paused), pause=working, stop=working or self.loader.busy,
             stop_all=self.runs.busy, export=there, save_plan=there, copy_command=there, copy_python=there,
             cancel_load=self.loader.busy, undo=undo.canUndo(), redo=undo.canRedo(), statistics=there,
@@ -463,6 +467,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{dataset.name} – RankStudio" if dataset else "RankStudio")
 
     def _restore_layout(self) -> None:
+        self.setMinimumSize(960, 600)
         self.resize(1440, 900)
         geometry = self._settings.bytes("window/geometry")
         if geometry is not None:

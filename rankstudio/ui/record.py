@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+import numpy as np
+
 from rankstudio.engine.catalog import Kind, Parameter
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.events import (
@@ -122,6 +124,16 @@ class RunRecord:
                 self.folds[event.result.fold] = event.result
             case RunFinished():
                 self.result = event.result
+
+    def so_far(self, fold: int, setting: int) -> PathResult | None:
+        """Return the steps that an unfinished path has by now as a path; None before the first."""
+        events = self.growing.get((fold, setting))
+        if not events:
+            return None
+        names = events[0].validation
+        values = {name: np.array([event.validation[name] for event in events]) for name in names}
+        steps = tuple(event.step for event in events)
+        return PathResult(events[0].unit, steps, values, events[0].n_documents)
 
     @property
     def n_folds(self) -> int:

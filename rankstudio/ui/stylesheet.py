@@ -28,8 +28,6 @@ QStatusBar::item { border: none; }
 QStatusBar QLabel { color: $muted; font-size: ${small}px; padding: 0 4px; }
 QSplitter::handle { background: transparent; }
 QSplitter::handle:hover { background: $line_hover; border-radius: 2px; }
-QSplitter::handle:horizontal { width: 8px; margin: 0 3px; }
-QSplitter::handle:vertical { height: 8px; margin: 3px 0; }
 QScrollArea, QScrollArea > QWidget > QWidget[role="page"] { background: transparent; border: none; }
 
 QLabel { background: transparent; }

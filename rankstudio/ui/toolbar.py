@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QWidget
 
 from rankstudio.ui.actions import Actions
 from rankstudio.ui.icons import SIZE, set_icon
@@ -16,6 +16,35 @@ from rankstudio.ui.widgets import LambdaSlider
 
 FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
 """Where the slider can stand between the values of the grid: quarters of powers, 2^-15 to 2^15."""
+
+
+class ActionButton(QPushButton):
+    """A button for an action. A tool button would not centre icon and text.
+
+    Parameters
+    ----------
+    action : QAction
+    text : str
+        Beside the icon; without it the button is the icon alone.
+    """
+
+    def __init__(self, action: QAction, text: str = "") -> None:
+        super().__init__(text)
+        self._action = action
+        self.setObjectName(f"tool-{action.objectName()}")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.clicked.connect(action.trigger)
+        action.changed.connect(self._follow)
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        action = self._action
+        self.setIcon(action.icon())
+        self.setIconSize(QSize(SIZE, SIZE))
+        self.setEnabled(action.isEnabled())
+        self.setToolTip(action.toolTip())
+        self.setAccessibleName(self.text() or action.iconText())
 
 
 class MainToolBar(QToolBar):
@@ -39,16 +68,17 @@ class MainToolBar(QToolBar):
         self.setIconSize(QSize(SIZE, SIZE))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._theme = theme
-        self._add(actions["open"], "Open…", words=True)
-        self._add(actions["sample"], "Sample", words=True)
+        self._add(actions["open"], "Open…")
+        self._add(actions["sample"], "Sample")
         self.addSeparator()
-        self._add(actions["run"], "Run", words=True).setProperty("role", "primary")
+        self._add(actions["run"], "Run").setProperty("role", "primary")
         for key in ("pause", "stop", "step"):
-            self._add(actions[key], actions[key].iconText())
+            self._add(actions[key])
         self.addSeparator()
         self.slider = LambdaSlider("λ", FINE)
-        self.slider.setMaximumWidth(340)
-        self.slider.setMinimumWidth(240)
+        self.slider.setMinimumWidth(210)
+        self.slider.setMaximumWidth(360)
+        self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.slider.moved.connect(self._on_moved)
         self.addWidget(self.slider)
         self.addSeparator()
@@ -57,8 +87,8 @@ class MainToolBar(QToolBar):
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
-        self._add(actions["export"], "Export…", words=True)
-        self._theme_button = QToolButton()
+        self._add(actions["export"], "Export…")
+        self._theme_button = QPushButton()
         self._theme_button.setObjectName("theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
@@ -78,25 +108,17 @@ class MainToolBar(QToolBar):
         near = [i for i in (place - 1, place) if 0 <= i < len(values)]
         self.slider.set_index(min(near, key=lambda i: abs(values[i] - value)))
 
-    def _add(self, action: QAction, text: str, *, words: bool = False) -> QToolButton:
-        """Add a button for an action; its text stays as it is here, whatever the menu says."""
-        button = QToolButton()
-        button.setObjectName(f"tool-{action.objectName()}")
-        button.setDefaultAction(action)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setAccessibleName(text)
-        action.setIconText(text)
-        style = Qt.ToolButtonStyle
-        button.setToolButtonStyle(style.ToolButtonTextBesideIcon if words else style.ToolButtonIconOnly)
+    def _add(self, action: QAction, text: str = "") -> ActionButton:
+        button = ActionButton(action, text)
         self.addWidget(button)
         return button
 
-    def _menu_button(self, name: str, menu: QMenu) -> QToolButton:
-        button = QToolButton()
+    def _menu_button(self, name: str, menu: QMenu) -> QPushButton:
+        button = QPushButton()
         button.setObjectName(name)
         button.setMenu(menu)
+        button.setProperty("menu", "true")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.addWidget(button)
         return button
 

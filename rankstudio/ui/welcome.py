@@ -57,17 +57,22 @@ class Welcome(QWidget):
 
     def set_recent(self, paths: Sequence[str]) -> None:
         """Offer these files and folders."""
-        while (item := self._recent.takeAt(0)) is not None:
-            item.widget().deleteLater()
+        for button in self.findChildren(_RecentButton):
+            self._recent.removeWidget(button)
+            button.deleteLater()
         for path in paths:
-            self._recent.addWidget(_RecentButton(self._theme, path, self.recentChosen))
+            added = _RecentButton(self._theme, path)
+            added.chosen.connect(self.recentChosen)
+            self._recent.addWidget(added)
         self._recent_title.setVisible(bool(paths))
 
 
 class _RecentButton(QPushButton):
     """One recent file: its name, and in muted letters where it is."""
 
-    def __init__(self, theme: Theme, path: str, chosen: Signal) -> None:
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme, path: str) -> None:
         super().__init__()
         self.setProperty("role", "quiet")
         self.setFixedSize(_WIDTH, 30)
@@ -87,12 +92,12 @@ class _RecentButton(QPushButton):
         row.addWidget(icon)
         row.addWidget(name)
         row.addWidget(where, 1)
-        self._path, self._chosen = path, chosen
+        self._path = path
         self.clicked.connect(self._choose)
 
     @Slot()
     def _choose(self) -> None:
-        self._chosen.emit(self._path)
+        self.chosen.emit(self._path)
 
 
 class _DropArea(QWidget):

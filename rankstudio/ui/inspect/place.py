@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.current import Current
 from rankstudio.ui.desk import Bench
@@ -29,6 +30,8 @@ class InspectPlace(QObject):
     """
 
     failed = Signal(str)
+    inspected = Signal(int)
+    """Another feature is looked at closely (its id)."""
 
     def __init__(
         self,
@@ -42,6 +45,7 @@ class InspectPlace(QObject):
         super().__init__(parent)
         self._study, self._current, self._worker, self._bench = study, current, worker, bench
         self._feature: int | None = None
+        self._marked: int | None = None
         self._shown: tuple[object, ...] = ()
         self.features = FeaturesPanel(theme)
         self.inspector = InspectorPanel(theme)
@@ -74,6 +78,7 @@ class InspectPlace(QObject):
         if wanted == self._shown:
             return
         self._shown = wanted
+        self.inspected.emit(feature)
         column = int(np.flatnonzero(dataset.feature_ids == feature)[0])
         job = self._bench.inspect(fold, column, self._study.plan.convention)
         self._worker.submit(
@@ -94,8 +99,18 @@ class InspectPlace(QObject):
             return
         ids, names = dataset.feature_ids, dataset.feature_names
         self.features.show_path(model.path, ids, names, self._study.measure, model.k)
-        if self._feature is None and model.step.selected:
-            self.inspect(int(ids[model.step.selected[-1]]))
+        row = self.features.table.current()
+        if row is not None and row.feature_id != self._marked:
+            self._marked = row.feature_id
+            self.inspect(row.feature_id)
+
+    @Slot(object)
+    def show_growing(self, path: PathResult) -> None:
+        """Show a path that a run is just finding, at its newest step."""
+        dataset = self._study.dataset
+        if dataset is not None:
+            k = int(path.sizes[-1])
+            self.features.show_path(path, dataset.feature_ids, dataset.feature_names, self._study.measure, k)
 
     @Slot()
     def _show_test(self) -> None:
@@ -105,7 +120,7 @@ class InspectPlace(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        self._feature, self._shown = None, ()
+        self._feature, self._marked, self._shown = None, None, ()
         self.inspector.clear()
 
     @Slot()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.across import Across, AcrossFolds, across_folds
@@ -11,10 +11,10 @@ from rankstudio.engine.experiment.events import Event, FoldFinished, StepDone, U
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.steps import Step
-from rankstudio.ui.current import LIVE, Current, Model
+from rankstudio.ui.current import Current, Model
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
-from rankstudio.ui.run.curves_panel import CurvesPanel
+from rankstudio.ui.run.curves_panel import LIVE, CurvesPanel
 from rankstudio.ui.run.heat_panel import HeatPanel
 from rankstudio.ui.runs import Runs
 from rankstudio.ui.study import Study
@@ -30,6 +30,9 @@ class RunPlace(QObject):
     study, runs, current
         What is shown.
     """
+
+    grown = Signal(object)
+    """The path that grows just now (PathResult), while no model is chosen yet."""
 
     def __init__(
         self, theme: Theme, study: Study, runs: Runs, current: Current, parent: QObject | None = None
@@ -102,10 +105,19 @@ class RunPlace(QObject):
         """Draw what has piled up since the last delivery of the worker."""
         if self._heat_is_old:
             self._draw_heat()
-        if self._newest is not None and self._current.model is None:
-            event, before = self._newest
-            self._show_step(event.step, before)
-        self._newest = None
+        newest, self._newest = self._newest, None
+        if newest is None or self._current.model is not None:
+            return
+        event, before = newest
+        self._show_step(event.step, before)
+        record, unit = self._record, event.unit
+        path = (
+            record.so_far(unit.fold, unit.setting) or record.paths.get((unit.fold, unit.setting))
+            if record
+            else None
+        )
+        if path is not None:
+            self.grown.emit(path)
 
     @property
     def _record(self) -> RunRecord | None:
