@@ -29,7 +29,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        raise OutputError(f"{path}: it could not be written: {error.strerror or error}.") from error
+        raise OutputError(f"{path} could not be written: {error.strerror or error}.") from error
 
 
 def write_text(path: str | Path, text: str) -> None:

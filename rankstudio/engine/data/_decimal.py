@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.data._jit import inlined, kernel
 from rankstudio.engine.data._words import byte_at, digits_value, leading_digits, word_at
+from rankstudio.engine.jit import inlined, kernel
 
 OK, NOT_A_NUMBER, HARD = 0, 1, 2
 

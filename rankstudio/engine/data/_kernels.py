@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.data._decimal import HARD, NOT_A_NUMBER, read_number
-from rankstudio.engine.data._jit import inlined, kernel
 from rankstudio.engine.data._tokens import (
     ABSENT,
     HASH,
@@ -36,6 +35,7 @@ from rankstudio.engine.data.diagnosis import (
     ID_ZERO,
     NO_QID,
 )
+from rankstudio.engine.jit import inlined, kernel
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]

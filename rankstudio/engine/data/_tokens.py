@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rankstudio.engine.data._decimal import NOT_A_NUMBER, OK, read_number
-from rankstudio.engine.data._jit import inlined, kernel
 from rankstudio.engine.data._words import byte_at, next_newline, read_six_decimals
+from rankstudio.engine.jit import inlined, kernel
 
 ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
 NEWLINE, HASH = 10, 35

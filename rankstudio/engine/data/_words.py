@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rankstudio.engine.data._jit import inlined
+from rankstudio.engine.jit import inlined
 
 _U8 = np.uint64(8)
 _ZERO_DIGITS = np.uint64(0x3030303030303030)

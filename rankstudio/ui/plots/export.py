@@ -18,8 +18,8 @@ from PySide6.QtGui import QImage, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.files import write_bytes
 from rankstudio.ui.colors import LIGHT
-from rankstudio.ui.files import write_atomically
 from rankstudio.ui.plots.base import Numbers, Plot
 
 SCREEN_DPI = 96.0
@@ -57,7 +57,7 @@ def export_plot(plot: Plot, path: str | Path, dpi: float = PRINT_DPI, size: QSiz
     if suffix not in makers:
         found = f'"{suffix}"' if suffix else "no suffix"
         raise OutputError(f"{path}: found {found}, expected a name ending in {', '.join(makers)}.")
-    write_atomically(path, makers[suffix]())
+    write_bytes(path, makers[suffix]())
 
 
 def csv_text(numbers: Numbers, separator: str = ",") -> str:

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.ui.files import write_atomically
+from rankstudio.engine.files import write_bytes
 from rankstudio.ui.fonts import SMALL, font
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets.cells import PAD, Cells
@@ -163,7 +163,7 @@ class Table(QTableView):
         OutputError
             If the file cannot be written.
         """
-        write_atomically(path, self.rows_as_csv().encode())
+        write_bytes(path, self.rows_as_csv().encode())
 
     @Slot()
     def copy(self) -> None:
