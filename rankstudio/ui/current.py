@@ -128,7 +128,10 @@ class Current(QObject):
         grid = self._study.grid
         wanted = PathWanted(self._study.plan, fold, self.value if grid is not None else None)
         self._ask(wanted)
-        self._set(self._from_live())
+        found = self._from_live()
+        # What is shown stays until the new path is there, rather than flicker, unless it is another fold's.
+        if found is not None or self._model is None or self._model.fold is not fold:
+            self._set(found)
 
     def _wants_live(self) -> bool:
         """Tell whether somebody has asked for a path that no run has, by the slider, a pin or a ban."""
@@ -192,6 +195,7 @@ class Current(QObject):
 
     def _end(self, outcome: Outcome) -> None:
         if outcome.ending is Ending.FAILED:
+            self._set(None)
             self.failed.emit(outcome.text)
 
     def _forget_live(self) -> None:

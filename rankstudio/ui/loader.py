@@ -26,8 +26,8 @@ class Loader(QObject):
     """What is opened: its name."""
     progressed = Signal(float)
     """Share that is read, 0 to 1."""
-    opened = Signal(object, object)
-    """The FoldedDataset, and the Plan that was to be opened with it or None."""
+    opened = Signal(object, str, object)
+    """The FoldedDataset, the path it was asked for by, and the Plan to go on with or None."""
     failed = Signal(str)
     """A sentence; what is open stays open."""
     ended = Signal()
@@ -62,7 +62,7 @@ class Loader(QObject):
             if isinstance(message, Progress):
                 self.progressed.emit(message.done / message.total if message.total else 0.0)
             else:
-                self.opened.emit(message, plan)
+                self.opened.emit(message, path, plan)
 
         self._job = Job(f"Opening {name}", load(path, options), on_message=take, on_end=self._end)
         self.started.emit(name)

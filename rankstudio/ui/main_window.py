@@ -230,15 +230,15 @@ class MainWindow(QMainWindow):
         else:
             self.notice.say(f"{data} was open the last time and is no longer there.", "warning")
 
-    @Slot(object, object)
-    def _show_dataset(self, dataset: FoldedDataset, plan: Plan | None) -> None:
+    @Slot(object, str, object)
+    def _show_dataset(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
         self.notice.dismiss()
-        self.study.open(dataset, plan)
+        self.study.open(dataset, path, plan)
         self.runs.show(None)
         self._pages.setCurrentWidget(self.workspace)
         self.workspace.setFocus()
-        if dataset.path is not None:
-            self._settings.add_recent(str(dataset.path))
+        if path != SAMPLE:
+            self._settings.add_recent(path)
             self.menus.show_recent()
         for warning in dataset.warnings[:1]:
             more = len(dataset.warnings) - 1
@@ -324,7 +324,7 @@ class MainWindow(QMainWindow):
         """Go back to the data of a run that is looked at again."""
         record = self.runs.shown
         if record is not None and record.dataset is not self.study.dataset:
-            self.study.open(record.dataset, record.plan)
+            self.study.open(record.dataset, record.plan.data, record.plan)
 
     @Slot()
     def _show_workers(self) -> None:

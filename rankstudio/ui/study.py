@@ -101,17 +101,18 @@ class Study(QObject):
         """The values of that parameter in the plan, ascending."""
         return tuple(self.plan.parameters[self.grid.name]) if self.grid else ()
 
-    def open(self, dataset: FoldedDataset, plan: Plan | None = None) -> None:
+    def open(self, dataset: FoldedDataset, data: str, plan: Plan | None = None) -> None:
         """Work on other data from now on.
 
         Parameters
         ----------
         dataset : FoldedDataset
+        data : str
+            How a plan names them: a path, or ``"sample"``.
         plan : Plan, optional
             The plan to go on with; by default the present one, with what belonged to the old data
             (pins, bans, folds and the usual convention) set anew.
         """
-        data = SAMPLE if dataset.path is None else str(dataset.path)
         if plan is None:
             kept = {
                 p.name: self.plan.parameters[p.name]

@@ -1,0 +1,508 @@
+"""Whole scenarios in the real window: what a person does, and what the window then shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
+from waiting import turn, wait_until
+from windows import N_FEATURES, breaking, finish, open_window, settle, slowly, write_folds
+
+from rankstudio.engine.experiment.plan import SAMPLE, load_plan, save_plan
+from rankstudio.engine.export.models import load_model
+from rankstudio.ui.export.dialog import ExportDialog
+from rankstudio.ui.exports import export_items
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.record import RunState
+from rankstudio.ui.run.curves_panel import LIVE
+from rankstudio.ui.settings import Settings
+from rankstudio.ui.theme import Theme
+
+
+@pytest.fixture(scope="session")
+def folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folds(tmp_path_factory.mktemp("data") / "Small")
+
+
+@pytest.fixture
+def window(theme: Theme, tmp_path: Path, folds: Path) -> Iterator[MainWindow]:
+    with open_window(theme, tmp_path / "config", folds) as made:
+        yield made
+
+
+@pytest.fixture
+def empty(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+    with open_window(theme, tmp_path / "config") as made:
+        yield made
+
+
+def dialog_of(window: MainWindow) -> ExportDialog:
+    """Return the export dialog as the window fills it, not modal."""
+    items = export_items(
+        window.study, window.runs, window.current, window.run, window.inspect, window.results
+    )
+    return ExportDialog(window._theme, items, parent=window)
+
+
+def ys(window: MainWindow, key: object, plot: str = "validation") -> np.ndarray:
+    """Return the values of a curve as they are drawn."""
+    return np.asarray(window.run.curves.plots()[plot].family[key].ys)
+
+
+def drop(window: MainWindow, path: Path) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    event = QDropEvent(
+        QPointF(10, 10),
+        Qt.DropAction.CopyAction,
+        mime,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dropEvent(event)
+
+
+# Opening
+
+
+def test_an_empty_start_offers_three_ways_to_begin(empty: MainWindow) -> None:
+    assert empty.welcome.isVisible()
+    assert not empty.workspace.isVisible()
+    assert not empty.commands["run"].isEnabled()
+    assert empty.windowTitle() == "RankStudio"
+
+
+def test_a_folder_dropped_opens_with_its_folds(empty: MainWindow, folds: Path) -> None:
+    drop(empty, folds)
+    wait_until(lambda: empty.workspace.isVisible())
+    dataset = empty.study.dataset
+    assert dataset is not None
+    assert [fold.number for fold in dataset.folds] == [1, 2]
+    assert empty.study.fold == 1
+    assert empty.windowTitle() == "Small – RankStudio"
+    wait_until(lambda: empty.loading.isHidden())
+    assert Settings(empty._settings.folder).recent == (str(folds),)
+    wait_until(lambda: empty.data.panel.has_summary(1))
+
+
+def test_the_sample_opens_from_the_welcome_page(empty: MainWindow) -> None:
+    button = next(b for b in empty.welcome.findChildren(type(empty.toolbar.measure_button))
+                  if b.objectName() == "welcome-sample")  # fmt: skip
+    button.click()
+    wait_until(lambda: empty.study.dataset is not None)
+    assert empty.study.plan.data == SAMPLE
+    assert empty._settings.recent == ()
+
+
+def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Path) -> None:
+    before, plan = window.study.dataset, window.study.plan
+    bad = tmp_path / "bad.txt"
+    bad.write_text("2 qid:1 1:0.5\n1 qid:1 1:abc\n")
+    window.open_path(str(bad))
+    wait_until(lambda: window.notice.text())
+    assert "bad.txt, line 2, column" in window.notice.text()
+    assert "abc" in window.notice.text()
+    assert window.notice.level() == "error"
+    assert window.study.dataset is before
+    assert window.study.plan == plan
+    assert window.loading.isHidden()
+    assert window.commands["run"].isEnabled()
+    assert str(bad) not in window._settings.recent
+
+
+def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    from rankstudio.engine.data import folders
+    from rankstudio.engine.errors import Cancelled
+
+    reading = threading.Event()
+
+    def endless(path, *, cancelled, progress, **_):  # type: ignore[no-untyped-def]
+        progress(30, 100)
+        while not cancelled():
+            reading.set()
+        raise Cancelled("Opening")
+
+    monkeypatch.setattr(folders, "open_dataset", endless)
+    before = window.study.dataset
+    window.open_path(str(folds / "Fold1"))
+    wait_until(lambda: reading.is_set() and window.loading.isVisible())
+    window.commands["stop"].trigger()
+    wait_until(lambda: window.loading.isHidden())
+    assert window.study.dataset is before
+    assert window.notice.text() == ""
+
+
+def test_a_plan_opens_with_its_data(empty: MainWindow, window: MainWindow, tmp_path: Path) -> None:
+    window.study.toggle("pinned", 2)
+    save_plan(window.study.plan, tmp_path / "plan.toml")
+    empty.open_path(str(tmp_path / "plan.toml"))
+    wait_until(lambda: empty.study.dataset is not None)
+    assert empty.study.plan == window.study.plan
+    assert empty.method.form.values()["pinned"] == (2,)
+
+
+# Running
+
+
+def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
+    finish(window)
+    record = window.runs.shown
+    assert record is not None
+    assert record.state is RunState.DONE
+    assert record.result is not None
+    for fold in (1, 2):
+        window.study.look_at(fold)
+        chosen = record.folds[fold].chosen
+        model = window.current.model
+        assert model is not None
+        assert model.key == chosen.unit.setting
+        assert model.step is chosen.step
+        for setting in range(3):
+            path = record.paths[fold, setting]
+            np.testing.assert_array_equal(ys(window, setting), path.validation["MAP"])
+            np.testing.assert_array_equal(ys(window, setting, "criterion"), path.criterion)
+        rows = window.inspect.features.table.rows()
+        ids = record.dataset.feature_ids[list(record.paths[fold, model.key].steps[-1].selected)]
+        assert [row.feature_id for row in rows] == ids.tolist()
+    settle(window)
+    wait_until(lambda: window.current.test)
+    assert window.current.test == pytest.approx(dict(record.folds[2].test))
+    [row] = window.results.panel.rows()
+    assert row.state == "done"
+    assert row.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
+
+
+def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        commands = window.commands
+        commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].units_done)
+        record = window.runs.records[0]
+        assert len(ys(window, 0)) == N_FEATURES
+        commands["pause"].trigger()
+        turn(0.05)
+        stood = record.progress
+        turn(0.08)
+        assert record.progress == stood
+        assert record.state is RunState.PAUSED
+        assert commands["pause"].iconText() == "Resume"
+        assert window.results.panel.rows()[0].state == "paused"
+
+        def steps() -> int:
+            return record.units_done * N_FEATURES + sum(len(s) for s in record.growing.values())
+
+        before = steps()
+        commands["step"].trigger()
+        wait_until(lambda: steps() == before + 1)
+        turn(0.05)
+        assert steps() == before + 1
+        commands["pause"].trigger()
+        wait_until(lambda: record.folds)
+        commands["stop"].trigger()
+        wait_until(lambda: record.state.ended)
+        assert record.state is RunState.CANCELLED
+        assert set(record.folds) == {1}
+        assert len(record.paths) >= 3
+        window.study.look_at(1)
+        assert window.current.model is not None
+        assert window.current.model.step is record.folds[1].chosen.step
+
+
+def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.study.fold == 2)
+        window.commands["stop_all"].trigger()
+        wait_until(lambda: not window.runs.busy)
+        window.study.look_at(1)
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[1].unit is not None)
+        window.data.panel.foldChosen.emit(1)
+        wait_until(lambda: window.runs.records[1].state.ended)
+        assert window.study.fold == 1
+
+
+def test_runs_queue_and_a_waiting_one_can_be_cancelled(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        for _ in range(3):
+            window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].state is RunState.RUNNING)
+        first, second, third = window.runs.records
+        assert (second.state, third.state) == (RunState.QUEUED, RunState.QUEUED)
+        assert "2 waiting" in window.status.text()
+        window.results.panel.cancelRequested.emit(second.key)
+        assert second.state is RunState.CANCELLED
+        window.commands["stop"].trigger()
+        wait_until(lambda: third.state is RunState.RUNNING)
+        assert first.state is RunState.CANCELLED
+        assert window.runs.shown is third
+        window.results.panel.removed.emit(third.key)
+        wait_until(lambda: not window._run_worker.jobs)
+        assert [row.key for row in window.results.panel.rows()] == [first.key, second.key]
+        window.results.panel.selected.emit(first.key)
+        assert window.runs.shown is first
+
+
+def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", folds, breaking) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].state is RunState.FAILED)
+        assert window.notice.text() == (
+            "Greedy RankRLS on Small failed unexpectedly: RuntimeError: the matrix is upside down. "
+            "The details are in the log."
+        )
+        assert window.runs.records[0].paths  # what it had finished is kept
+        window.runs._runner = slowly
+        finish(window)
+        assert window.runs.records[1].state is RunState.DONE
+
+
+def test_a_plan_that_does_not_fit_the_data_is_a_sentence(window: MainWindow) -> None:
+    window.study.change("pinning", parameters={**window.study.plan.parameters, "pinned": (99,)})
+    window.commands["run"].trigger()
+    wait_until(lambda: not window.runs.busy)
+    assert window.notice.text().startswith("pinned: expected ids of the dataset's features, 1 to 8")
+
+
+def test_stepping_without_a_run_starts_a_paused_one(window: MainWindow) -> None:
+    window.commands["step"].trigger()
+    wait_until(lambda: len(ys(window, 0)) == 1)
+    turn(0.05)
+    record = window.runs.records[0]
+    assert record.state is RunState.PAUSED
+    assert sum(len(steps) for steps in record.growing.values()) == 1
+
+
+def test_closing_while_a_run_works(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].progress > 0)
+        window.close()
+        assert not window.isVisible()
+        assert window._run_worker.jobs == ()
+
+
+# Choosing
+
+
+def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
+    finish(window)
+    window.run.curves.picked.emit(1, 5)
+    model = window.current.model
+    assert model is not None
+    assert (model.key, model.value, model.k) == (1, 1.0, 5)
+    assert window.toolbar.slider.value() == 1.0
+    assert window.run.candidates.title() == "Candidates at step 5"
+    window.run.heat.picked.emit(2, 3)
+    assert window.current.model is not None
+    assert (window.current.model.key, window.current.model.k) == (2, 3)
+    window.inspect.features.chosen.emit(6)
+    assert window.current.model.k == 6
+    window.commands["undo"].trigger()
+    window.commands["undo"].trigger()
+    assert (window.current.model.key, window.current.model.k) == (1, 5)
+    window.commands["redo"].trigger()
+    assert (window.current.model.key, window.current.model.k) == (2, 3)
+    window.commands["best"].trigger()
+    record = window.runs.shown
+    assert record is not None
+    assert window.current.model.step is record.folds[2].chosen.step
+
+
+def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window: MainWindow) -> None:
+    finish(window)
+    window.run.curves.picked.emit(0, 2)
+    values = window.toolbar.slider.values()
+    for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
+        window.toolbar.slider._slider.setValue(values.index(value))
+    wait_until(lambda: window.current.model is not None and window.current.model.value == 2.0**0.75)
+    model = window.current.model
+    assert model is not None
+    assert (model.key, model.k) == (LIVE, 2)
+    np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
+    window.toolbar.slider._slider.setValue(values.index(4.0))
+    assert window.current.model is not None
+    assert window.current.model.key == 2  # on the grid: the run's own path
+    window.commands["undo"].trigger()  # a glide is one change
+    assert (window.study.choice.regularization, window.study.choice.k) == (0.25, 2)
+    settle(window)
+
+
+def test_pinning_and_banning_recompute_the_path_and_can_be_undone(window: MainWindow) -> None:
+    finish(window)
+    window.study.look_at(1)
+    before = window.current.model
+    assert before is not None
+    order = [row.feature_id for row in window.inspect.features.table.rows()]
+    window.inspect.inspect(order[-1])
+    window.commands["pin"].trigger()
+    assert window.method.form.values()["pinned"] == (order[-1],)
+    wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
+    rows = window.inspect.features.table.rows()
+    assert rows[0].feature_id == order[-1]
+    assert rows[0].pinned
+    window.inspect.features.banToggled.emit(order[0])
+    wait_until(lambda: window.inspect.features.table.rows()[-1].banned)
+    assert window.inspect.features.table.rows()[-1].feature_id == order[0]
+    assert window.study.plan.parameters["banned"] == (order[0],)
+    window.commands["undo"].trigger()
+    window.commands["undo"].trigger()
+    assert window.study.plan.parameters["pinned"] == ()
+    assert window.method.form.values()["banned"] == ()
+    assert window.current.model is not None
+    assert window.current.model.step is before.step
+    assert [row.feature_id for row in window.inspect.features.table.rows()] == order
+    settle(window)
+
+
+def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(window: MainWindow) -> None:
+    editor = window.method.form.field("regularization").editor
+    assert isinstance(editor, QLineEdit)
+    before = window.study.plan
+    editor.setFocus()
+    editor.selectAll()
+    QTest.keyClicks(editor, "2^0..2^3")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert window.study.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
+    window.commands["undo"].trigger()
+    assert window.study.plan == before
+    assert window.method.form.values() == dict(before.parameters)
+
+
+def test_all_folds_show_means_with_the_band_of_the_choice(window: MainWindow) -> None:
+    finish(window)
+    window.study.look_at(None)
+    record = window.runs.shown
+    assert record is not None
+    mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
+    np.testing.assert_allclose(ys(window, 1), mean)
+    assert window.current.model is None
+    window.run.curves.picked.emit(1, 3)
+    plot = window.run.curves.validation_plot
+    assert plot.band is not None
+    assert plot.choice == (1, 3)
+
+
+def test_the_measure_menu_changes_what_is_shown(window: MainWindow) -> None:
+    finish(window)
+    window.study.look_at(1)
+    record = window.runs.shown
+    assert record is not None
+    action = next(a for a in window.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
+    action.trigger()
+    np.testing.assert_array_equal(ys(window, 0), record.paths[1, 0].validation["NDCG@10"])
+    assert window.toolbar.measure_button.text() == "NDCG@10"
+    settle(window)
+
+
+# Taking home
+
+
+def test_the_chosen_model_is_exported_with_the_right_ids(window: MainWindow, tmp_path: Path) -> None:
+    finish(window)
+    wait_until(lambda: window.current.test)
+    dialog = dialog_of(window)
+    dialog.select("model")
+    dialog._path.setText(str(tmp_path / "model.json"))
+    dialog.save()
+    model, current = load_model(tmp_path / "model.json"), window.current.model
+    assert current is not None
+    test = current.fold.test
+    assert test is not None
+    np.testing.assert_allclose(model.predict(test.X, test.feature_ids), test.X @ current.step.coef)
+    assert model.origin["test"] == pytest.approx(window.current.test)
+
+
+def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
+    finish(window)
+    wait_until(lambda: window.current.test and window.inspect.inspector.plot.numbers()[1])
+    dialog = dialog_of(window)
+    for item in dialog._items:
+        assert item.unavailable == "", item.key
+        if item.text is not None:
+            assert item.text()
+        for _, suffix in item.formats:
+            path = tmp_path / f"{item.stem}{suffix}"
+            assert item.write is not None
+            item.write(path)
+            assert path.is_dir() or path.stat().st_size > 0
+    results = json.loads((tmp_path / "small-results" / "results.json").read_text())
+    assert [fold["fold"] for fold in results["folds"]] == [1, 2]
+    assert load_plan(tmp_path / "small-plan.toml") == window.study.plan
+
+
+def test_the_run_is_copied_as_a_command(window: MainWindow) -> None:
+    window.commands["copy_command"].trigger()
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith("rankstudio run --data ")
+    assert "--lambda '2^-2, 2^0, 2^2'" in text
+
+
+# State
+
+
+def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    config = tmp_path / "config"
+    with open_window(theme, config, folds) as window:
+        window.study.toggle("banned", 3)
+        window.resize(960, 600)
+        window.workspace._outer.setSizes([300, 160])
+        sizes, plan = window.workspace._outer.sizes(), window.study.plan
+        theme.set_mode("dark")
+    assert Settings(config).theme == "dark"
+    with open_window(theme, config) as window:
+        window.restore_study()
+        wait_until(lambda: window.study.dataset is not None)
+        assert window.study.plan == plan
+        assert window.method.form.values()["banned"] == (3,)
+        QApplication.processEvents()
+        assert window.workspace._outer.sizes() == sizes
+
+
+def test_data_that_are_gone_at_the_next_start_are_named(theme: Theme, tmp_path: Path) -> None:
+    data = write_folds(tmp_path / "Gone", 1)
+    config = tmp_path / "config"
+    with open_window(theme, config, data):
+        pass
+    data.rename(tmp_path / "Elsewhere")
+    with open_window(theme, config) as window:
+        window.restore_study()
+        assert "Gone was open the last time and is no longer there." in window.notice.text()
+        assert window.welcome.isVisible()
+
+
+def test_shortcuts_reach_the_commands(window: MainWindow) -> None:
+    window.activateWindow()
+    window.workspace.setFocus()
+    QTest.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    wait_until(lambda: window.runs.records)
+    wait_until(lambda: not window.runs.busy)
+    QTest.keyClick(window, Qt.Key.Key_F1)
+    assert window._guide is not None
+    assert window._guide.isVisible()
+    assert "RankStudio" in window._guide.page()
+    window._guide.close()
+    settle(window)
+
+
+def test_every_control_of_the_toolbar_has_a_name_and_a_tooltip(window: MainWindow) -> None:
+    buttons = window.toolbar.findChildren(type(window.toolbar.measure_button))
+    named = [b for b in buttons if b.objectName()]
+    assert len(named) >= 10
+    for button in named:
+        assert button.accessibleName() or button.text(), button.objectName()
+        assert button.toolTip(), button.objectName()
+        assert button.focusPolicy() & Qt.FocusPolicy.TabFocus, button.objectName()

@@ -1,0 +1,81 @@
+"""A window on small data, as the scenarios need it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from waiting import wait_until
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.data.writer import save_letor
+from rankstudio.engine.experiment.events import Event
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.runs import engine_run
+from rankstudio.ui.settings import Settings
+from rankstudio.ui.theme import Theme
+
+N_FEATURES = 8
+
+
+def write_folds(folder: Path, n_folds: int = 2) -> Path:
+    """Write a small dataset with folds as LETOR text."""
+    data = make_ranking(30, n_informative=3, n_redundant=2, n_noise=2, n_constant=1, documents=(4, 9))
+    for fold in data.folds[:n_folds]:
+        there = folder / f"Fold{fold.number}"
+        there.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, there / f"{name}.txt")
+    return folder
+
+
+def slowly(plan: Plan, dataset: FoldedDataset) -> Iterator[Event]:
+    """Run a plan so slowly that there is time to press a button."""
+    for event in engine_run(plan, dataset):
+        time.sleep(0.004)
+        yield event
+
+
+def breaking(plan: Plan, dataset: FoldedDataset) -> Iterator[Event]:
+    """Run a plan, and fail in the middle as a bug would."""
+    for number, event in enumerate(engine_run(plan, dataset)):
+        if number == 30:
+            raise RuntimeError("the matrix is upside down")
+        yield event
+
+
+@contextmanager
+def open_window(
+    theme: Theme,
+    config: Path,
+    data: Path | None = None,
+    runner: Callable[[Plan, FoldedDataset], Iterator[Event]] = engine_run,
+) -> Iterator[MainWindow]:
+    """A shown window, with data open where some are given; closed at the end."""
+    window = MainWindow(theme, Settings(config), runner)
+    window.show()
+    try:
+        if data is not None:
+            window.open_path(str(data))
+            wait_until(lambda: window.study.dataset is not None)
+            window.study.set_parameters("greedy-rankrls", {"regularization": (0.25, 1.0, 4.0)})
+        yield window
+    finally:
+        window.close()
+        window.deleteLater()
+
+
+def finish(window: MainWindow) -> None:
+    """Run the plan to its end, and let the window draw what came of it."""
+    window.commands["run"].trigger()
+    wait_until(lambda: window.runs.records and not window.runs.busy)
+    settle(window)
+
+
+def settle(window: MainWindow) -> None:
+    """Wait for what the desk's worker still does."""
+    wait_until(lambda: not window.desk.jobs)
