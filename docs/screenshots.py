@@ -12,53 +12,59 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from PySide6.QtWidgets import QApplication
+
+from rankstudio.engine.experiment.plan import SAMPLE
+from rankstudio.ui.app import application
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.settings import Settings
+from rankstudio.ui.theme import Theme
+
 IMAGES = Path(__file__).parent / "images"
 SIZE = (1440, 900)
+REST = 1.0  # seconds in which everything that a change sets off is drawn
 
 
 def main() -> int:
-    """Open the window without a display, run the sample's study, choose a model, and grab both themes."""
+    """Open the window without a display, run the sample's study, look at a fold, and grab both themes."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as settings:
-        os.environ["RANKSTUDIO_CONFIG_DIR"] = settings
-        return _take()
+        take(application(), Settings(Path(settings)))
+    return 0
 
 
-def _take() -> int:
-    from rankstudio.engine.experiment.plan import SAMPLE
-    from rankstudio.ui.app import application
-    from rankstudio.ui.main_window import MainWindow
-    from rankstudio.ui.settings import Settings
-    from rankstudio.ui.theme import Theme
-
-    app = application()
+def take(app: QApplication, settings: Settings) -> None:
+    """Take the pictures."""
     theme = Theme("light")
     theme.apply(app)
-    window = MainWindow(theme, Settings())
+    window = MainWindow(theme, settings)
     window.resize(*SIZE)
     window.show()
-
-    def wait(until: Callable[[], bool], most: float = 60.0) -> None:
-        end = time.monotonic() + most
-        while not until():
-            app.processEvents()
-            time.sleep(0.005)
-            if time.monotonic() > end:
-                raise TimeoutError("the window did not come to rest")
-
     window.open_path(SAMPLE, run=True)
-    wait(lambda: bool(window.runs.records) and not window.runs.busy)
+    wait(app, lambda: bool(window.runs.records) and not window.runs.busy)
     window.study.look_at(3)
-    rest = time.monotonic() + 1.5
-    wait(lambda: time.monotonic() > rest)
-    IMAGES.mkdir(exist_ok=True)
     for mode in ("light", "dark"):
         theme.set_mode(mode)
-        rest = time.monotonic() + 0.5
-        wait(lambda: time.monotonic() > rest)
+        rest(app)
         window.grab().save(str(IMAGES / f"window-{mode}.png"))
     window.close()
-    return 0
+
+
+def rest(app: QApplication) -> None:
+    """Let the window come to rest."""
+    end = time.monotonic() + REST
+    wait(app, lambda: time.monotonic() > end)
+
+
+def wait(app: QApplication, until: Callable[[], bool], most: float = 60.0) -> None:
+    """Let the event loop turn until something has happened."""
+    end = time.monotonic() + most
+    while not until():
+        app.processEvents()
+        time.sleep(0.005)
+        if time.monotonic() > end:
+            raise TimeoutError("the window did not come to rest")
 
 
 if __name__ == "__main__":
