@@ -31,6 +31,13 @@ class Progress:
         self._grids: tuple[tuple[str, str], ...] = ()
 
     def __enter__(self) -> Self:
+        if self._live:
+            print(
+                "Preparing; the first run after installation compiles for some seconds.",
+                end="",
+                file=self._stream,
+                flush=True,
+            )
         return self
 
     def __exit__(

@@ -160,6 +160,7 @@ def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
         for event in run(plan, open_dataset(folder)):
             progress.show(event)
     lines = stream.text.split("\r\x1b[K")
+    assert lines[0].startswith("Preparing")
     assert "fold 1 of 2  λ 2^-1" in lines[1]
     assert "8%  0:" in lines[1]
     assert "100%  0:00 left" in lines[-2]
