@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +17,31 @@ settings.register_profile("rankstudio", deadline=None)
 settings.load_profile("rankstudio")
 
 LETOR_FOLDER = Path(__file__).resolve().parents[2] / "shared" / "letor"
+
+
+_GRACE = 2.0  # seconds for threads that are on their way out
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail on logged errors, and on threads that outlive the test."""
+    before = set(threading.enumerate())
+    yield
+    errors = [r.getMessage() for r in caplog.get_records("call") if r.levelno >= logging.ERROR]
+    assert not errors, f"errors were logged: {errors}"
+    deadline = time.monotonic() + _GRACE
+    while (left := _started_since(before)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not left, f"threads were left running: {left}"
+
+
+def _started_since(before: set[threading.Thread]) -> list[str]:
+    """Return the names of Python's own threads that were started and still run; Qt's are watched apart."""
+    return [
+        t.name
+        for t in threading.enumerate()
+        if t not in before and t.is_alive() and not isinstance(t, threading._DummyThread)
+    ]
 
 
 @pytest.fixture(autouse=True, scope="session")

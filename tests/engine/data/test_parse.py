@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
@@ -27,6 +28,11 @@ pieces = st.sampled_from([1, 7, 40, 1 << 20])
 
 @pytest.fixture(autouse=True, scope="module")
 def _pool():
+    ready = threading.Barrier(3)
+    waiting = [POOL.submit(ready.wait) for _ in range(2)]  # both threads are there before the first test
+    ready.wait()
+    for future in waiting:
+        future.result()
     yield
     POOL.shutdown()
 
