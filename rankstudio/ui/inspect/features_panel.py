@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.ui.icons import icon
 from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
 from rankstudio.ui.numerals import MINUS
 from rankstudio.ui.theme import Theme
-from rankstudio.ui.widgets import Column, ElidedLabel, Panel, Table
+from rankstudio.ui.widgets import Column, Panel, Table
 
 _ROOM_FOR_GAIN = 420  # pixels of the panel from which the names keep enough room beside a column more
 
@@ -113,7 +113,7 @@ class FeaturesPanel(Panel):
         self.table.setAccessibleName("Features of the path")
         self.table.placeholder = "Run a method, or move λ, to see which features it selects."
         self.table.row_actions = self._actions
-        self._test = ElidedLabel()
+        self._test = QLabel()
         self._pin = self._tool("pin", "P", "Pin the selected feature, or unpin it (P)", self._toggle_pin)
         self._ban = self._tool(
             "ban", "B", "Ban the selected feature, or allow it again (B)", self._toggle_ban
@@ -162,12 +162,12 @@ class FeaturesPanel(Panel):
         convention : str
             Label of the convention they follow.
         """
-        texts = [f"{name} {value:.4f}" for name, value in measures.items()]
+        # A name stays beside its value where the line breaks.
+        texts = [f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items()]
         self._test.setText("test: " + " · ".join(texts) if texts else "")
         self._test.setVisible(bool(texts))
-        if texts:
-            by = f" ({convention})" if convention else ""
-            self._test.setToolTip(f"The chosen model on the test part{by}:\n" + "\n".join(texts))
+        by = f", {convention}" if convention else ""
+        self._test.setToolTip(f"The chosen model on the test part{by}" if texts else "")
 
     def clear(self) -> None:
         """Show no path."""
@@ -185,7 +185,8 @@ class FeaturesPanel(Panel):
     def _lay_out(self) -> None:
         self._test.setProperty("role", "caption")
         self._test.setObjectName("features-test")
-        self._test.setContentsMargins(12, 5, 12, 6)
+        self._test.setContentsMargins(12, 5, 12, 3)
+        self._test.setWordWrap(True)
         self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._test.hide()
         self.body.setSpacing(0)
@@ -235,6 +236,7 @@ class FeaturesPanel(Panel):
         self._update_tools()
         self.inspected.emit(row.feature_id)
         if row.rank is not None and row.rank != self._k:
+            self._k = row.rank  # the row is where the user found it: it need not be brought into sight
             self.chosen.emit(row.rank)
 
     @Slot()

@@ -100,12 +100,14 @@ class Table(QTableView):
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show other rows; the chosen row stays chosen where it is still there."""
         kept = self.current()
+        at = self.verticalScrollBar().value()
         self._quiet = True
         changed = self.rows_model.set_rows(rows)
         if changed:
             self._fit_columns()
             if kept is not None:
                 self._select(kept)
+            self.verticalScrollBar().setValue(at)
         self._quiet = False
         self.viewport().update()
 
@@ -134,13 +136,18 @@ class Table(QTableView):
         return index.data(ROW_ROLE) if index.isValid() else None
 
     def choose(self, row: Row | None) -> None:
-        """Mark a row as chosen and bring it into sight, without telling anybody."""
+        """Mark a row as chosen and bring it into sight, without telling anybody.
+
+        The table scrolls no further down than that takes: what led to the row is above it.
+        """
         self._quiet = True
         if row is None:
             self.clearSelection()
             self.setCurrentIndex(QModelIndex())
         else:
             self._select(row)
+            self.scrollToTop()
+            self.scrollTo(self.currentIndex())
         self._quiet = False
 
     # Copying and saving
@@ -297,7 +304,6 @@ class Table(QTableView):
                     QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
                 )
                 self.selectionModel().setCurrentIndex(index, flags)
-                self.scrollTo(index)
                 return
 
     def _hover(self, row: int) -> None:

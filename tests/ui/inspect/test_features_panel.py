@@ -121,12 +121,40 @@ def test_another_measure_and_the_test_part(panel):
     assert texts(panel)[1][-1] == "0.2000"
     assert panel.table.model().headerData(5, Qt.Orientation.Horizontal) == "NDCG@10"
     panel.show_test({"MAP": 0.472, "NDCG@10": 0.2251}, "LETOR 4.0")
-    assert panel._test.text() == "test: MAP 0.4720 · NDCG@10 0.2251"
+    assert panel._test.text().replace("\u00a0", " ") == "test: MAP 0.4720 · NDCG@10 0.2251"
     assert "LETOR 4.0" in panel._test.toolTip()
     panel.clear()
     assert texts(panel) == []
     assert not panel._test.isVisible()
     assert not panel._pin.isEnabled()
+
+
+def test_the_whole_model_is_in_sight_where_there_is_room_for_it(panel):
+    panel.resize(500, 160)
+    QCoreApplication.processEvents()
+    table = panel.table
+    assert table.viewport().height() < 4 * 29
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 3)
+    table.scrollToBottom()
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 2)
+    assert table.rowAt(0) == 0
+    table.scrollToBottom()
+    at = table.verticalScrollBar().value()
+    panel.chosen.connect(lambda k: panel.show_path(make_path(), IDS, NAMES, "MAP", k))
+    QTest.mouseClick(
+        table.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=table.visualRect(table.model().index(2, 2)).center(),
+    )
+    assert panel.caption().startswith("k = 3")
+    assert table.verticalScrollBar().value() == at, "a row that was clicked stays under the mouse"
+
+
+def test_all_measures_of_the_test_part_can_be_read(panel):
+    panel.show_test({f"NDCG@{k}": 0.5 for k in range(1, 11)})
+    QCoreApplication.processEvents()
+    label = panel._test
+    assert label.height() >= label.heightForWidth(label.width()) > 2 * label.fontMetrics().height()
 
 
 def test_gain_gives_way_in_a_narrow_panel(panel):
