@@ -43,6 +43,7 @@ class InspectorPanel(Panel):
         self.body.addWidget(self.plot, 1)
         self.body.addWidget(self.facts)
         self.facts.linkActivated.connect(self._on_link)
+        theme.changed.connect(self._restyle)
         self.clear()
 
     def show_feature(self, profile: FeatureProfile) -> None:
@@ -64,6 +65,13 @@ class InspectorPanel(Panel):
         self.plot.placeholder = "Select a feature in the table to see its values by relevance."
         self.plot.set_densities(())
         self.facts.clear()
+
+    @Slot()
+    def _restyle(self) -> None:
+        """Read the rich text anew: a link takes its colour from the palette when it is read."""
+        text = self.facts.text()
+        self.facts.clear()
+        self.facts.setText(text)
 
     @Slot(str)
     def _on_link(self, target: str) -> None:

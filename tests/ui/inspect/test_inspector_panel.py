@@ -69,3 +69,15 @@ def test_the_closest_feature_is_a_link(panel):
     assert told == [38]
     panel.clear()
     assert panel.facts.text() == ""
+
+
+def test_the_link_is_in_the_theme_s_accent_also_after_a_change(panel, theme):
+    panel.resize(360, 300)
+    panel.show_feature(make_profile())
+    panel.show()
+    for mode in ("light", "dark", "light"):
+        theme.set_mode(mode)
+        QCoreApplication.processEvents()
+        image = panel.facts.grab().toImage()
+        found = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+        assert theme.colors.accent in found, mode
