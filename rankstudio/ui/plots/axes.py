@@ -113,7 +113,7 @@ class AxesLayer(Layer):
             painter.drawText(
                 QRectF(0, 0, frame.outer.width(), 18), Qt.AlignmentFlag.AlignLeft, self._cut(painter, frame)
             )
-        if axes.x_label:
+        if axes.x_label and not self.plot.is_empty():
             low = QRectF(area.left(), frame.outer.bottom() - LABEL_HEIGHT, area.width(), LABEL_HEIGHT)
             painter.drawText(low, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, axes.x_label)
 
@@ -141,7 +141,6 @@ class AxesLayer(Layer):
     def _draw_placeholder(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Say in the middle of an empty plot what will be here."""
         area = frame.area
-        hairline(painter, colors.q("line_soft"), area.bottomLeft(), area.bottomRight())
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap

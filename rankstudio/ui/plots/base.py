@@ -58,7 +58,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.setCentralItem(None)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumSize(120, 90)
+        self.setMinimumSize(120, 72)
         self.setAccessibleName(axes.title)
         self.box = ValueBox(theme, self)
         self._layers: list[Layer] = []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -24,6 +24,8 @@ from rankstudio.ui.theme import Theme
 
 _LINE = 16.0
 _SWATCH = 22.0
+_BETWEEN = 14.0
+_AIR = 6.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,28 @@ class DensityPlot(Plot):
         top = max(float(np.nanmax(d.ys)) for d in filled)
         return (low, high) if high > low else (low - 0.5, low + 0.5), (0.0, top * 1.06 or 1.0)
 
+    def frame_for(self, size: QSizeF) -> Frame:
+        """Leave room for the legend above the curves, where it hides none of them."""
+        frame = super().frame_for(size)
+        if self.is_empty():
+            return frame
+        _, rows = self.legend_spots(frame.area.width())
+        top = min(rows * _LINE + _AIR, frame.area.height() - 1)
+        return replace(frame, area=frame.area.adjusted(0, round(top), 0, 0))
+
+    def legend_spots(self, width: float) -> tuple[list[tuple[float, int]], int]:
+        """Return where the legend's entries begin, as pixel and line, and how many lines they take."""
+        metrics = QFontMetricsF(font(SMALL))
+        spots: list[tuple[float, int]] = []
+        x, row = 0.0, 0
+        for density in self.densities:
+            wide = _SWATCH + 6 + metrics.horizontalAdvance(density.label)
+            if x > 0 and x + wide > width:
+                x, row = 0.0, row + 1
+            spots.append((x, row))
+            x += wide + _BETWEEN
+        return spots, row + 1
+
     def is_empty(self) -> bool:
         """Tell whether there is no density."""
         return not any(d.xs.size for d in self.densities)
@@ -143,7 +167,7 @@ class DensityLayer(Layer):
 
 
 class LegendLayer(Layer):
-    """Which line is which class, in the upper corner that hides less."""
+    """Which line is which class, above the curves, in as many lines as the width asks for."""
 
     plot: DensityPlot
 
@@ -151,29 +175,17 @@ class LegendLayer(Layer):
         """Draw the legend."""
         if self.plot.is_empty():
             return
-        metrics = QFontMetricsF(font(SMALL))
-        width = max(metrics.horizontalAdvance(d.label) for d in self.plot.densities) + _SWATCH + 6
-        left = frame.area.left() + 6 if self._left_is_free(frame, width) else frame.area.right() - width
+        spots, rows = self.plot.legend_spots(frame.area.width())
         painter.setFont(font(SMALL))
-        for i, density in enumerate(self.plot.densities):
+        for i, (density, (x, row)) in enumerate(zip(self.plot.densities, spots, strict=True)):
             look = palettes.category(colors, i)
-            y = frame.area.top() + (i + 0.5) * _LINE + 2
+            left = frame.area.left() + x
+            y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
             painter.setPen(pen(look.color, 1.8, look.dash))
             painter.drawLine(QPointF(left, y), QPointF(left + _SWATCH, y))
             painter.setPen(colors.q("text"))
-            box = QRectF(left + _SWATCH + 6, y - 9, width, 18)
+            box = QRectF(left + _SWATCH + 6, y - 9, frame.outer.right() - left, 18)
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, density.label)
-
-    def _left_is_free(self, frame: Frame, width: float) -> bool:
-        """Tell whether the curves rise less high at the left than at the right."""
-        bottom = frame.area.top() + len(self.plot.densities) * _LINE + 8
-        hidden = [0, 0]
-        for density in self.plot.densities:
-            px, py = frame.pixels(density.xs, density.ys)
-            high = py < bottom
-            hidden[0] += int(np.count_nonzero(high & (px < frame.area.left() + width)))
-            hidden[1] += int(np.count_nonzero(high & (px > frame.area.right() - width)))
-        return hidden[0] <= hidden[1]
 
 
 class DensityCursor(Layer):

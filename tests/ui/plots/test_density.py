@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QSizeF
 
 from rankstudio.ui.plots import Density, DensityPlot
 
@@ -53,11 +53,13 @@ def test_numbers_are_one_row_a_point(plot):
     assert rows[-1] == ["relevant", 1.0, 2.0]
 
 
-def test_the_legend_gives_way_to_the_curves(plot):
-    legend = plot._layers[3]
-    assert legend._left_is_free(plot.frame(), 120)
-    plot.set_densities([Density("a", XS, 2 - 2 * XS)])
-    assert not legend._left_is_free(plot.frame(), 120)
+def test_the_legend_lies_above_the_curves_and_wraps_where_it_is_narrow(plot):
+    wide, narrow = plot.frame_for(QSizeF(360, 220)), plot.frame_for(QSizeF(230, 220))
+    assert plot.legend_spots(wide.area.width())[1] == 1
+    spots, rows = plot.legend_spots(narrow.area.width())
+    assert rows == len({row for _, row in spots}) == 2
+    assert 16 <= wide.area.top() < narrow.area.top()
+    assert wide.area.bottom() == narrow.area.bottom()
 
 
 def test_nothing_to_show_is_no_error(plot):
