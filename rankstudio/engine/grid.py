@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rankstudio.engine.errors import ParameterError
 
-_POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*([+\-−]?\d+)")
+_POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*([+\-−]?\d+(?:\.\d+)?)")
 _EXPECTED = "numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10"
 _MOST = 10_000
 
@@ -52,7 +52,7 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
 def _number(item: str, name: str) -> float:
     power = _POWER.fullmatch(item)
     try:
-        value = float(power[1]) ** int(power[2].replace("−", "-")) if power else float(item)
+        value = float(power[1]) ** _exponent(power) if power else float(item)
     except (ValueError, OverflowError, ZeroDivisionError):
         raise ParameterError(name, item, _EXPECTED) from None
     if not math.isfinite(value):
@@ -64,7 +64,10 @@ def _range(first: str, last: str, item: str, name: str) -> list[float]:
     low, high = _POWER.fullmatch(first), _POWER.fullmatch(last)
     if low and high and low[1] == high[1]:
         base = float(low[1])
-        start, stop = (int(p[2].replace("−", "-")) for p in (low, high))
+        first_exponent, last_exponent = _exponent(low), _exponent(high)
+        if not (first_exponent.is_integer() and last_exponent.is_integer()):
+            raise ParameterError(name, item, "whole exponents in a range of powers")
+        start, stop = int(first_exponent), int(last_exponent)
     elif low or high:
         raise ParameterError(name, item, "a range of powers of one base, or of whole numbers")
     else:
@@ -83,12 +86,16 @@ def _range(first: str, last: str, item: str, name: str) -> list[float]:
         raise ParameterError(name, item, "finite numbers") from None
 
 
+def _exponent(power: re.Match[str]) -> float:
+    return float(power[2].replace("−", "-"))
+
+
 def format_grid(values: Sequence[float]) -> str:
     """Write a grid as briefly as :func:`parse_grid` reads it back, bit for bit."""
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
-        if len(values) > 2 and set(steps) == {1}:
+        if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"
         return ", ".join(f"2^{e}" for e in exponents)
     return ", ".join(format_number(v) for v in values)
@@ -107,9 +114,12 @@ def format_power(value: float) -> str:
     return format_number(value) if exponent is None else f"2^{exponent}"
 
 
-def power_of_two(value: float) -> int | None:
-    """Return e where value is exactly 2^e, else None."""
+def power_of_two(value: float) -> float | None:
+    """Return e where value is exactly 2^e for a whole e (an int) or quarters (a float), else None."""
     if value <= 0 or not math.isfinite(value):
         return None
     mantissa, exponent = math.frexp(value)
-    return exponent - 1 if mantissa == 0.5 else None
+    if mantissa == 0.5:
+        return exponent - 1
+    quarters = round(4 * math.log2(value)) / 4
+    return quarters if -1000 < quarters < 1000 and 2.0**quarters == value else None

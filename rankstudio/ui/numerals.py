@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+from rankstudio.engine.grid import power_of_two
+
+_SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "−"
 
 
-def superscript(number: int) -> str:
-    """Return an integer in superscript figures: 10 → "¹⁰", -3 → "⁻³"."""
+def superscript(number: float) -> str:
+    """Return a number in superscript figures: 10 → "¹⁰", -3 → "⁻³", 9.75 → "⁹·⁷⁵"."""
     return str(number).translate(_SUPERSCRIPTS)
 
 
@@ -20,23 +22,15 @@ def plain(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-")
 
 
-def exponent_of_two(value: float) -> int | None:
-    """Return a where value = 2^a exactly, else None."""
-    if not (math.isfinite(value) and value > 0):
-        return None
-    fraction, exponent = math.frexp(value)
-    return exponent - 1 if fraction == 0.5 else None
-
-
 def power(value: float) -> str:
-    """Return a power of two as one ("2⁶"), any other number plainly ("0.3")."""
-    exponent = exponent_of_two(value)
+    """Return a power of two as one ("2⁶", "2⁹·⁷⁵"), any other number plainly ("0.3")."""
+    exponent = power_of_two(value)
     return plain(value) if exponent is None else f"2{superscript(exponent)}"
 
 
 def power_and_value(value: float) -> str:
     """Return "2⁶ = 64"; a number that is no power of two plainly."""
-    exponent = exponent_of_two(value)
+    exponent = power_of_two(value)
     return plain(value) if exponent is None else f"2{superscript(exponent)} = {plain(value)}"
 
 
