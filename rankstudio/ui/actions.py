@@ -1,4 +1,4 @@
-"""Every command of the window, as data: text, icon, shortcut, what it does. Menus and toolbar are views of it."""
+"""Every command of the window, as data. Menus and toolbar are views of it."""
 
 from __future__ import annotations
 
@@ -48,44 +48,111 @@ MENUS = ("File", "Edit", "View", "Run", "Help")
 
 COMMANDS = (
     Command("open", "File", "&Open…", "Open a LETOR file, a folder of folds or a plan.", ("Ctrl+O",), "open"),
-    Command("sample", "File", "Open &sample", "Open the sample that comes with RankStudio.", ("Ctrl+D",), "sample"),
+    Command(
+        "sample", "File", "Open &sample", "Open the sample that comes with RankStudio.", ("Ctrl+D",), "sample"
+    ),
     Command("recent", "File", "Open &again", "Open what was open lately."),
     Command("cancel_load", "File", "&Cancel loading", "Stop loading; what is open stays open."),
-    Command("save_plan", "File", "Save &plan…", "Save data, method and protocol as a TOML file.", ("Ctrl+S",), "",
-            separated=True),
-    Command("export", "File", "&Export…", "Save the model, tables, plots or the plan.", ("Ctrl+E",), "export"),
-    Command("copy_command", "File", "Copy run as &command", "Copy the command that does this run in a terminal.",
-            ("Ctrl+Shift+C",), "copy"),
-    Command("copy_python", "File", "Copy run as P&ython", "Copy a Python program that does this run.",
-            ("Ctrl+Shift+P",)),
-    Command("quit", "File", "&Quit", "Close RankStudio; data, plan and layout come back at the next start.",
-            ("Ctrl+Q",), separated=True),
+    Command(
+        "save_plan",
+        "File",
+        "Save &plan…",
+        "Save data, method and protocol as a TOML file.",
+        ("Ctrl+S",),
+        "",
+        separated=True,
+    ),
+    Command(
+        "export", "File", "&Export…", "Save the model, tables, plots or the plan.", ("Ctrl+E",), "export"
+    ),
+    Command(
+        "copy_command",
+        "File",
+        "Copy run as &command",
+        "Copy the command that does this run in a terminal.",
+        ("Ctrl+Shift+C",),
+        "copy",
+    ),
+    Command(
+        "copy_python",
+        "File",
+        "Copy run as P&ython",
+        "Copy a Python program that does this run.",
+        ("Ctrl+Shift+P",),
+    ),
+    Command(
+        "quit",
+        "File",
+        "&Quit",
+        "Close RankStudio; data, plan and layout come back at the next start.",
+        ("Ctrl+Q",),
+        separated=True,
+    ),
     Command("undo", "Edit", "&Undo", "Take back the last change of plan or choice.", ("Ctrl+Z",), "undo"),
     Command("redo", "Edit", "&Redo", "Do again what was taken back.", ("Ctrl+Shift+Z", "Ctrl+Y"), "redo"),
-    Command("pin", "Edit", "&Pin or unpin feature", "Keep the marked feature in every model, or stop that.",
-            ("Ctrl+Shift+I",), "pin", separated=True),
-    Command("ban", "Edit", "&Ban or allow feature", "Never select the marked feature, or allow it again.",
-            ("Ctrl+Shift+B",), "ban"),
-    Command("best", "Edit", "Choose the best by &validation", "Go back to the model that the validation chose.",
-            ("Ctrl+B",), "reset", separated=True),
-    Command("statistics", "View", "&Statistics of the data…", "Show every feature's statistics and the documents.",
-            ("Ctrl+I",)),
+    Command(
+        "pin",
+        "Edit",
+        "&Pin or unpin feature",
+        "Keep the marked feature in every model, or stop that.",
+        ("Ctrl+Shift+I",),
+        "pin",
+        separated=True,
+    ),
+    Command(
+        "ban",
+        "Edit",
+        "&Ban or allow feature",
+        "Never select the marked feature, or allow it again.",
+        ("Ctrl+Shift+B",),
+        "ban",
+    ),
+    Command(
+        "best",
+        "Edit",
+        "Choose the best by &validation",
+        "Go back to the model that the validation chose.",
+        ("Ctrl+B",),
+        "reset",
+        separated=True,
+    ),
+    Command(
+        "statistics",
+        "View",
+        "&Statistics of the data…",
+        "Show every feature's statistics and the documents.",
+        ("Ctrl+I",),
+    ),
     Command("measure", "View", "&Measure", "Which measure the plots and tables show."),
     Command("convention", "View", "&Convention", "How the measures are computed."),
     Command("theme", "View", "&Theme", "Light, dark, or as the system has it."),
     Command("next_fold", "View", "Next &fold", "Look at the next fold.", ("Ctrl+Right",), separated=True),
     Command("previous_fold", "View", "Pre&vious fold", "Look at the fold before.", ("Ctrl+Left",)),
-    Command("run", "Run", "&Run", "Run the plan on all folds; behind a run that works it waits.",
-            ("Ctrl+R", "F5"), "run"),
+    Command(
+        "run",
+        "Run",
+        "&Run",
+        "Run the plan on all folds; behind a run that works it waits.",
+        ("Ctrl+R", "F5"),
+        "run",
+    ),
     Command("pause", "Run", "&Pause", "Pause the run, or go on with it.", ("Ctrl+P",), "pause"),
-    Command("step", "Run", "S&tep", "Select one more feature, then wait; starts a paused run where none is.",
-            ("Ctrl+T", "F10"), "step"),
-    Command("stop", "Run", "&Stop", "Stop the run; the folds and paths it has finished stay.", ("Esc",), "stop"),
+    Command(
+        "step",
+        "Run",
+        "S&tep",
+        "Select one more feature, then wait; starts a paused run where none is.",
+        ("Ctrl+T", "F10"),
+        "step",
+    ),
+    Command(
+        "stop", "Run", "&Stop", "Stop the run; the folds and paths it has finished stay.", ("Esc",), "stop"
+    ),
     Command("stop_all", "Run", "Stop &all", "Stop the run and all that wait behind it.", ("Shift+Esc",)),
     Command("guide", "Help", "&Guide", "Open the guide.", ("F1",), "help"),
     Command("log", "Help", "Show the &log", "Open the folder of the log and the crash reports."),
     Command("about", "Help", "&About RankStudio", "Version and licence."),
-)  # fmt: skip
+)
 
 SUBMENUS = ("recent", "measure", "convention", "theme")
 

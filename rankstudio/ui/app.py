@@ -17,7 +17,7 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.settings import Settings
 from rankstudio.ui.theme import Theme
 
-_SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the window waits for it
+SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the window waits for it
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] = ()) -> int:
     reports.install()
     logging.getLogger("rankstudio").setLevel(logging.INFO)
     log_to_file(data_folder())
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    sys.setswitchinterval(SWITCH_SECONDS)
     app = application()
     settings = Settings()
     theme = Theme(settings.theme)  # type: ignore[arg-type]
@@ -60,11 +60,11 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     """Do what waits until the window is there: open files, warm up, tell of the last crash."""
     files = [argument for argument in argv if argument != "--sample"]
     if "--sample" in argv:
-        window.open_path(SAMPLE, run=True)
+        window.opening.open_path(SAMPLE, run=True)
     elif files:
-        window.open_path(files[0])
+        window.opening.open_path(files[0])
     else:
-        window.restore_study()
-    window.warm_up()
+        window.opening.restore()
+    window.models.warm_up()
     if reports.last():
         window.tell_of_crash(reports)

@@ -91,8 +91,8 @@ class CrashReports:
 
     def _write(self, report: str) -> None:
         head = (
-            f"RankStudio {rankstudio.__version__}, Python {platform.python_version()}, {platform.platform()}\n"
-            f"{datetime.now().isoformat(timespec='seconds')}\n\n"
+            f"RankStudio {rankstudio.__version__}, Python {platform.python_version()}, "
+            f"{platform.platform()}\n{datetime.now().isoformat(timespec='seconds')}\n\n"
         )
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What the second worker does for the window beside the runs: load, describe, recompute one path, test a model.
+"""What the second worker does beside the runs: load, describe, recompute one path, test a model.
 
 Everything here runs on that worker's thread; the engine's heavy modules are imported there.
 """

@@ -1,4 +1,4 @@
-"""Opening data: a job on the worker, a bar with progress and cancel, and nothing else changes until it is done."""
+"""Opening data: a job on the worker, and a bar with its progress and a button to cancel."""
 
 from __future__ import annotations
 

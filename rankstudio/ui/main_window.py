@@ -1,49 +1,46 @@
-"""The main window: puts the places together and wires them to study, runs and workers."""
+"""The main window: toolbar, menus, places and messages, wired to the models behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 import rankstudio
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan import SAMPLE, Plan, load_plan, save_plan
-from rankstudio.engine.export.code import as_command, as_python
 from rankstudio.ui.actions import Actions
 from rankstudio.ui.crash import CrashReports, data_folder
-from rankstudio.ui.current import Current
-from rankstudio.ui.data.place import DataPlace
-from rankstudio.ui.desk import Bench, warm_up
-from rankstudio.ui.export.dialog import ExportDialog
-from rankstudio.ui.exports import export_items
+from rankstudio.ui.enabling import enabled_commands
+from rankstudio.ui.export.items import export_items
+from rankstudio.ui.export.taking_home import TakingHome
 from rankstudio.ui.guide import GuideWindow
-from rankstudio.ui.inspect.place import InspectPlace
-from rankstudio.ui.jobs import Job
-from rankstudio.ui.loader import Loader, LoadingBar
+from rankstudio.ui.loader import LoadingBar
 from rankstudio.ui.menus import Menus
-from rankstudio.ui.method.place import MethodPlace
-from rankstudio.ui.open_dialog import OpenDialog
+from rankstudio.ui.models import Models
+from rankstudio.ui.opening import Opening
+from rankstudio.ui.places import Places
 from rankstudio.ui.record import RunRecord, RunState
-from rankstudio.ui.results.place import ResultsPlace
-from rankstudio.ui.run.place import RunPlace
-from rankstudio.ui.runs import Runner, Runs, engine_run
+from rankstudio.ui.run.control import RunControl
+from rankstudio.ui.runs import Runner, engine_run
 from rankstudio.ui.settings import Settings
 from rankstudio.ui.status import StatusBar
-from rankstudio.ui.study import Study
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.toolbar import MainToolBar
 from rankstudio.ui.welcome import Welcome
 from rankstudio.ui.widgets import Notice
-from rankstudio.ui.worker import Worker
-from rankstudio.ui.workspace import GAP, Workspace
+from rankstudio.ui.workspace import GAP
 
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
 _AUTOSAVE_MILLISECONDS = 400
+_REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
+
+_ABOUT = (
+    f"<b>RankStudio {rankstudio.__version__}</b>"
+    "<p>Feature selection in learning to rank: exact, fast, and in a window.</p><p>MIT licence.</p>"
+)
 
 
 class MainWindow(QMainWindow):
@@ -65,39 +62,25 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self.setAcceptDrops(True)
         self._theme, self._settings = theme, settings
-        self._run_when_open = False
-        self._make_models(runner)
-        self._make_places()
+        self._guide: GuideWindow | None = None
+        self.models = models = Models(runner, self)
+        self.study, self.runs, self.current = models.study, models.runs, models.current
+        self.places = places = Places(theme, models, self)
+        self.opening = Opening(self.study, self.runs, models.loader, settings, self)
+        self.control = RunControl(self.study, self.runs, models.loader, places.run, places.method.form, self)
+        self.taking_home = TakingHome(
+            theme, self.study, settings, partial(export_items, models, places), self
+        )
+        self._autosave = self._timer(_AUTOSAVE_MILLISECONDS, self._keep_plan)
+        self._refreshing = self._timer(_REFRESH_MILLISECONDS, self._refresh)
         self._lay_out()
-        self._connect()
+        self._connect_commands()
+        self._connect_messages()
+        self._connect_models()
         self._restore_layout()
         self._update()
 
     # Making
-
-    def _make_models(self, runner: Runner) -> None:
-        self.study = Study(self)
-        self.desk = Worker("desk", interval=16, parent=self)
-        self._run_worker = Worker("runs", parent=self)
-        self.runs = Runs(self._run_worker, runner, self)
-        self._bench = Bench()
-        self.current = Current(self.study, self.runs, self.desk, self._bench, self)
-        self.loader = Loader(self.desk, self)
-        self._autosave = QTimer(self)
-        self._autosave.setSingleShot(True)
-        self._autosave.setInterval(_AUTOSAVE_MILLISECONDS)
-
-    def _make_places(self) -> None:
-        theme, study = self._theme, self.study
-        self.data = DataPlace(theme, study, self.desk, self)
-        self.method = MethodPlace(theme, study, self)
-        self.run = RunPlace(theme, study, self.runs, self.current, self)
-        self.inspect = InspectPlace(theme, study, self.current, self.desk, self._bench, self)
-        self.results = ResultsPlace(theme, self.runs, self)
-        self.notice = Notice(theme)
-        self.loading = LoadingBar()
-        self.welcome = Welcome(theme)
-        self._guide: GuideWindow | None = None
 
     def _lay_out(self) -> None:
         self.commands = Actions(self, self._theme)
@@ -106,13 +89,10 @@ class MainWindow(QMainWindow):
         self.menus = Menus(self.commands, self.toolbar, self.study, self._theme, self._settings, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
-        self.workspace = Workspace(
-            (self.data.panel, self.method.form),
-            self.run.curves,
-            (self.run.candidates, self.run.heat),
-            (self.inspect.features, self.inspect.inspector),
-            self.results.panel,
-        )
+        self.notice = Notice(self._theme)
+        self.loading = LoadingBar()
+        self.welcome = Welcome(self._theme)
+        self.workspace = self.places.workspace()
         self._pages = QStackedWidget()
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(self.workspace)
@@ -129,185 +109,108 @@ class MainWindow(QMainWindow):
         column.addWidget(self._pages, 1)
         self.setCentralWidget(centre)
 
-    def _connect(self) -> None:
+    def _connect_commands(self) -> None:
+        study, control, taking_home = self.study, self.control, self.taking_home
+        data, inspect = self.places.data, self.places.inspect
         self.commands.connect(
-            open=self.ask_open,
-            sample=self.open_sample,
-            cancel_load=self.loader.cancel,
-            save_plan=self.ask_save_plan,
-            export=self.show_export,
-            copy_command=self.copy_command,
-            copy_python=self.copy_python,
+            open=self.opening.ask,
+            sample=self.opening.open_sample,
+            cancel_load=self.models.loader.cancel,
+            save_plan=taking_home.ask_save_plan,
+            export=taking_home.show_dialog,
+            copy_command=taking_home.copy_command,
+            copy_python=taking_home.copy_python,
             quit=self.close,
-            undo=self.study.undo.undo,
-            redo=self.study.undo.redo,
-            pin=lambda: self._toggle("pinned"),
-            ban=lambda: self._toggle("banned"),
-            best=lambda: self.study.choose(None, None),
-            statistics=self.data.panel.open_details,
-            next_fold=lambda: self._turn_fold(1),
-            previous_fold=lambda: self._turn_fold(-1),
-            run=self.start_run,
-            pause=self.toggle_pause,
-            step=self.step,
-            stop=self.stop,
+            undo=study.undo.undo,
+            redo=study.undo.redo,
+            pin=partial(inspect.toggle, "pinned"),
+            ban=partial(inspect.toggle, "banned"),
+            best=partial(study.choose, None, None),
+            statistics=data.panel.open_details,
+            next_fold=partial(data.turn, 1),
+            previous_fold=partial(data.turn, -1),
+            run=control.run,
+            pause=control.toggle_pause,
+            step=control.step,
+            stop=control.stop,
             stop_all=self.runs.stop_all,
             guide=self.show_guide,
             log=self._show_log,
             about=self._about,
         )
-        self.welcome.openAsked.connect(self.ask_open)
-        self.welcome.sampleAsked.connect(self.open_sample)
-        self.welcome.recentChosen.connect(self.open_path)
-        self.menus.recentChosen.connect(self.open_path)
         self.toolbar.valueMoved.connect(self._glide)
         self.toolbar.themeToggled.connect(self.menus.toggle_theme)
-        self.loading.cancelled.connect(self.loader.cancel)
-        self.loader.started.connect(self.loading.begin)
-        self.loader.started.connect(self._update)
-        self.loader.progressed.connect(self.loading.set_share)
-        self.loader.ended.connect(self._end_loading)
-        self.loader.opened.connect(self._show_dataset)
-        self.data.foldChosen.connect(self._stop_following)
-        self.run.candidates.picked.connect(self.inspect.inspect)
-        self.run.grown.connect(self.inspect.show_growing)
-        self.inspect.inspected.connect(self.run.candidates.choose)
-        for failed in (self.loader.failed, self.current.failed, self.data.failed, self.inspect.failed):
-            failed.connect(self.say_error)
+        self.welcome.openAsked.connect(self.opening.ask)
+        self.welcome.sampleAsked.connect(self.opening.open_sample)
+        self.welcome.recentChosen.connect(self.opening.open_path)
+        self.menus.recentChosen.connect(self.opening.open_path)
+        self.loading.cancelled.connect(self.models.loader.cancel)
+
+    def _connect_messages(self) -> None:
+        places = self.places
+        failing = (self.opening, self.taking_home, self.current, places.data, places.inspect)
+        for part in failing:
+            part.failed.connect(self.say_error)
+        for table in (places.inspect.features.table, places.results.panel.table):
+            table.failed.connect(self.say_error)
+        for plot in (*places.run.plots(), places.inspect.inspector.plot):
+            plot.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
+        self.opening.warned.connect(self.say_warning)
+        self.taking_home.said.connect(self.status.say)
+
+    def _connect_models(self) -> None:
+        loader = self.models.loader
+        loader.started.connect(self.loading.begin)
+        loader.started.connect(self._update)
+        loader.progressed.connect(self.loading.set_share)
+        loader.ended.connect(self.loading.hide)
+        loader.ended.connect(self._update)
+        self.opening.opened.connect(self._show_data)
+        self.opening.runAsked.connect(self.control.run)
         self.study.datasetChanged.connect(self._update)
         self.study.planChanged.connect(self._autosave.start)
         self.study.undo.indexChanged.connect(self._update)
-        self._autosave.timeout.connect(self._keep_plan)
         self.current.changed.connect(self._show_value)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
         self.runs.ended.connect(self._end_run)
         self.runs.shownChanged.connect(self._show_record)
-        self._run_worker.drained.connect(self._refresh)
-        self.desk.drained.connect(self._show_workers)
+        self.models.run_worker.drained.connect(self._ask_refresh)
+        self.models.desk.drained.connect(self._show_workers)
 
-    # Opening
+    def _timer(self, milliseconds: int, call: object) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(milliseconds)
+        timer.timeout.connect(call)
+        return timer
 
-    @Slot()
-    def ask_open(self) -> None:
-        """Ask for a file or folder, and open it."""
-        recent = self._settings.recent
-        dialog = OpenDialog(self, str(Path(recent[0]).parent) if recent else str(Path.home()))
-        if dialog.exec():
-            self.open_path(dialog.path())
-        dialog.deleteLater()
+    # Data and runs
 
-    @Slot()
-    def open_sample(self) -> None:
-        """Open the bundled sample."""
-        self.loader.open(SAMPLE, self.study.plan)
-
-    @Slot(str)
-    def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open a LETOR file, a folder of folds, or a plan; with ``run`` run it then."""
-        self._run_when_open = run
-        if path == SAMPLE:
-            self.open_sample()
-        elif Path(path).suffix.lower() == ".toml":
-            try:
-                plan = load_plan(path)
-            except RankStudioError as error:
-                self.say_error(str(error))
-                return
-            self.loader.open(plan.data, plan, plan)
-        else:
-            self.loader.open(str(Path(path).absolute()), self.study.plan)
-
-    def restore_study(self) -> None:
-        """Open what was open at the end of the last time, with its plan."""
-        plan = self._settings.plan
-        data = self._settings.text("study/data")
-        if plan is None or not data or plan.data != data:
-            return
-        if data == SAMPLE or Path(data).exists():
-            self.loader.open(data, plan, plan)
-        else:
-            self.notice.say(f"{data} was open the last time and is no longer there.", "warning")
-
-    @Slot(object, str, object)
-    def _show_dataset(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
+    @Slot(object)
+    def _show_data(self, dataset: FoldedDataset) -> None:
         self.notice.dismiss()
-        self.study.open(dataset, path, plan)
-        self.runs.show(None)
         self._pages.setCurrentWidget(self.workspace)
         self.workspace.setFocus()
-        if path != SAMPLE:
-            self._settings.add_recent(path)
-            self.menus.show_recent()
-        for warning in dataset.warnings[:1]:
-            more = len(dataset.warnings) - 1
-            self.notice.say(warning + (f" ({more} more such notes.)" if more else ""), "warning")
+        self.menus.show_recent()
         self.status.say(f"{dataset.name} is open")
-        if self._run_when_open:
-            self._run_when_open = False
-            self.start_run()
 
     @Slot()
-    def _end_loading(self) -> None:
-        self.loading.hide()
-        self._update()
-
-    # Running
-
-    @Slot()
-    def start_run(self) -> None:
-        """Run the plan, behind the runs that are there."""
-        self._start(paused=False)
-
-    def _start(self, *, paused: bool) -> None:
-        dataset = self.study.dataset
-        if dataset is None or not self.method.form.commit():
-            return
-        self.study.choose(None, None)
-        self.run.follow(self.study.fold is not None)
-        self.runs.start(self.study.plan, dataset, paused=paused)
-
-    @Slot()
-    def toggle_pause(self) -> None:
-        """Pause the run, or go on with it."""
-        current = self.runs.current
-        if current is not None and current.state is RunState.PAUSED:
-            self.runs.resume()
-        else:
-            self.runs.pause()
-
-    @Slot()
-    def step(self) -> None:
-        """Do one step of the paused run; start a paused one where there is none."""
-        if self.runs.current is None:
-            self._start(paused=True)
-        self.runs.step()
-
-    @Slot()
-    def stop(self) -> None:
-        """Stop the run, or loading."""
-        if self.loader.busy:
-            self.loader.cancel()
-        else:
-            self.runs.stop()
-
-    @Slot()
-    def _stop_following(self) -> None:
-        self.run.follow(False)
+    def _ask_refresh(self) -> None:
+        if not self._refreshing.isActive():
+            self._refreshing.start()
 
     @Slot()
     def _refresh(self) -> None:
-        """Draw what the run's worker has brought: once a delivery, not once an event."""
-        self.run.refresh()
-        self.results.refresh()
+        """Draw what the run's worker has brought: some times a second, not once an event."""
+        self.places.refresh()
         self._show_runs()
 
     @Slot()
     def _show_runs(self) -> None:
-        current = self.runs.current
         waiting = sum(record.state is RunState.QUEUED for record in self.runs.records)
-        self.status.show_run(current, waiting)
+        self.status.show_run(self.runs.current, waiting)
         self._show_workers()
         self._update()
 
@@ -328,7 +231,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_workers(self) -> None:
-        self.status.show_workers(bool(self.desk.jobs) + bool(self._run_worker.jobs))
+        self.status.show_workers(self.models.n_busy)
 
     # The choice
 
@@ -343,71 +246,17 @@ class MainWindow(QMainWindow):
         self.toolbar.set_value(self.current.value)
         self._update()
 
-    def _toggle(self, name: str) -> None:
-        if self.inspect.feature is not None:
-            self.study.toggle(name, self.inspect.feature)
-
-    def _turn_fold(self, by: int) -> None:
-        dataset = self.study.dataset
-        if dataset is None:
-            return
-        numbers = [fold.number for fold in dataset.folds]
-        position = numbers.index(self.study.fold) if self.study.fold in numbers else -1
-        self.run.follow(False)
-        self.study.look_at(numbers[(position + by) % len(numbers)])
-
-    # Taking home
-
-    @Slot()
-    def show_export(self) -> None:
-        """Open the export dialog."""
-        places = self.run, self.inspect, self.results
-        items = export_items(self.study, self.runs, self.current, *places)
-        folder = self._settings.text("export/folder")
-        dialog = ExportDialog(self._theme, items, Path(folder) if folder else None, self)
-        dialog.exported.connect(lambda _, path: self._settings.set("export/folder", str(path.parent)))
-        dialog.exec()
-        dialog.deleteLater()
-
-    @Slot()
-    def ask_save_plan(self) -> None:
-        """Ask where to, and save the plan."""
-        path, _ = QFileDialog.getSaveFileName(self, "Save plan", "plan.toml", "Plans (*.toml)")
-        if path:
-            self._try(lambda: save_plan(self.study.plan, path), f"The plan is in {path}.")
-
-    @Slot()
-    def copy_command(self) -> None:
-        """Copy the command that does the run in a terminal."""
-        QGuiApplication.clipboard().setText(as_command(self.study.plan))
-        self.status.say("The command is on the clipboard")
-
-    @Slot()
-    def copy_python(self) -> None:
-        """Copy a program that does the run."""
-        QGuiApplication.clipboard().setText(as_python(self.study.plan))
-        self.status.say("The program is on the clipboard")
-
-    @Slot()
-    def _keep_plan(self) -> None:
-        if self.study.dataset is not None:
-            self._try(lambda: self._settings.save_plan(self.study.plan))
-            self.status.show_saved()
-
-    def _try(self, act: Callable[[], object], said: str = "") -> None:
-        try:
-            act()
-        except RankStudioError as error:
-            self.say_error(str(error))
-        else:
-            self.status.say(said) if said else None
-
     # Messages and help
 
     @Slot(str)
     def say_error(self, text: str) -> None:
         """Show what went wrong; everything else stays as it is."""
         self.notice.say(text, "error")
+
+    @Slot(str)
+    def say_warning(self, text: str) -> None:
+        """Show what the user should know."""
+        self.notice.say(text, "warning")
 
     def tell_of_crash(self, reports: CrashReports) -> None:
         """Say that the last time went wrong, and offer to read how."""
@@ -434,37 +283,30 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _about(self) -> None:
-        QMessageBox.about(
-            self,
-            "About RankStudio",
-            f"<b>RankStudio {rankstudio.__version__}</b><p>Feature selection in learning to rank: exact, fast, and "
-            "in a window.</p><p>MIT licence.</p>",
-        )
+        QMessageBox.about(self, "About RankStudio", _ABOUT)
 
     # State
-
-    def warm_up(self) -> None:
-        """Load and compile what runs need, in the background."""
-        self._run_worker.submit(Job("Preparing the engine", warm_up()))
 
     @Slot()
     def _update(self) -> None:
         """Enable what can be done now, and name the window after the data."""
-        dataset, current = self.study.dataset, self.runs.current
-        there, model = dataset is not None, self.current.model is not None
-        working = current is not None
-        paused = working and current is not None and current.state is RunState.PAUSED
-        undo = self.study.undo
-        self.commands.enable(
-            run=there, step=there and (not working or paused), pause=working, stop=working or self.loader.busy,
-            stop_all=self.runs.busy, export=there, save_plan=there, copy_command=there, copy_python=there,
-            cancel_load=self.loader.busy, undo=undo.canUndo(), redo=undo.canRedo(), statistics=there,
-            pin=model, ban=model, best=there, next_fold=there, previous_fold=there,
-        )  # fmt: skip
-        self.toolbar.slider.setEnabled(there and self.study.fold is not None and self.study.grid is not None)
-        self.menus.show_pause(paused)
+        study, current = self.study, self.runs.current
+        self.commands.enable(**enabled_commands(self.models))
+        self.toolbar.slider.setEnabled(study.watched is not None and study.grid is not None)
+        self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
-        self.setWindowTitle(f"{dataset.name} – RankStudio" if dataset else "RankStudio")
+        self.setWindowTitle(f"{study.dataset.name} – RankStudio" if study.dataset else "RankStudio")
+
+    @Slot()
+    def _keep_plan(self) -> None:
+        if self.study.dataset is None:
+            return
+        try:
+            self._settings.save_plan(self.study.plan)
+        except RankStudioError as error:
+            self.say_error(str(error))
+        else:
+            self.status.show_saved()
 
     def _restore_layout(self) -> None:
         self.setMinimumSize(960, 600)
@@ -482,8 +324,7 @@ class MainWindow(QMainWindow):
         settings.set("window/theme", self._theme.mode)
         self.workspace.save(settings)
         settings.set("study/data", self.study.plan.data if dataset else None)
-        if dataset is not None:
-            self._keep_plan()
+        self._keep_plan()
         settings.sync()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -493,15 +334,15 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._autosave.stop()
+        self._refreshing.stop()
         self._save_state()
         self.hide()
         self.status.close_down()
-        self._run_worker.close()
-        self.desk.close()
+        self.models.close()
         super().closeEvent(event)
 
     def _may_close(self) -> bool:
-        text = "A run is not finished. Close and lose what it has not written?"
+        text = "A run is not finished. Close, and lose what it has found?"
         return QMessageBox.question(self, "Close RankStudio", text) == QMessageBox.StandardButton.Yes
 
     # Drag and drop
@@ -516,4 +357,4 @@ class MainWindow(QMainWindow):
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
-            self.open_path(paths[0])
+            self.opening.open_path(paths[0])

@@ -1,4 +1,4 @@
-"""The menus whose entries change: recent files, measures, conventions, themes, and the words for undo and pause."""
+"""The menus whose entries change: recent files, measures, conventions, themes."""
 
 from __future__ import annotations
 

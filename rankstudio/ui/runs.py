@@ -37,7 +37,7 @@ class Runs(QObject):
     added = Signal(object)
     """A run was queued (RunRecord)."""
     changed = Signal(object)
-    """State or progress of a run changed (RunRecord)."""
+    """A run began, was paused or went on (RunRecord)."""
     told = Signal(object, object)
     """A run told something (RunRecord, Event), already noted in the record."""
     ended = Signal(object)
@@ -171,10 +171,10 @@ class Runs(QObject):
                 record.state = RunState.RUNNING
                 record.clock.go()
             self.show(record)
+            self.changed.emit(record)
         else:
             record.take(event)
             self.told.emit(record, event)
-        self.changed.emit(record)
 
     def _end(self, record: RunRecord, outcome: Outcome) -> None:
         record.clock.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from waiting import turn, wait_until
 from windows import N_FEATURES, breaking, finish, open_window, settle, slowly, write_folds
 
+from rankstudio.engine.data import folders
+from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan import SAMPLE, load_plan, save_plan
 from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.dialog import ExportDialog
-from rankstudio.ui.exports import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.record import RunState
 from rankstudio.ui.run.curves_panel import LIVE
@@ -45,15 +47,12 @@ def empty(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
 
 def dialog_of(window: MainWindow) -> ExportDialog:
     """Return the export dialog as the window fills it, not modal."""
-    items = export_items(
-        window.study, window.runs, window.current, window.run, window.inspect, window.results
-    )
-    return ExportDialog(window._theme, items, parent=window)
+    return window.taking_home.dialog()
 
 
 def ys(window: MainWindow, key: object, plot: str = "validation") -> np.ndarray:
     """Return the values of a curve as they are drawn."""
-    return np.asarray(window.run.curves.plots()[plot].family[key].ys)
+    return np.asarray(window.places.run.curves.plots()[plot].family[key].ys)
 
 
 def drop(window: MainWindow, path: Path) -> None:
@@ -81,15 +80,15 @@ def test_an_empty_start_offers_three_ways_to_begin(empty: MainWindow) -> None:
 
 def test_a_folder_dropped_opens_with_its_folds(empty: MainWindow, folds: Path) -> None:
     drop(empty, folds)
-    wait_until(lambda: empty.workspace.isVisible())
+    wait_until(empty.workspace.isVisible)
     dataset = empty.study.dataset
     assert dataset is not None
     assert [fold.number for fold in dataset.folds] == [1, 2]
     assert empty.study.fold == 1
     assert empty.windowTitle() == "Small – RankStudio"
-    wait_until(lambda: empty.loading.isHidden())
+    wait_until(empty.loading.isHidden)
     assert Settings(empty._settings.folder).recent == (str(folds),)
-    wait_until(lambda: empty.data.panel.has_summary(1))
+    wait_until(lambda: empty.places.data.panel.has_summary(1))
 
 
 def test_the_sample_opens_from_the_welcome_page(empty: MainWindow) -> None:
@@ -105,8 +104,8 @@ def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Pat
     before, plan = window.study.dataset, window.study.plan
     bad = tmp_path / "bad.txt"
     bad.write_text("2 qid:1 1:0.5\n1 qid:1 1:abc\n")
-    window.open_path(str(bad))
-    wait_until(lambda: window.notice.text())
+    window.opening.open_path(str(bad))
+    wait_until(window.notice.text)
     assert "bad.txt, line 2, column" in window.notice.text()
     assert "abc" in window.notice.text()
     assert window.notice.level() == "error"
@@ -118,11 +117,6 @@ def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Pat
 
 
 def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
-
-    from rankstudio.engine.data import folders
-    from rankstudio.engine.errors import Cancelled
-
     reading = threading.Event()
 
     def endless(path, *, cancelled, progress, **_):  # type: ignore[no-untyped-def]
@@ -133,10 +127,10 @@ def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: 
 
     monkeypatch.setattr(folders, "open_dataset", endless)
     before = window.study.dataset
-    window.open_path(str(folds / "Fold1"))
+    window.opening.open_path(str(folds / "Fold1"))
     wait_until(lambda: reading.is_set() and window.loading.isVisible())
     window.commands["stop"].trigger()
-    wait_until(lambda: window.loading.isHidden())
+    wait_until(window.loading.isHidden)
     assert window.study.dataset is before
     assert window.notice.text() == ""
 
@@ -144,10 +138,10 @@ def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: 
 def test_a_plan_opens_with_its_data(empty: MainWindow, window: MainWindow, tmp_path: Path) -> None:
     window.study.toggle("pinned", 2)
     save_plan(window.study.plan, tmp_path / "plan.toml")
-    empty.open_path(str(tmp_path / "plan.toml"))
+    empty.opening.open_path(str(tmp_path / "plan.toml"))
     wait_until(lambda: empty.study.dataset is not None)
     assert empty.study.plan == window.study.plan
-    assert empty.method.form.values()["pinned"] == (2,)
+    assert empty.places.method.form.values()["pinned"] == (2,)
 
 
 # Running
@@ -170,13 +164,13 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
             path = record.paths[fold, setting]
             np.testing.assert_array_equal(ys(window, setting), path.validation["MAP"])
             np.testing.assert_array_equal(ys(window, setting, "criterion"), path.criterion)
-        rows = window.inspect.features.table.rows()
+        rows = window.places.inspect.features.table.rows()
         ids = record.dataset.feature_ids[list(record.paths[fold, model.key].steps[-1].selected)]
         assert [row.feature_id for row in rows] == ids.tolist()
     settle(window)
     wait_until(lambda: window.current.test)
     assert window.current.test == pytest.approx(dict(record.folds[2].test))
-    [row] = window.results.panel.rows()
+    [row] = window.places.results.panel.rows()
     assert row.state == "done"
     assert row.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
 
@@ -195,7 +189,7 @@ def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -
         assert record.progress == stood
         assert record.state is RunState.PAUSED
         assert commands["pause"].iconText() == "Resume"
-        assert window.results.panel.rows()[0].state == "paused"
+        assert window.places.results.panel.rows()[0].state == "paused"
 
         def steps() -> int:
             return record.units_done * N_FEATURES + sum(len(s) for s in record.growing.values())
@@ -228,7 +222,7 @@ def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
         window.study.look_at(1)
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[1].unit is not None)
-        window.data.panel.foldChosen.emit(1)
+        window.places.data.panel.foldChosen.emit(1)
         wait_until(lambda: window.runs.records[1].state.ended)
         assert window.study.fold == 1
 
@@ -241,16 +235,16 @@ def test_runs_queue_and_a_waiting_one_can_be_cancelled(theme: Theme, tmp_path: P
         first, second, third = window.runs.records
         assert (second.state, third.state) == (RunState.QUEUED, RunState.QUEUED)
         assert "2 waiting" in window.status.text()
-        window.results.panel.cancelRequested.emit(second.key)
+        window.places.results.panel.cancelRequested.emit(second.key)
         assert second.state is RunState.CANCELLED
         window.commands["stop"].trigger()
         wait_until(lambda: third.state is RunState.RUNNING)
         assert first.state is RunState.CANCELLED
         assert window.runs.shown is third
-        window.results.panel.removed.emit(third.key)
-        wait_until(lambda: not window._run_worker.jobs)
-        assert [row.key for row in window.results.panel.rows()] == [first.key, second.key]
-        window.results.panel.selected.emit(first.key)
+        window.places.results.panel.removed.emit(third.key)
+        wait_until(lambda: not window.models.run_worker.jobs)
+        assert [row.key for row in window.places.results.panel.rows()] == [first.key, second.key]
+        window.places.results.panel.selected.emit(first.key)
         assert window.runs.shown is first
 
 
@@ -292,7 +286,7 @@ def test_closing_while_a_run_works(theme: Theme, tmp_path: Path, folds: Path) ->
         wait_until(lambda: window.runs.records[0].progress > 0)
         window.close()
         assert not window.isVisible()
-        assert window._run_worker.jobs == ()
+        assert window.models.run_worker.jobs == ()
 
 
 # Choosing
@@ -300,16 +294,16 @@ def test_closing_while_a_run_works(theme: Theme, tmp_path: Path, folds: Path) ->
 
 def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     finish(window)
-    window.run.curves.picked.emit(1, 5)
+    window.places.run.curves.picked.emit(1, 5)
     model = window.current.model
     assert model is not None
     assert (model.key, model.value, model.k) == (1, 1.0, 5)
     assert window.toolbar.slider.value() == 1.0
-    assert window.run.candidates.title() == "Candidates at step 5"
-    window.run.heat.picked.emit(2, 3)
+    assert window.places.run.candidates.title() == "Candidates at step 5"
+    window.places.run.heat.picked.emit(2, 3)
     assert window.current.model is not None
     assert (window.current.model.key, window.current.model.k) == (2, 3)
-    window.inspect.features.chosen.emit(6)
+    window.places.inspect.features.chosen.emit(6)
     assert window.current.model.k == 6
     window.commands["undo"].trigger()
     window.commands["undo"].trigger()
@@ -324,7 +318,7 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
 
 def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window: MainWindow) -> None:
     finish(window)
-    window.run.curves.picked.emit(0, 2)
+    window.places.run.curves.picked.emit(0, 2)
     values = window.toolbar.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
         window.toolbar.slider._slider.setValue(values.index(value))
@@ -346,30 +340,30 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(window: MainWi
     window.study.look_at(1)
     before = window.current.model
     assert before is not None
-    order = [row.feature_id for row in window.inspect.features.table.rows()]
-    window.inspect.inspect(order[-1])
+    order = [row.feature_id for row in window.places.inspect.features.table.rows()]
+    window.places.inspect.inspect(order[-1])
     window.commands["pin"].trigger()
-    assert window.method.form.values()["pinned"] == (order[-1],)
+    assert window.places.method.form.values()["pinned"] == (order[-1],)
     wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
-    rows = window.inspect.features.table.rows()
+    rows = window.places.inspect.features.table.rows()
     assert rows[0].feature_id == order[-1]
     assert rows[0].pinned
-    window.inspect.features.banToggled.emit(order[0])
-    wait_until(lambda: window.inspect.features.table.rows()[-1].banned)
-    assert window.inspect.features.table.rows()[-1].feature_id == order[0]
+    window.places.inspect.features.banToggled.emit(order[0])
+    wait_until(lambda: window.places.inspect.features.table.rows()[-1].banned)
+    assert window.places.inspect.features.table.rows()[-1].feature_id == order[0]
     assert window.study.plan.parameters["banned"] == (order[0],)
     window.commands["undo"].trigger()
     window.commands["undo"].trigger()
     assert window.study.plan.parameters["pinned"] == ()
-    assert window.method.form.values()["banned"] == ()
+    assert window.places.method.form.values()["banned"] == ()
     assert window.current.model is not None
     assert window.current.model.step is before.step
-    assert [row.feature_id for row in window.inspect.features.table.rows()] == order
+    assert [row.feature_id for row in window.places.inspect.features.table.rows()] == order
     settle(window)
 
 
 def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(window: MainWindow) -> None:
-    editor = window.method.form.field("regularization").editor
+    editor = window.places.method.form.field("regularization").editor
     assert isinstance(editor, QLineEdit)
     before = window.study.plan
     editor.setFocus()
@@ -379,7 +373,7 @@ def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(window: MainWindow) -
     assert window.study.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
     window.commands["undo"].trigger()
     assert window.study.plan == before
-    assert window.method.form.values() == dict(before.parameters)
+    assert window.places.method.form.values() == dict(before.parameters)
 
 
 def test_all_folds_show_means_with_the_band_of_the_choice(window: MainWindow) -> None:
@@ -390,8 +384,8 @@ def test_all_folds_show_means_with_the_band_of_the_choice(window: MainWindow) ->
     mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
     np.testing.assert_allclose(ys(window, 1), mean)
     assert window.current.model is None
-    window.run.curves.picked.emit(1, 3)
-    plot = window.run.curves.validation_plot
+    window.places.run.curves.picked.emit(1, 3)
+    plot = window.places.run.curves.validation_plot
     assert plot.band is not None
     assert plot.choice == (1, 3)
 
@@ -428,7 +422,7 @@ def test_the_chosen_model_is_exported_with_the_right_ids(window: MainWindow, tmp
 
 def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
     finish(window)
-    wait_until(lambda: window.current.test and window.inspect.inspector.plot.numbers()[1])
+    wait_until(lambda: window.current.test and window.places.inspect.inspector.plot.numbers()[1])
     dialog = dialog_of(window)
     for item in dialog._items:
         assert item.unavailable == "", item.key
@@ -464,10 +458,10 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
         theme.set_mode("dark")
     assert Settings(config).theme == "dark"
     with open_window(theme, config) as window:
-        window.restore_study()
+        window.opening.restore()
         wait_until(lambda: window.study.dataset is not None)
         assert window.study.plan == plan
-        assert window.method.form.values()["banned"] == (3,)
+        assert window.places.method.form.values()["banned"] == (3,)
         QApplication.processEvents()
         assert window.workspace._outer.sizes() == sizes
 
@@ -479,7 +473,7 @@ def test_data_that_are_gone_at_the_next_start_are_named(theme: Theme, tmp_path: 
         pass
     data.rename(tmp_path / "Elsewhere")
     with open_window(theme, config) as window:
-        window.restore_study()
+        window.opening.restore()
         assert "Gone was open the last time and is no longer there." in window.notice.text()
         assert window.welcome.isVisible()
 

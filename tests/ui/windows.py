@@ -60,7 +60,7 @@ def open_window(
     window.show()
     try:
         if data is not None:
-            window.open_path(str(data))
+            window.opening.open_path(str(data))
             wait_until(lambda: window.study.dataset is not None)
             window.study.set_parameters("greedy-rankrls", {"regularization": (0.25, 1.0, 4.0)})
         yield window
@@ -78,4 +78,4 @@ def finish(window: MainWindow) -> None:
 
 def settle(window: MainWindow) -> None:
     """Wait for what the desk's worker still does."""
-    wait_until(lambda: not window.desk.jobs)
+    wait_until(lambda: not window.models.desk.jobs)

@@ -37,6 +37,14 @@ class DataPlace(QObject):
         study.foldChanged.connect(self._look)
         study.planChanged.connect(self._show_convention)
 
+    def turn(self, by: int) -> None:
+        """Look at the next fold (1) or the one before (-1)."""
+        dataset = self._study.dataset
+        if dataset is not None:
+            numbers = [fold.number for fold in dataset.folds]
+            position = numbers.index(self._study.fold) if self._study.fold in numbers else -1
+            self._choose(numbers[(position + by) % len(numbers)])
+
     @Slot()
     def _show(self) -> None:
         if self._study.dataset is not None:

@@ -91,6 +91,11 @@ class InspectPlace(QObject):
             )
         )
 
+    def toggle(self, name: str) -> None:
+        """Pin or ban ("pinned", "banned") the feature that is inspected, or take that back."""
+        if self._feature is not None:
+            self._study.toggle(name, self._feature)
+
     @Slot()
     def _show(self) -> None:
         model, dataset = self._current.model, self._study.dataset

@@ -30,6 +30,7 @@ class ResultsPlace(QObject):
         self.panel.cancelRequested.connect(self._cancel)
         runs.added.connect(self._note)
         runs.changed.connect(self._note)
+        runs.told.connect(self._note)
         runs.ended.connect(self._show)
         runs.removed.connect(self._forget)
         runs.shownChanged.connect(self._choose)

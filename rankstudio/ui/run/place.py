@@ -12,6 +12,7 @@ from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.steps import Step
 from rankstudio.ui.current import Current, Model
+from rankstudio.ui.plots import Plot
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
 from rankstudio.ui.run.curves_panel import LIVE, CurvesPanel
@@ -55,9 +56,18 @@ class RunPlace(QObject):
         runs.told.connect(self._take)
         current.changed.connect(self.mark)
 
+    def plots(self) -> tuple[Plot, ...]:
+        """Return the plots of the three panels."""
+        return (*self.curves.plots().values(), self.candidates.plot, self.heat.plot)
+
     def follow(self, following: bool) -> None:
         """Follow the run from fold to fold, until the user looks at another one."""
         self._following = following
+
+    @Slot()
+    def stop_following(self) -> None:
+        """Stay at the fold that is looked at."""
+        self._following = False
 
     @Slot()
     def rebuild(self) -> None:

@@ -12,12 +12,10 @@ from rankstudio.engine.experiment.results import Chosen
 from rankstudio.engine.export.code import as_command, as_python
 from rankstudio.ui.current import Current, Model
 from rankstudio.ui.export.dialog import ExportItem, plot_formats
-from rankstudio.ui.inspect.place import InspectPlace
+from rankstudio.ui.models import Models
+from rankstudio.ui.places import Places
 from rankstudio.ui.plots import Plot, export_plot
 from rankstudio.ui.record import RunRecord
-from rankstudio.ui.results.place import ResultsPlace
-from rankstudio.ui.run.place import RunPlace
-from rankstudio.ui.runs import Runs
 from rankstudio.ui.study import Study
 from rankstudio.ui.widgets import Table
 
@@ -27,10 +25,10 @@ if TYPE_CHECKING:
 _CSV = (("CSV", ".csv"),)
 
 
-def export_items(
-    study: Study, runs: Runs, current: Current, run: RunPlace, inspect: InspectPlace, results: ResultsPlace
-) -> tuple[ExportItem, ...]:
+def export_items(models: Models, places: Places) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
+    study, current = models.study, models.current
+    run, inspect, results = places.run, places.inspect, places.results
     name = _stem(study.dataset.name if study.dataset else "rankstudio")
     tables = (
         ("features", "Features table", "The path as it is shown, with weights, gains and measures.",
@@ -46,7 +44,7 @@ def export_items(
     }
     return (
         _model_item(study, current, name),
-        _run_item(runs.shown, name),
+        _run_item(models.runs.shown, name),
         *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
         *(_plot_item(key, label, plot, name) for key, (label, plot) in plots.items()),
         *_plan_items(study, name),

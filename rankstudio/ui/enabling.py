@@ -1,0 +1,37 @@
+"""Which commands can be carried out just now."""
+
+from __future__ import annotations
+
+from rankstudio.ui.models import Models
+from rankstudio.ui.record import RunState
+
+_ON_DATA = (
+    "run",
+    "export",
+    "save_plan",
+    "copy_command",
+    "copy_python",
+    "statistics",
+    "best",
+    "next_fold",
+    "previous_fold",
+)
+
+
+def enabled_commands(models: Models) -> dict[str, bool]:
+    """Return for each command that depends on what is open and what works whether it can be carried out."""
+    there, model = models.study.dataset is not None, models.current.model is not None
+    current, loading, undo = models.runs.current, models.loader.busy, models.study.undo
+    paused = current is not None and current.state is RunState.PAUSED
+    return {
+        **dict.fromkeys(_ON_DATA, there),
+        "step": there and (current is None or paused),
+        "pause": current is not None,
+        "stop": current is not None or loading,
+        "stop_all": models.runs.busy,
+        "cancel_load": loading,
+        "undo": undo.canUndo(),
+        "redo": undo.canRedo(),
+        "pin": model,
+        "ban": model,
+    }

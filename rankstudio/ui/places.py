@@ -1,0 +1,53 @@
+"""All places of the window together, and what they tell each other."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from rankstudio.ui.data.place import DataPlace
+from rankstudio.ui.inspect.place import InspectPlace
+from rankstudio.ui.method.place import MethodPlace
+from rankstudio.ui.models import Models
+from rankstudio.ui.results.place import ResultsPlace
+from rankstudio.ui.run.place import RunPlace
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.workspace import Workspace
+
+
+class Places(QObject):
+    """Data, Method, Run, Features and Results.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+        What they show.
+    """
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        study, runs, current, desk = models.study, models.runs, models.current, models.desk
+        self.data = DataPlace(theme, study, desk, self)
+        self.method = MethodPlace(theme, study, self)
+        self.run = RunPlace(theme, study, runs, current, self)
+        self.inspect = InspectPlace(theme, study, current, desk, models.bench, self)
+        self.results = ResultsPlace(theme, runs, self)
+        self.run.candidates.picked.connect(self.inspect.inspect)
+        self.run.grown.connect(self.inspect.show_growing)
+        self.inspect.inspected.connect(self.run.candidates.choose)
+        self.data.foldChosen.connect(self.run.stop_following)
+
+    def workspace(self) -> Workspace:
+        """Return their panels, laid out."""
+        return Workspace(
+            (self.data.panel, self.method.form),
+            self.run.curves,
+            (self.run.candidates, self.run.heat),
+            (self.inspect.features, self.inspect.inspector),
+            self.results.panel,
+        )
+
+    def refresh(self) -> None:
+        """Show what a run has brought since the last time."""
+        self.run.refresh()
+        self.results.refresh()
