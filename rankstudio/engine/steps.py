@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ class Step:
     candidates : ndarray of shape (n,)
         The criterion that each feature would have given had it been selected in this step, NaN for
         what was no candidate; of size 0 for a method that compares none.
+    before : float
+        The criterion before this step: that of the step before, in the first one that of the model that
+        predicts nothing. NaN for a method that learns in one step, or has no criterion.
     """
 
     number: int
@@ -34,3 +38,4 @@ class Step:
     coef: Floats
     criterion: float
     candidates: Floats
+    before: float = nan

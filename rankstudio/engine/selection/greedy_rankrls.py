@@ -169,7 +169,8 @@ class GreedyRankRLS(LinearRanker):
 def _forward(search: Search, k: int, pinned: tuple[int, ...], allowed: NDArray[np.bool_]) -> Iterator[Step]:
     """Select pinned features, then the best ones, until there are k."""
     # Every term of the criterion is at most this sum, so two criteria that differ by its rounding tie.
-    tie = 64 * np.finfo(np.float64).eps * search.criterion()
+    before = search.criterion()
+    tie = 64 * np.finfo(np.float64).eps * before
     for number in range(1, k + 1):
         costs = search.costs()
         if number <= len(pinned):
@@ -183,7 +184,9 @@ def _forward(search: Search, k: int, pinned: tuple[int, ...], allowed: NDArray[n
         scores = np.where(allowed, costs, np.nan)
         search.select(best)
         allowed[best] = False
-        yield Step(number, search.selected, search.weights(), search.criterion(), scores)
+        after = search.criterion()
+        yield Step(number, search.selected, search.weights(), after, scores, before)
+        before = after
 
 
 def _prefer_algorithm1(m: int, n: int, Q: int, k: int) -> bool:

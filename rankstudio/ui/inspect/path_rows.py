@@ -26,7 +26,7 @@ class FeatureRow:
     weight : float
         In the chosen model; NaN where it is not in it.
     gain : float
-        How much the criterion per document fell when it came in; NaN where there is nothing before it.
+        How much the criterion per document fell when it came in; NaN for a method that takes all at once.
     after : float
         The measure on the validation part after it came in; NaN where that is not known.
     chosen : bool
@@ -77,8 +77,6 @@ def path_rows(
     after = path.validation.get(measure)
     rows: list[FeatureRow] = []
     seen: set[int] = set()
-    before = nan
-    criterion = path.criterion.tolist()
     for place, step in enumerate(path.steps):
         new = [column for column in step.selected if column not in seen]
         if len(new) > 1:
@@ -93,14 +91,13 @@ def path_rows(
                     feature_id=int(feature_ids[column]),
                     name=names[column],
                     weight=float(model[column]) if model is not None and inside else nan,
-                    gain=before - criterion[place] if last else nan,
+                    gain=(step.before - step.criterion) / path.n_documents if last else nan,
                     after=float(after[place]) if after is not None and last else nan,
                     chosen=inside,
                     pinned=int(feature_ids[column]) in pinned,
                 )
             )
         seen.update(new)
-        before = criterion[place]
     known = {int(i): name for i, name in zip(feature_ids, names, strict=True)}
     rows += [
         FeatureRow(None, i, known.get(i, f"feature {i}"), nan, nan, nan, False, banned=True) for i in banned

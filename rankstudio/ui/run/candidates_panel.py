@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +15,7 @@ from rankstudio.ui.widgets import ElidedLabel, Panel
 
 Floats = NDArray[np.float64]
 
-_DROP = "drop in criterion"
-_BELOW_WORST = "criterion below the worst candidate's"
+_DROP = "drop in criterion per document"
 
 
 class CandidatesPanel(Panel):
@@ -53,7 +51,7 @@ class CandidatesPanel(Panel):
         feature_ids: Sequence[int] | NDArray[np.int64],
         names: Sequence[str],
         selected_id: int,
-        previous_criterion: float | None = None,
+        previous_criterion: float,
     ) -> None:
         """Show the candidates of a step.
 
@@ -62,14 +60,13 @@ class CandidatesPanel(Panel):
         step_number : int
             From 1.
         candidates : array of shape (n,)
-            The criterion that each feature would have given; NaN for what was no candidate. Of size 0 for a
-            method that compares none.
+            The criterion per document that each feature would have given; NaN for what was no candidate. Of
+            size 0 for a method that compares none.
         feature_ids, names : sequence of length n
         selected_id : int
             The feature that was taken: the best, or one that is pinned.
-        previous_criterion : float, optional
-            Before the step, in the unit of the candidates. Without it (in the first step) the bars show how
-            far each candidate is below the worst one.
+        previous_criterion : float
+            Per document, as that of the candidates; before the step.
         """
         values = np.asarray(candidates, dtype=np.float64)
         known = np.isfinite(values)
@@ -77,15 +74,12 @@ class CandidatesPanel(Panel):
         if not known.any():
             self._show_nothing()
             return
-        start = float(values[known].max()) if previous_criterion is None else previous_criterion
-        what = _BELOW_WORST if previous_criterion is None else _DROP
         self._names = {int(i): name for i, name in zip(feature_ids, names, strict=True)}
         bars = [
-            Bar(int(feature_ids[j]), names[j], start - float(values[j]))
+            Bar(int(feature_ids[j]), names[j], previous_criterion - float(values[j]))
             for j in np.flatnonzero(known).tolist()
         ]
         self.set_caption("click a bar to look at its feature")
-        self.plot.set_axes(replace(self.plot.axes, title=what))
         self.plot.set_bars(bars, winner=selected_id)
         criteria = {int(feature_ids[j]): float(values[j]) for j in np.flatnonzero(known).tolist()}
         self.verdict.setText(verdict(criteria, self._names, selected_id))

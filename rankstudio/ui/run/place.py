@@ -11,7 +11,7 @@ from rankstudio.engine.experiment.events import Event, FoldFinished, StepDone, U
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.steps import Step
-from rankstudio.ui.current import Current, Model
+from rankstudio.ui.current import Current
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
@@ -45,7 +45,7 @@ class RunPlace(QObject):
         self.heat = HeatPanel(theme)
         self._following = False
         self._heat_is_old = False
-        self._newest: tuple[StepDone, float | None] | None = None
+        self._newest: StepDone | None = None
         self.curves.picked.connect(self._pick)
         self.heat.picked.connect(self._pick)
         study.datasetChanged.connect(self.rebuild)
@@ -109,17 +109,16 @@ class RunPlace(QObject):
             self.curves.remove_path(LIVE)
             self.heat.choose(int(model.key), model.k)
         self.curves.choose(model.key, model.k)  # type: ignore[arg-type]
-        self._show_candidates(model)
+        self._show_step(model.step, model.path.n_documents)
 
     def refresh(self) -> None:
         """Draw what has piled up since the last delivery of the worker."""
         if self._heat_is_old:
             self._draw_heat()
-        newest, self._newest = self._newest, None
-        if newest is None or self._current.model is not None:
+        event, self._newest = self._newest, None
+        if event is None or self._current.model is not None:
             return
-        event, before = newest
-        self._show_step(event.step, before)
+        self._show_step(event.step, event.n_documents)
         record, unit = self._record, event.unit
         path = (
             record.so_far(unit.fold, unit.setting) or record.paths.get((unit.fold, unit.setting))
@@ -203,18 +202,17 @@ class RunPlace(QObject):
         self.curves.choose(setting, k)
         self.heat.choose(setting, k)
 
-    def _show_candidates(self, model: Model) -> None:
-        before = model.path.steps[model.position - 1].criterion if model.position else None
-        self._show_step(model.step, before)
-
-    def _show_step(self, step: Step, before: float | None) -> None:
+    def _show_step(self, step: Step, m: int) -> None:
+        """Show the candidates of a step, with criteria per document, of which there are m."""
         dataset = self._study.dataset
         if dataset is None or not step.selected or not step.candidates.size:
             self.candidates.clear()
             return
         ids = dataset.feature_ids
         last = int(ids[step.selected[-1]])
-        self.candidates.show_step(step.number, step.candidates, ids, dataset.feature_names, last, before)
+        self.candidates.show_step(
+            step.number, step.candidates / m, ids, dataset.feature_names, last, step.before / m
+        )
 
     @Slot(object, object)
     def _take(self, record: RunRecord, event: Event) -> None:
@@ -227,8 +225,7 @@ class RunPlace(QObject):
                 self._study.look_at(event.unit.fold)
             case StepDone() if event.unit.fold == fold:
                 self._add(event)
-                steps = record.growing[event.unit.fold, event.unit.setting]
-                self._newest = event, steps[-2].step.criterion if len(steps) > 1 else None
+                self._newest = event
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None:

@@ -32,6 +32,7 @@ def test_every_candidates_criterion_is_that_of_retraining(algorithm: str, proble
     method = GreedyRankRLS(regularization=regularization, algorithm=algorithm)
     rtol, atol = tolerance(problem)
     before: list[int] = []
+    error = sum(np.sum((y[qid == q] - y[qid == q].mean()) ** 2) for q in np.unique(qid))
     for step in method.steps(X, y, qid=qid):
         for j in range(X.shape[1]):
             if j in before:
@@ -40,6 +41,8 @@ def test_every_candidates_criterion_is_that_of_retraining(algorithm: str, proble
                 expected = leave_query_out_error(X, y, qid, [*before, j], regularization)
                 assert step.candidates[j] == pytest.approx(expected, rel=rtol, abs=atol)
         assert step.criterion == pytest.approx(step.candidates[step.selected[-1]], rel=rtol, abs=atol)
+        assert step.before == pytest.approx(error, rel=rtol, abs=atol)
+        error = step.criterion
         before = list(step.selected)
 
 

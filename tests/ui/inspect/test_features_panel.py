@@ -21,7 +21,7 @@ def make_path(order=(2, 0, 3), banned=(20,)):
     for k in range(1, len(order) + 1):
         coef = np.zeros(4)
         coef[list(order[:k])] = [0.5, -0.25, 0.125][:k]
-        steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0)))
+        steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0), 10.0 / max(k - 1, 0.5)))
     unit = Unit(1, 0, {"pinned": (30,), "banned": banned})
     measures = {"MAP": np.array([0.4, 0.5, 0.45]), "NDCG@10": np.array([0.1, 0.2, 0.3])}
     return PathResult(unit, tuple(steps), measures, n_documents=10)
@@ -56,7 +56,7 @@ def texts(panel):
 
 def test_rows_show_path_weights_gains_and_measure(panel):
     assert texts(panel) == [
-        ["1", "30", "thirty", "+0.50", "–", "0.4000"],
+        ["1", "30", "thirty", "+0.50", "1.00000", "0.4000"],
         ["2", "10", "ten", "−0.25", "0.50000", "0.5000"],
         ["3", "40", "forty", "–", "0.16667", "0.4500"],
         ["–", "20", "twenty (banned)", "–", "–", "–"],

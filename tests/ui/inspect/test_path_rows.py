@@ -12,18 +12,18 @@ IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")
 
 
-def step(number, selected, weights, criterion):
+def step(number, selected, weights, criterion, before=float("nan")):
     coef = np.zeros(4)
     coef[list(selected)] = weights
-    return Step(number, tuple(selected), coef, criterion, np.zeros(0))
+    return Step(number, tuple(selected), coef, criterion, np.zeros(0), before)
 
 
 @pytest.fixture
 def path():
     steps = (
-        step(1, [2], [0.5], 0.9),
-        step(2, [2, 0], [0.4, -0.2], 0.7),
-        step(3, [2, 0, 3], [0.3, -0.1, 0.05], 0.65),
+        step(1, [2], [0.5], 0.9, 1.3),
+        step(2, [2, 0], [0.4, -0.2], 0.7, 0.9),
+        step(3, [2, 0, 3], [0.3, -0.1, 0.05], 0.65, 0.7),
     )
     unit = Unit(1, 0, {"regularization": 1.0, "pinned": (30,), "banned": (20,)})
     return PathResult(unit, steps, {"MAP": np.array([0.4, 0.5, 0.45])}, n_documents=10)
@@ -39,8 +39,7 @@ def test_rows_follow_the_path_and_weights_are_those_of_the_chosen_model(path):
     assert [r.weight for r in rows[:2]] == [0.4, -0.2]
     assert isnan(rows[2].weight)
     assert [r.chosen for r in rows] == [True, True, False, False]
-    assert isnan(rows[0].gain)
-    assert [r.gain for r in rows[1:3]] == pytest.approx([0.02, 0.005])
+    assert [r.gain for r in rows[:3]] == pytest.approx([0.04, 0.02, 0.005])
     assert [r.after for r in rows[:3]] == [0.4, 0.5, 0.45]
 
 
@@ -65,3 +64,4 @@ def test_a_ranker_takes_all_features_at_once_and_they_are_ordered_by_weight():
     assert [r.feature_id for r in rows] == [20, 30, 10, 40]
     assert all(r.chosen for r in rows)
     assert [isnan(r.after) for r in rows] == [True, True, True, False]
+    assert all(isnan(r.gain) for r in rows)
