@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import QUrl, Slot
-from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
-from PySide6.QtWidgets import QMainWindow, QTextBrowser, QToolBar, QWidget
+from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtGui import (
+    QAction,
+    QDesktopServices,
+    QImage,
+    QKeySequence,
+    QShowEvent,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QFrame, QMainWindow, QTextBrowser, QToolBar, QWidget
 
 from rankstudio.engine.resources import guide
 from rankstudio.ui.icons import set_icon
 from rankstudio.ui.theme import Theme
 
 FIRST_PAGE = "index.md"
+_LINE_PERCENT = 135.0
+_MARGIN, _GAP = 28, 7  # in pixels
+_PICTURE = "\ufffc"  # what stands in a text for a picture
+
+
+class _Pages(QTextBrowser):
+    """Shows pages whose pictures are never wider than it is."""
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Return a page or a picture, the latter scaled down to the room there is."""
+        if isinstance(name, str):
+            name = QUrl(name)
+        if kind != QTextDocument.ResourceType.ImageResource.value:
+            return super().loadResource(kind, name)
+        image = QImage(self.source().resolved(name).toLocalFile())
+        ratio = self.devicePixelRatioF()
+        room = round((self.viewport().width() - 2 * _MARGIN - 2) * ratio)
+        if not image.isNull() and image.width() > room > 0:
+            image = image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation)
+            image.setDevicePixelRatio(ratio)
+        return image
 
 
 class GuideWindow(QMainWindow):
@@ -29,17 +60,24 @@ class GuideWindow(QMainWindow):
         self.setObjectName("guide")
         self.setWindowTitle("RankStudio guide")
         self.resize(760, 720)
-        self._browser = QTextBrowser()
+        self._browser = _Pages()
         self._browser.setObjectName("guide-page")
         self._browser.setAccessibleName("Page of the guide")
         self._browser.setSearchPaths([str(guide())])
         self._browser.setOpenLinks(False)
         self._browser.anchorClicked.connect(self.open)
-        self._browser.document().setDocumentMargin(24)
+        self._browser.setFrameShape(QFrame.Shape.NoFrame)
+        self._browser.setStyleSheet("QTextBrowser, QTextBrowser:focus { border: none; border-radius: 0; }")
+        self._browser.sourceChanged.connect(self._space_out)
         self.setCentralWidget(self._browser)
         self._add_tools(theme)
         theme.changed.connect(self._restyle)
-        self.open(QUrl(FIRST_PAGE))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Open the first page when the room for it is known."""
+        super().showEvent(event)
+        if self._browser.source().isEmpty():
+            self.open(QUrl(FIRST_PAGE))
 
     def page(self) -> str:
         """Return the text of the page that is shown."""
@@ -74,6 +112,22 @@ class GuideWindow(QMainWindow):
             set_icon(action, theme, icon)
             tools.addAction(action)
         self.addToolBar(tools)
+
+    @Slot()
+    def _space_out(self) -> None:
+        """Give the page the room between lines and paragraphs that Markdown leaves to the reader's program."""
+        document = self._browser.document()
+        document.setDocumentMargin(_MARGIN)
+        block = document.begin()
+        while block.isValid():
+            form = block.blockFormat()
+            if _PICTURE not in block.text():
+                form.setLineHeight(_LINE_PERCENT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+            if block.textList() is None:
+                form.setTopMargin(_GAP * (2 if form.headingLevel() else 1))
+                form.setBottomMargin(_GAP)
+            QTextCursor(block).setBlockFormat(form)
+            block = block.next()
 
     @Slot()
     def _restyle(self) -> None:

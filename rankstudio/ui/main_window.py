@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
@@ -33,6 +33,7 @@ from rankstudio.ui.welcome import Welcome
 from rankstudio.ui.widgets import Notice
 from rankstudio.ui.workspace import GAP
 
+_TITLE_BAR = 36  # of the desktop's, in logical pixels, about
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
 _AUTOSAVE_MILLISECONDS = 400
 _REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
@@ -310,7 +311,8 @@ class MainWindow(QMainWindow):
 
     def _restore_layout(self) -> None:
         self.setMinimumSize(960, 600)
-        self.resize(1440, 900)
+        room = self.screen().availableSize() - QSize(0, _TITLE_BAR)
+        self.resize(QSize(1440, 900).boundedTo(room))
         geometry = self._settings.bytes("window/geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QDialog, QFileDialog, QPushButton, QToolButton, QWidget
 
+_TOOL = "QToolButton { border: none; background: transparent; padding: 0; min-height: 22px; }"
 _DATA_NAME = re.compile(r"fold|train|vali|dev|test|.*\.(txt|letor|dat|svm|svmlight|gz)$", re.IGNORECASE)
 
 
@@ -34,6 +36,7 @@ class OpenDialog(QFileDialog):
             ["All files (*)", "LETOR text (*.txt *.letor *.dat *.svm *.gz)", "Plans (*.toml)"]
         )
         self._folder: str | None = None
+        self._take_on_the_theme()
 
     def accept(self) -> None:
         """Take the folder that is marked, or the file."""
@@ -47,3 +50,10 @@ class OpenDialog(QFileDialog):
     def path(self) -> str:
         """Return what was chosen, "" for nothing."""
         return self._folder or next(iter(self.selectedFiles()), "")
+
+    def _take_on_the_theme(self) -> None:
+        """Give Qt's own buttons the look of ours."""
+        for tool in self.findChildren(QToolButton):
+            tool.setStyleSheet(_TOOL)
+        for button in self.findChildren(QPushButton):
+            button.setIcon(QIcon())
