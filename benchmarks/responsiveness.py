@@ -121,11 +121,11 @@ def measure(data: Path, runs: int) -> bool:
 
     good = True
     window.models.warm_up()
-    window.opening.open_path(str(data))
+    window.open_path(str(data))
     good &= follow(
         f"loading {data.name}, engine warming up", lambda: window.study.dataset and not _busy(window)
     )
-    window.opening.open_path(str(data))
+    window.open_path(str(data))
     good &= follow(f"loading {data.name} again", lambda: not window.models.loader.busy and not _busy(window))
     for _ in range(runs):
         window.control.run()

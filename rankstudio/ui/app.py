@@ -60,9 +60,9 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     """Do what waits until the window is there: open files, warm up, tell of the last crash."""
     files = [argument for argument in argv if argument != "--sample"]
     if "--sample" in argv:
-        window.opening.open_path(SAMPLE, run=True)
+        window.open_path(SAMPLE, run=True)
     elif files:
-        window.opening.open_path(files[0])
+        window.open_path(files[0])
     else:
         window.opening.restore()
     window.models.warm_up()

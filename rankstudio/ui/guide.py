@@ -115,7 +115,7 @@ class GuideWindow(QMainWindow):
 
     @Slot()
     def _space_out(self) -> None:
-        """Give the page the room between lines and paragraphs that Markdown leaves to the reader's program."""
+        """Give the page room between lines and paragraphs, which Markdown leaves to the program."""
         document = self._browser.document()
         document.setDocumentMargin(_MARGIN)
         block = document.begin()

@@ -189,6 +189,10 @@ class MainWindow(QMainWindow):
 
     # Data and runs
 
+    def open_path(self, path: str, *, run: bool = False) -> None:
+        """Open a file, a folder, a plan or ``"sample"``; with ``run`` run it when it is there."""
+        self.opening.open_path(path, run=run)
+
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
         self.notice.dismiss()
@@ -359,4 +363,4 @@ class MainWindow(QMainWindow):
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
-            self.opening.open_path(paths[0])
+            self.open_path(paths[0])

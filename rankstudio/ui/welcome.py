@@ -84,16 +84,21 @@ class _RecentButton(QPushButton):
         where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (name, where):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        icon = QLabel()
-        icon.setPixmap(pixmap("folder", theme.colors.muted, ratio=self.devicePixelRatioF()))
+        self._theme, self._icon = theme, QLabel()
+        theme.changed.connect(self._restyle)
+        self._restyle()
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 0, 8, 0)
         row.setSpacing(8)
-        row.addWidget(icon)
+        row.addWidget(self._icon)
         row.addWidget(name)
         row.addWidget(where, 1)
         self._path = path
         self.clicked.connect(self._choose)
+
+    @Slot()
+    def _restyle(self) -> None:
+        self._icon.setPixmap(pixmap("folder", self._theme.colors.muted, ratio=self.devicePixelRatioF()))
 
     @Slot()
     def _choose(self) -> None:

@@ -45,8 +45,8 @@ class Workspace(QWidget):
             _splitter("middle", vertical, (curves, lower), (3, 2), (320, 240)),
             _splitter("right", vertical, right, (3, 2), (330, 240)),
         )
-        upper = _splitter("columns", horizontal, columns, (0, 1, 0), (276, 736, 400))
-        self._outer = _splitter("rows", vertical, (upper, runs), (1, 0), (600, 176))
+        upper = _splitter("columns", horizontal, columns, (0, 5, 1), (276, 752, 384))
+        self._outer = _splitter("rows", vertical, (upper, runs), (6, 1), (610, 166))
         column = QVBoxLayout(self)
         column.setContentsMargins(GAP, GAP, GAP, GAP)
         column.addWidget(self._outer)

@@ -104,7 +104,7 @@ def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Pat
     before, plan = window.study.dataset, window.study.plan
     bad = tmp_path / "bad.txt"
     bad.write_text("2 qid:1 1:0.5\n1 qid:1 1:abc\n")
-    window.opening.open_path(str(bad))
+    window.open_path(str(bad))
     wait_until(window.notice.text)
     assert "bad.txt, line 2, column" in window.notice.text()
     assert "abc" in window.notice.text()
@@ -127,7 +127,7 @@ def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: 
 
     monkeypatch.setattr(folders, "open_dataset", endless)
     before = window.study.dataset
-    window.opening.open_path(str(folds / "Fold1"))
+    window.open_path(str(folds / "Fold1"))
     wait_until(lambda: reading.is_set() and window.loading.isVisible())
     window.commands["stop"].trigger()
     wait_until(window.loading.isHidden)
@@ -138,7 +138,7 @@ def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: 
 def test_a_plan_opens_with_its_data(empty: MainWindow, window: MainWindow, tmp_path: Path) -> None:
     window.study.toggle("pinned", 2)
     save_plan(window.study.plan, tmp_path / "plan.toml")
-    empty.opening.open_path(str(tmp_path / "plan.toml"))
+    empty.open_path(str(tmp_path / "plan.toml"))
     wait_until(lambda: empty.study.dataset is not None)
     assert empty.study.plan == window.study.plan
     assert empty.places.method.form.values()["pinned"] == (2,)

@@ -60,7 +60,7 @@ def open_window(
     window.show()
     try:
         if data is not None:
-            window.opening.open_path(str(data))
+            window.open_path(str(data))
             wait_until(lambda: window.study.dataset is not None)
             window.study.set_parameters("greedy-rankrls", {"regularization": (0.25, 1.0, 4.0)})
         yield window

@@ -1,0 +1,150 @@
+"""Starting: why there is no window, what is imported before there is one, and what a crash leaves behind."""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from waiting import wait_until
+from windows import open_window
+
+from rankstudio.ui import display
+from rankstudio.ui.app import begin
+from rankstudio.ui.crash import CrashReports
+from rankstudio.ui.display import why_no_window
+from rankstudio.ui.open_dialog import OpenDialog, holds_data
+from rankstudio.ui.theme import Theme
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks for libraries of Linux")
+FOUND = ctypes.CDLL
+
+
+@pytest.fixture
+def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@linux
+def test_no_display_is_said(no_display: None) -> None:
+    assert why_no_window() == (
+        "No window can be opened: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)."
+    )
+
+
+@linux
+def test_a_platform_that_the_user_chose_is_trusted(no_display: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert why_no_window() is None
+
+
+@linux
+def test_a_display_that_does_not_answer_is_said(no_display: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", ":4711")
+    monkeypatch.setattr(display, "missing_libraries", lambda *_: ())
+    assert why_no_window() in (
+        "No window can be opened: the display ':4711' (DISPLAY) does not answer.",
+        None,  # without libxcb nobody can ask
+    )
+
+
+@linux
+def test_all_missing_libraries_are_named_with_their_packages(
+    no_display: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loader names one missing library; the sentence names all that are missing."""
+    gone = {"libxcb-cursor.so.0", "libxcb-icccm.so.4", "libxkbcommon-x11.so.0"}
+
+    def load(name: str) -> object:
+        if name in gone or name.endswith("libqxcb.so"):
+            missing = name if name in gone else "libxcb-cursor.so.0"
+            raise OSError(f"{missing}: cannot open shared object file: No such file or directory")
+        return FOUND(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    monkeypatch.setenv("DISPLAY", ":0")
+    reason = why_no_window()
+    assert reason is not None
+    assert all(name in reason for name in gone)
+    assert "apt install libxcb-cursor0 libxcb-icccm4 libxkbcommon-x11-0)" in reason
+
+
+def test_the_window_is_shown_before_heavy_modules_are_loaded(tmp_path: Path) -> None:
+    text = (
+        "import sys\n"
+        "from rankstudio.ui.app import application\n"
+        "from rankstudio.ui.main_window import MainWindow\n"
+        "from rankstudio.ui.settings import Settings\n"
+        "from rankstudio.ui.theme import Theme\n"
+        "app = application(); theme = Theme('light'); theme.apply(app)\n"
+        "window = MainWindow(theme, Settings()); window.show(); app.processEvents()\n"
+        "print([m for m in ('numba', 'scipy', 'sklearn', 'pandas') if m in sys.modules])\n"
+        "window.close()\n"
+    )
+    environment = {**os.environ, "RANKSTUDIO_CONFIG_DIR": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True, timeout=60
+    )
+    assert ast.literal_eval(done.stdout) == []
+
+
+def test_a_crash_on_any_thread_is_told_and_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    reports, told = CrashReports(tmp_path / "data"), []
+    reports.tell = told.append
+    reports.install()
+    thread = threading.Thread(target=lambda: 1 / 0)
+    thread.start()
+    thread.join()
+    assert told == [
+        "Something failed unexpectedly: ZeroDivisionError: division by zero. "
+        f"The details are in {reports.path}."
+    ]
+    assert "ZeroDivisionError" in reports.last()
+    assert "RankStudio" in reports.last().splitlines()[0]
+    reports.forget()
+    assert reports.last() == ""
+
+
+def test_the_report_of_a_crash_is_offered_at_the_next_start(theme: Theme, tmp_path: Path) -> None:
+    reports = CrashReports(tmp_path)
+    reports.path.write_text("what went wrong")
+    with open_window(theme, tmp_path / "config") as window:
+        begin(window, [], reports)
+        assert window.notice.text() == "Something failed the last time RankStudio was open."
+        window.notice._action.click()
+        assert QGuiApplication.clipboard().text() == "what went wrong"
+        assert not reports.path.exists()
+        wait_until(lambda: not window.models.run_worker.jobs)
+
+
+def test_the_sample_of_the_command_line_is_opened_and_run(theme: Theme, tmp_path: Path) -> None:
+    with open_window(theme, tmp_path / "config") as window:
+        begin(window, ["--sample"], CrashReports(tmp_path))
+        wait_until(lambda: window.runs.records and window.runs.records[0].paths)
+        assert window.study.dataset is not None
+        assert window.study.dataset.name == "Sample"
+
+
+def test_the_open_dialog_takes_a_folder_of_data_and_goes_into_any_other(theme: Theme, tmp_path: Path) -> None:
+    data = tmp_path / "MQ2008"
+    (data / "Fold1").mkdir(parents=True)
+    assert holds_data(data)
+    assert not holds_data(tmp_path)
+    assert not holds_data(tmp_path / "nowhere")
+    dialog = OpenDialog(None, str(tmp_path))
+    dialog.selectFile(str(data))
+    dialog.accept()
+    assert dialog.result() == OpenDialog.DialogCode.Accepted
+    assert dialog.path() == str(data)
+    dialog.deleteLater()
