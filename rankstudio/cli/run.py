@@ -19,7 +19,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.events import FoldFinished
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan
 from rankstudio.engine.experiment.results import FoldResult, RunResult
-from rankstudio.engine.grid import format_number
+from rankstudio.engine.grid import format_power
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
 
 INTERRUPTED = 130
@@ -243,7 +243,7 @@ def summary(result: RunResult) -> str:
     rows = []
     for fold in result.folds:
         values = fold.test or fold.validation
-        chosen = [format_number(fold.chosen.unit.parameters[p.name]) for p in grids]
+        chosen = [format_power(fold.chosen.unit.parameters[p.name]) for p in grids]
         measured = [f"{values[m]:.4f}" for m in measures]
         rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])
     if len(result.folds) > 1 and measures:
