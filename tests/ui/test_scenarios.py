@@ -481,9 +481,12 @@ def test_data_that_are_gone_at_the_next_start_are_named(theme: Theme, tmp_path: 
 def test_shortcuts_reach_the_commands(window: MainWindow) -> None:
     window.activateWindow()
     window.workspace.setFocus()
+    wait_until(window.isActiveWindow)
     QTest.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
     wait_until(lambda: window.runs.records)
     wait_until(lambda: not window.runs.busy)
+    window.activateWindow()
+    wait_until(window.isActiveWindow)
     QTest.keyClick(window, Qt.Key.Key_F1)
     assert window._guide is not None
     assert window._guide.isVisible()
