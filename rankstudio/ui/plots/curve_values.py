@@ -19,9 +19,15 @@ Range = tuple[float, float]
 
 
 def value_lines(
-    family: Family, x: float, colors: Colors, decimals: int, first: Hashable | None, bold: Hashable | None
+    family: Family,
+    x: float,
+    colors: Colors,
+    decimals: int,
+    first: Hashable | None,
+    bold: Hashable | None,
+    most: int = MOST_LINES,
 ) -> list[Line]:
-    """Return a line for every curve that has a value at x, at most `MOST_LINES`.
+    """Return a line for every curve that has a value at x, at most ``most`` and one that counts the rest.
 
     Parameters
     ----------
@@ -33,17 +39,22 @@ def value_lines(
     first : hashable or None
         Key of the curve that comes first and bold, the chosen one; the others go from top to bottom.
     bold : hashable or None
-        Key of another bold one: the curve under the mouse.
+        Key of another bold one: the curve under the mouse, which is never left out.
+    most : int
+        What there is room for.
     """
     strokes = family.strokes(colors)
     values = sorted(family.values_at(x), key=lambda kv: (kv[0] != first, -kv[1]))
+    shown = values[:most]
+    if bold not in (None, *(key for key, _ in shown)):
+        shown[-1:] = [(key, y) for key, y in values if key == bold] or shown[-1:]
     lines = []
-    for key, y in values[:MOST_LINES]:
+    for key, y in shown:
         color, dash = strokes[key]
         marked = key in {first, bold} - {None}
         lines.append(Line(family[key].label, f"{y:.{decimals}f}", color, dash, marked))
-    if len(values) > MOST_LINES:
-        lines.append(Line(f"and {len(values) - MOST_LINES} more"))
+    if len(values) > most:
+        lines.append(Line(f"and {len(values) - most} more"))
     return lines
 
 

@@ -14,6 +14,7 @@ from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.curve_key import KeyLayer
 from rankstudio.ui.plots.curve_layers import BandLayer, ChoiceLayer, CursorLayer, CurvesLayer
 from rankstudio.ui.plots.curve_values import (
+    MOST_LINES,
     band_lines,
     fitting_ranges,
     neighbour,
@@ -27,6 +28,7 @@ from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.theme import Theme
 
 _REACH = 26.0
+_FEWER = (MOST_LINES, 8, 5, 3)  # lines in the box, so that it leaves a small plot's cursor uncovered
 _KEYS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -191,7 +193,8 @@ class CurvesPlot(Plot):
         lines = [] if x is None else self._value_lines(x)[:2]
         if len(lines) == 2 and x is not None:
             frame = self.frame()
-            self.box.say(lines, QPointF(frame.x_px(x), frame.area.top() + 8), self._pixels())
+            at = QPointF(frame.x_px(x), frame.area.top() + 8)
+            self.box.say(lines, at, self._pixels(), dispensable=True)
         else:
             self._say_note()
         self.redraw()
@@ -249,7 +252,9 @@ class CurvesPlot(Plot):
         self.cursor = float(xs[np.argmin(np.abs(xs - frame.x_at(at.x())))])
         near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
         self.under_mouse = near[0] if near is not None and near[2] <= _REACH else None
-        self.box.say(self._value_lines(self.cursor), at, self._pixels(chosen_only=True))
+        told = (self._value_lines(self.cursor, most) for most in _FEWER)
+        lines = next((lines for lines in told if self.box.fits(lines, at)), self._value_lines(self.cursor, 1))
+        self.box.say(lines, at, self._pixels(chosen_only=True))
         self.redraw()
         if self.cursor != before:
             self.hovered.emit(self.cursor)
@@ -316,13 +321,15 @@ class CurvesPlot(Plot):
         self._say_note()
         self.redraw()
 
-    def _value_lines(self, x: float) -> list[Line]:
+    def _value_lines(self, x: float, most: int = MOST_LINES) -> list[Line]:
         """Return the box for a k."""
         colors, chosen = self.theme.colors, self.chosen_key()
+        band = band_lines(self.band, x, colors, self._decimals)
+        most = max(1, min(most, self.box.room_for() - len(band) - 2))
         return [
             Line(f"{self._x_name} = {x:g}", bold=True),
-            *value_lines(self.family, x, colors, self._decimals, chosen, self.under_mouse),
-            *band_lines(self.band, x, colors, self._decimals),
+            *value_lines(self.family, x, colors, self._decimals, chosen, self.under_mouse, most),
+            *band,
         ]
 
     def _say_note(self) -> None:
@@ -337,7 +344,7 @@ class CurvesPlot(Plot):
             self.box.silence()
             return
         lines = [Line(text, bold=i == 0) for i, text in enumerate(self._note)]
-        self.box.say(lines, frame.point(x, y), self._pixels())
+        self.box.say(lines, frame.point(x, y), self._pixels(), dispensable=True)
 
     def _pixels(self, chosen_only: bool = False) -> Pixels:
         """Return the pixels of what the box had better not hide; the chosen curve counts five times."""

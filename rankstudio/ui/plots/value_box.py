@@ -69,7 +69,21 @@ class ValueBox(QWidget):
         """Return what the box says; empty while it is hidden."""
         return self._lines
 
-    def say(self, lines: Sequence[Line], anchor: QPointF, obstacles: Pixels | None = None) -> None:
+    def room_for(self) -> int:
+        """Return how many lines fit into the plot."""
+        return max(2, (self._room().height() - 2 * _PAD + 4) // _LINE)
+
+    def fits(self, lines: Sequence[Line], anchor: QPointF) -> bool:
+        """Tell whether a box with these lines can leave a point uncovered."""
+        return not self._place(self._wanted(lines), anchor, None)[1]
+
+    def say(
+        self,
+        lines: Sequence[Line],
+        anchor: QPointF,
+        obstacles: Pixels | None = None,
+        dispensable: bool = False,
+    ) -> None:
         """Show lines beside a point, where they hide least.
 
         Parameters
@@ -80,13 +94,19 @@ class ValueBox(QWidget):
             The point, in the plot's pixels.
         obstacles : pair of ndarray, optional
             Pixels of points that had better stay visible, x and y.
+        dispensable : bool
+            Rather say nothing than cover the point in a plot that is too small.
         """
         self._lines = tuple(lines)
         if not lines:
             self.hide()
             return
-        self.resize(self._wanted())
-        self.move(self._place(anchor, obstacles))
+        self.resize(self._wanted(lines))
+        spot, covers = self._place(self.size(), anchor, obstacles)
+        if covers and dispensable:
+            self.silence()
+            return
+        self.move(spot)
         self.update()
         self.show()
         self.raise_()
@@ -96,36 +116,47 @@ class ValueBox(QWidget):
         self._lines = ()
         self.hide()
 
-    def _wanted(self) -> QSize:
+    def _wanted(self, lines: Sequence[Line]) -> QSize:
         """Return the size the lines need."""
-        swatch = _SWATCH if any(line.color is not None for line in self._lines) else 0
+        swatch = _SWATCH if any(line.color is not None for line in lines) else 0
         widths = []
-        for line in self._lines:
+        for line in lines:
             metrics = QFontMetrics(font(SMALL, line.bold))
             value = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
             widths.append(metrics.horizontalAdvance(line.text) + value + (swatch if line.color else 0))
-        return QSize(max(widths) + 2 * _PAD + 2, len(self._lines) * _LINE + 2 * _PAD - 4)
+        return QSize(max(widths) + 2 * _PAD + 2, len(lines) * _LINE + 2 * _PAD - 4)
 
-    def _place(self, anchor: QPointF, obstacles: Pixels | None) -> QPoint:
-        """Return the corner of the spot around the anchor that covers the fewest obstacles."""
-        room = self._plot.rect().adjusted(2, _TITLE, -2, -2)
-        x, y, w, h = round(anchor.x()), round(anchor.y()), self.width(), self.height()
+    def _room(self) -> QRect:
+        return self._plot.rect().adjusted(2, _TITLE, -2, -2)
+
+    def _place(self, size: QSize, anchor: QPointF, obstacles: Pixels | None) -> tuple[QPoint, bool]:
+        """Return the spot around the anchor that covers least, and whether it covers the anchor.
+
+        All spots lie inside the plot, below its title.
+        """
+        room, point = self._room(), anchor.toPoint()
+        x, y, w, h = point.x(), point.y(), size.width(), size.height()
+        heights = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
+        wanted = [(left, top) for left in (x + 14, x - 14 - w) for top in heights]
+        wanted += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]
         spots = [
-            QPoint(x + dx, y + dy)
-            for dx in (14, -14 - w)
-            for dy in (12, -12 - h, -h // 2, room.bottom() - y - h - 44, -y + 26)
+            QPoint(
+                max(room.left(), min(left, room.right() + 1 - w)),
+                max(room.top(), min(top, room.bottom() + 1 - h)),
+            )
+            for left, top in wanted
         ]
 
-        def cost(spot: QPoint) -> tuple[int, int]:
-            box = QRect(spot, self.size())
-            hidden = 0 if obstacles is None else _count_inside(box, *obstacles)
-            return hidden + 100_000 * (not room.contains(box)), spots.index(spot)
+        def covers(spot: QPoint) -> bool:
+            box = QRect(spot, size)
+            return not room.contains(box) or box.adjusted(-6, -6, 6, 6).contains(point)
+
+        def cost(spot: QPoint) -> tuple[bool, int, int]:
+            hidden = 0 if obstacles is None else _count_inside(QRect(spot, size), *obstacles)
+            return covers(spot), hidden, spots.index(spot)
 
         best = min(spots, key=cost)
-        return QPoint(
-            max(0, min(best.x(), room.right() - w)),
-            max(0, min(best.y(), room.bottom() - h)),
-        )
+        return best, covers(best)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the card and its lines."""

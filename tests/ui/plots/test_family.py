@@ -109,3 +109,9 @@ def test_neighbours_stop_at_the_ends_and_skip_empty_curves():
     assert neighbour(made, (2, 2.0), 0, 1) == (2, 2.0)
     assert neighbour(made, ("gone", 2.0), 1, 1) == (0, 1.0)
     assert neighbour(Family(), None, 1, 0) is None
+
+
+def test_in_little_room_the_curve_under_the_mouse_is_told_first_of_all():
+    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 1, None, 2, most=3)
+    assert [line.value for line in lines] == ["7.0", "6.0", "2.0", ""]
+    assert lines[-1].text == "and 5 more"
