@@ -118,9 +118,11 @@ class AxesLayer(Layer):
             painter.drawText(low, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, axes.x_label)
 
     def _cut(self, painter: QPainter, frame: Frame) -> str:
-        """Return the title, cut to the drawing's width."""
+        """Return the title, cut to the room it has."""
         return painter.fontMetrics().elidedText(
-            self.plot.axes.title, Qt.TextElideMode.ElideRight, int(frame.outer.width())
+            self.plot.axes.title,
+            Qt.TextElideMode.ElideRight,
+            int(frame.outer.width() - self.plot.beside_title(frame)),
         )
 
     def _draw_ticks(self, painter: QPainter, frame: Frame, colors: Colors) -> None:

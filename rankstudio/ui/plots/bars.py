@@ -22,6 +22,7 @@ from rankstudio.ui.theme import Theme
 _LEAST_WIDTH = 21.0
 _WIDEST = 44.0
 _FILL = 0.72
+_GAP = 10.0
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,16 @@ class BarsPlot(Plot):
         """Outline a bar."""
         self._chosen = bar_id
         self.mark_dirty()
+
+    def count_text(self, frame: Frame) -> str:
+        """Return how many of how many candidates are shown: "14 of 41"; "" where all are."""
+        total, shown = len(self._bars), len(self.shown(frame.area.width()))
+        return f"{shown} of {total}" if total > shown else ""
+
+    def beside_title(self, frame: Frame) -> float:
+        """Return the room that the count takes."""
+        text = self.count_text(frame)
+        return QFontMetricsF(font(SMALL)).horizontalAdvance(text) + _GAP if text else 0.0
 
     def caption(self) -> str:
         """Return who won and ahead of whom."""
@@ -218,7 +229,7 @@ class BarsPlot(Plot):
 
 
 class BarsLayer(Layer):
-    """The bars, their ids below, and how many there are beyond the edge."""
+    """The bars, their ids below, and how many of them are shown."""
 
     plot: BarsPlot
 
@@ -249,13 +260,7 @@ class BarsLayer(Layer):
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, str(bar.id))
         hairline(painter, colors.q("line"), frame.area.bottomLeft(), frame.area.bottomRight())
-        self._draw_count(painter, frame, colors, len(bars))
-
-    def _draw_count(self, painter: QPainter, frame: Frame, colors: Colors, shown: int) -> None:
-        """Say how many of how many candidates are shown."""
-        total = len(self.plot.numbers()[1])
-        if total > shown:
-            painter.setFont(font(SMALL))
-            painter.setPen(colors.q("muted"))
-            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
-            painter.drawText(QRectF(0, 0, frame.outer.width(), 18), flags, f"{shown} of {total}")
+        painter.setFont(font(SMALL))
+        painter.setPen(colors.q("muted"))
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
+        painter.drawText(QRectF(0, 0, frame.outer.width(), 18), flags, self.plot.count_text(frame))

@@ -86,6 +86,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Return the numbers behind the plot: column names, and rows of texts and numbers."""
         raise NotImplementedError
 
+    def beside_title(self, frame: Frame) -> float:
+        """Return the width of what stands at the right of the title, in pixels."""
+        return 0.0
+
     def refresh(self) -> None:
         """Prepare to draw what was set since the last frame."""
 

@@ -23,8 +23,8 @@ from rankstudio.ui.plots.value_box import Line
 from rankstudio.ui.theme import Theme
 
 _LINE = 16.0
-_SWATCH = 22.0
-_BETWEEN = 14.0
+_SWATCH = 16.0
+_BETWEEN = 12.0
 _AIR = 6.0
 
 

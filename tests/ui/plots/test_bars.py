@@ -94,3 +94,12 @@ def test_numbers_are_all_candidates_best_first(plot):
     header, rows = plot.numbers()
     assert header == ["id", "name", "drop in criterion"]
     assert rows == [["25", "feature 25", 0.9], ["28", "feature 28", 0.7], ["7", "feature 7", 0.1]]
+
+
+def test_the_title_leaves_room_for_the_count(plot):
+    plot.set_bars([Bar(i, f"feature {i}", 1.0 / i) for i in range(1, 42)])
+    frame = plot.frame()
+    assert plot.count_text(frame) == f"{len(plot.shown())} of 41"
+    assert plot.beside_title(frame) > 30
+    plot.set_bars([Bar(1, "one", 0.5)])
+    assert plot.beside_title(plot.frame()) == 0
