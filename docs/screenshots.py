@@ -41,7 +41,7 @@ def take(app: QApplication, settings: Settings) -> None:
     window = MainWindow(theme, settings)
     window.resize(*SIZE)
     window.show()
-    window.open_path(SAMPLE, run=True)
+    window.opening.open_path(SAMPLE, run=True)
     wait(app, lambda: bool(window.runs.records) and not window.runs.busy)
     window.study.look_at(3)
     for mode in ("light", "dark"):

@@ -24,6 +24,7 @@ class StatusBar(QStatusBar):
         self.setSizeGripEnabled(False)
         self._work = ElidedLabel("Ready")
         self._work.setObjectName("status-work")
+        self._work.setContentsMargins(8, 0, 0, 0)
         self._saved = QLabel()
         self._saved.setToolTip("The plan is kept for the next start whenever it changes.")
         self._workers = QLabel()

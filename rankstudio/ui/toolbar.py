@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QWidget
 
 from rankstudio.ui.actions import Actions
@@ -16,6 +16,8 @@ from rankstudio.ui.widgets import LambdaSlider
 
 FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
 """Where the slider can stand between the values of the grid: quarters of powers, 2^-15 to 2^15."""
+
+_ROOM_FOR_TEXTS = 1200  # pixels
 
 
 class ActionButton(QPushButton):
@@ -31,11 +33,16 @@ class ActionButton(QPushButton):
     def __init__(self, action: QAction, text: str = "") -> None:
         super().__init__(text)
         self._action = action
+        self._text = text
         self.setObjectName(f"tool-{action.objectName()}")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(action.trigger)
         action.changed.connect(self._follow)
         self._follow()
+
+    def set_compact(self, compact: bool) -> None:
+        """Show the icon alone."""
+        self.setText("" if compact else self._text)
 
     @Slot()
     def _follow(self) -> None:
@@ -44,7 +51,7 @@ class ActionButton(QPushButton):
         self.setIconSize(QSize(SIZE, SIZE))
         self.setEnabled(action.isEnabled())
         self.setToolTip(action.toolTip())
-        self.setAccessibleName(self.text() or action.iconText())
+        self.setAccessibleName(self._text or action.iconText())
 
 
 class MainToolBar(QToolBar):
@@ -68,16 +75,16 @@ class MainToolBar(QToolBar):
         self.setIconSize(QSize(SIZE, SIZE))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._theme = theme
-        self._add(actions["open"], "Open…")
-        self._add(actions["sample"], "Sample")
+        self._compact = False
+        self._shrinking = [self._add(actions["open"], "Open…"), self._add(actions["sample"], "Sample")]
         self.addSeparator()
         self._add(actions["run"], "Run").setProperty("role", "primary")
         for key in ("pause", "stop", "step"):
             self._add(actions[key])
         self.addSeparator()
         self.slider = LambdaSlider("λ", FINE)
-        self.slider.setMinimumWidth(210)
-        self.slider.setMaximumWidth(360)
+        self.slider.setMinimumWidth(160)
+        self.slider.setMaximumWidth(420)
         self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.slider.moved.connect(self._on_moved)
         self.addWidget(self.slider)
@@ -87,13 +94,23 @@ class MainToolBar(QToolBar):
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
-        self._add(actions["export"], "Export…")
+        self._shrinking.append(self._add(actions["export"], "Export…"))
         self._theme_button = QPushButton()
         self._theme_button.setObjectName("theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
         theme.changed.connect(self._show_theme)
         self._show_theme()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Do without some texts in a narrow window, rather than without buttons."""
+        super().resizeEvent(event)
+        compact = self.width() < _ROOM_FOR_TEXTS
+        if compact != self._compact:
+            self._compact = compact
+            self.slider.set_compact(compact)
+            for button in self._shrinking:
+                button.set_compact(compact)
 
     def set_grid(self, values: Sequence[float], symbol: str) -> None:
         """Let the slider stop at the values of the grid too; without a symbol there is nothing to move."""

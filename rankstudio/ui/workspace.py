@@ -11,6 +11,8 @@ from rankstudio.ui.settings import Settings
 
 GAP = 8
 
+_LEAST_RIGHT = 340  # pixels, with which the names of features can be read
+
 
 class Workspace(QWidget):
     """Data and Method at the left, Run in the middle, Features at the right, Runs below.
@@ -45,8 +47,9 @@ class Workspace(QWidget):
             _splitter("middle", vertical, (curves, lower), (3, 2), (320, 240)),
             _splitter("right", vertical, right, (3, 2), (330, 240)),
         )
-        upper = _splitter("columns", horizontal, columns, (0, 5, 1), (276, 752, 384))
-        self._outer = _splitter("rows", vertical, (upper, runs), (6, 1), (610, 166))
+        columns[2].setMinimumWidth(_LEAST_RIGHT)
+        upper = _splitter("columns", horizontal, columns, (0, 5, 1), (276, 730, 406))
+        self._outer = _splitter("rows", vertical, (upper, runs), (12, 1), (610, 166))
         column = QVBoxLayout(self)
         column.setContentsMargins(GAP, GAP, GAP, GAP)
         column.addWidget(self._outer)

@@ -114,6 +114,7 @@ class DataPanel(Panel):
         self._name.setObjectName("data-name")
         self._folds.setObjectName("data-folds")
         self._labels_title.setProperty("role", "muted")
+        self.body.setSpacing(6)
         self._statistics.setObjectName("data-statistics")
         self._statistics.setProperty("role", "quiet")
         self._statistics.setToolTip("Range, mean and zeros of every feature, documents per query, first rows")
@@ -126,7 +127,7 @@ class DataPanel(Panel):
         )
         for widget in widgets:
             self.body.addWidget(widget)
-        self.body.addWidget(self._statistics, 0, Qt.AlignmentFlag.AlignLeft)
+        self.tools.addWidget(self._statistics)
         self.body.addStretch(1)
 
     def _shown_fold(self) -> Fold | None:

@@ -17,8 +17,12 @@ from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
 from rankstudio.ui.numerals import MINUS
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, Table
+from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 
-_ROOM_FOR_GAIN = 420  # pixels of the panel from which the names keep enough room beside a column more
+_ROOM_FOR_GAIN = 460  # pixels of the panel from which the names keep enough room beside a column more
+
+_ROOM_FOR_BARS = 360
+_WEIGHT = 60  # pixels of a number with its sign
 
 
 def _tone(row: FeatureRow) -> str:
@@ -42,7 +46,7 @@ def columns(measure: str) -> tuple[Column, ...]:
         Column(
             "rank", "#", "right", tooltip="With how many features it is in the model", width=36, tone=_tone
         ),
-        Column("feature_id", "id", "right", tooltip="Id in the data files, from 1", width=40, tone="muted"),
+        Column("feature_id", "id", "right", tooltip="Id in the data files, from 1", width=38, tone="muted"),
         Column(
             "name",
             "feature",
@@ -58,7 +62,7 @@ def columns(measure: str) -> tuple[Column, ...]:
             "weight",
             tooltip="In the chosen model; the bar is relative to the greatest",
             kind="weight",
-            width=106,
+            width=_WEIGHT + WEIGHT_BAR + PAD,
             tone=_tone,
             sort=lambda row: abs(row.weight),
         ),
@@ -77,7 +81,7 @@ def columns(measure: str) -> tuple[Column, ...]:
             "right",
             ".4f",
             tooltip=f"Validation {measure} after it came in",
-            width=66 if len(measure) < 6 else 84,
+            width=62 if len(measure) < 6 else 82,
             tone=_tone,
         ),
     )
@@ -109,6 +113,7 @@ class FeaturesPanel(Panel):
         self.setObjectName("features-panel")
         self._measure = "MAP"
         self._k = 0
+        self._order: list[int] = []
         self.table = Table(theme, columns(self._measure), "features-table", lambda row: row.feature_id)
         self.table.setAccessibleName("Features of the path")
         self.table.placeholder = "Run a method, or move λ, to see which features it selects."
@@ -146,9 +151,11 @@ class FeaturesPanel(Panel):
             self.table.set_columns(columns(measure))
             self._make_room()
         rows = path_rows(path, feature_ids, names, measure, chosen_k)
+        order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
-        if chosen_k != self._k or self.table.current() is None:
-            self._k = chosen_k
+        self._make_room()
+        if (chosen_k, order) != (self._k, self._order) or self.table.current() is None:
+            self._k, self._order = chosen_k, order
             self.table.choose(next((row for row in rows if row.rank == chosen_k), None))
         self.set_caption(self._caption_for(rows))
         self._update_tools()
@@ -178,7 +185,7 @@ class FeaturesPanel(Panel):
         self._update_tools()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the gain out where there is no room for it beside the names."""
+        """Leave out the gain, then the bars of the weights, where the names need the room."""
         super().resizeEvent(event)
         self._make_room()
 
@@ -207,6 +214,8 @@ class FeaturesPanel(Panel):
     def _make_room(self) -> None:
         numbers = {column.key: i for i, column in enumerate(self.table.rows_model.columns)}
         self.table.setColumnHidden(numbers["gain"], self.width() < _ROOM_FOR_GAIN)
+        bars = 0 if self.width() < _ROOM_FOR_BARS else WEIGHT_BAR + PAD
+        self.table.setColumnWidth(numbers["weight"], _WEIGHT + bars)
 
     def _caption_for(self, rows: Sequence[FeatureRow]) -> str:
         steps = sum(1 for row in rows if row.rank is not None)

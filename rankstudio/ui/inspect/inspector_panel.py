@@ -15,6 +15,8 @@ from rankstudio.ui.widgets import Panel
 if TYPE_CHECKING:
     from rankstudio.engine.inspection import FeatureProfile
 
+_FACT_LINES = 2  # which a splitter must leave: it does not ask a text how high it is
+
 
 class InspectorPanel(Panel):
     """Shows a `FeatureProfile`.
@@ -37,6 +39,7 @@ class InspectorPanel(Panel):
         self.facts.setObjectName("inspector-facts")
         self.facts.setProperty("role", "caption")
         self.facts.setWordWrap(True)
+        self.facts.setMinimumHeight(_FACT_LINES * self.facts.fontMetrics().lineSpacing())
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.body.setSpacing(4)

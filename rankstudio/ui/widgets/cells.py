@@ -92,12 +92,12 @@ class Cells(QStyledItemDelegate):
         if isinstance(value, Dot):
             self._paint_dot(painter, rect, value)
             return
-        if isinstance(value, Progress):
-            rect = self._paint_progress(painter, rect, value)
-        elif column.kind == "weight" and column.text(row) != MISSING:
-            rect = self._paint_weight(painter, rect, float(value), number)
         bold = column.bold is not None and column.bold(row)
         painter.setFont(font(BASE, bold))
+        if isinstance(value, Progress):
+            rect = self._paint_progress(painter, rect, value)
+        elif column.kind == "weight" and self._has_room_for_bar(painter, rect, column.text(row)):
+            rect = self._paint_weight(painter, rect, float(value), number)
         painter.setPen(self._theme.colors.q(column.color(row)))
         marked = column.mark is not None and column.mark(row)
         room = rect.adjusted(0, 0, -16 if marked else 0, 0)
@@ -124,6 +124,12 @@ class Cells(QStyledItemDelegate):
         moves = ((0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0))
         painter.drawPolygon(QPolygonF([at + QPointF(dx, dy) for dx, dy in moves]))
 
+    @staticmethod
+    def _has_room_for_bar(painter: QPainter, rect: QRect, text: str) -> bool:
+        """Tell whether there is a weight, and room for its bar beside its number."""
+        room = rect.width() - painter.fontMetrics().horizontalAdvance(text)
+        return text != MISSING and room >= WEIGHT_BAR + PAD
+
     def _paint_weight(self, painter: QPainter, rect: QRect, value: float, number: int) -> QRect:
         """Draw a bar for a weight; what is left of the cell is for its number.
 
@@ -142,7 +148,7 @@ class Cells(QStyledItemDelegate):
             left = track.left() if value > 0 else track.right() - length
             painter.setBrush(colors.q("accent" if value > 0 else "muted"))
             painter.drawRoundedRect(QRectF(left, top, length, _BAR), 2, 2)
-        return rect.adjusted(WEIGHT_BAR + 8, 0, 0, 0)
+        return rect.adjusted(WEIGHT_BAR + PAD, 0, 0, 0)
 
     def _paint_progress(self, painter: QPainter, rect: QRect, progress: Progress) -> QRect:
         """Draw a thin progress bar; what is left of the cell is for the text beside it."""

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 
 from rankstudio.ui.fonts import BASE, font
-from rankstudio.ui.numerals import power_and_value
+from rankstudio.ui.numerals import power, power_and_value
 
 
 class LambdaSlider(QWidget):
@@ -36,6 +36,7 @@ class LambdaSlider(QWidget):
     ) -> None:
         super().__init__(parent)
         self._values: tuple[float, ...] = ()
+        self._compact = False
         self._symbol = QLabel(symbol)
         self._symbol.setProperty("role", "muted")
         self._slider = QSlider(Qt.Orientation.Horizontal)
@@ -67,9 +68,13 @@ class LambdaSlider(QWidget):
         if before is not None and values:
             self._slider.setValue(min(range(len(values)), key=lambda i: abs(values[i] - before)))
         self._slider.blockSignals(False)
-        widest = max((self._width(v) for v in values), default=0)
-        self._label.setFixedWidth(widest + 4)
-        self._show()
+        self._fit_label()
+
+    def set_compact(self, compact: bool) -> None:
+        """Show the power alone ("2⁶"), where there is no room for its value."""
+        if compact != self._compact:
+            self._compact = compact
+            self._fit_label()
 
     def values(self) -> tuple[float, ...]:
         """Return the values on offer."""
@@ -94,14 +99,20 @@ class LambdaSlider(QWidget):
         """Return what stands beside the slider."""
         return self._label.text()
 
-    def _width(self, value: float) -> int:
-        """Return the width of a value's text."""
-        return QFontMetrics(self._label.font()).horizontalAdvance(power_and_value(value))
+    def _fit_label(self) -> None:
+        """Give the label the width of the widest text, so that nothing moves with the slider."""
+        metrics = QFontMetrics(self._label.font())
+        widest = max((metrics.horizontalAdvance(self._text(v)) for v in self._values), default=0)
+        self._label.setFixedWidth(widest + 4)
+        self._show()
+
+    def _text(self, value: float) -> str:
+        return power(value) if self._compact else power_and_value(value)
 
     def _show(self) -> None:
         """Write the present value beside the slider."""
         text = power_and_value(self.value()) if self._values else ""
-        self._label.setText(text)
+        self._label.setText(self._text(self.value()) if self._values else "")
         self._slider.setAccessibleDescription(text)
         self._slider.setToolTip(f"{self._symbol.text()} = {text}" if text else "")
 

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
@@ -146,8 +147,7 @@ class Table(QTableView):
             self.setCurrentIndex(QModelIndex())
         else:
             self._select(row)
-            self.scrollToTop()
-            self.scrollTo(self.currentIndex())
+            self._bring_into_sight()
         self._quiet = False
 
     # Copying and saving
@@ -230,6 +230,14 @@ class Table(QTableView):
         self._focus_shown = False
         super().mousePressEvent(event)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the chosen row in sight where it was."""
+        rect = self.visualRect(self.currentIndex())
+        seen = rect.isValid() and rect.top() >= 0 and rect.bottom() <= event.oldSize().height()
+        super().resizeEvent(event)
+        if seen:
+            self._bring_into_sight()
+
     def leaveEvent(self, event: QEvent) -> None:
         """Let no row light up."""
         super().leaveEvent(event)
@@ -263,6 +271,7 @@ class Table(QTableView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setMouseTracking(True)
+        self.setMinimumHeight(2 * ROW_HEIGHT)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -305,6 +314,11 @@ class Table(QTableView):
                 )
                 self.selectionModel().setCurrentIndex(index, flags)
                 return
+
+    def _bring_into_sight(self) -> None:
+        """Scroll to the chosen row, no further down than needed."""
+        self.scrollToTop()
+        self.scrollTo(self.currentIndex())
 
     def _hover(self, row: int) -> None:
         """Redraw the row that the mouse entered and the one that it left."""
