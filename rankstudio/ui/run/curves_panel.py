@@ -90,7 +90,7 @@ class CurvesPanel(Panel):
         self._paths = {key: _Path() for key in range(max(1, len(self._lambdas)))}
         self._band = None
         self._chosen = None
-        self.set_caption(self._explanation())
+        self.set_caption("")
         self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or "criterion"))
         self.criterion_plot.setVisible(bool(criterion))
         self._live = None
@@ -102,6 +102,7 @@ class CurvesPanel(Panel):
     def add_step(self, key: Key, k: int, criterion: float, validation: Mapping[str, float]) -> None:
         """Let a curve grow by one point."""
         path = self._path(key)
+        self._explain()
         path.ks.append(k)
         path.criterion.append(criterion)
         for name, value in validation.items():
@@ -136,6 +137,7 @@ class CurvesPanel(Panel):
             [float(c) for c in criterion],
             {name: [float(v) for v in values] for name, values in validation.items()},
         )
+        self._explain()
         self._draw(key)
 
     def remove_path(self, key: Key) -> None:
@@ -190,6 +192,11 @@ class CurvesPanel(Panel):
             plot.picked.connect(self._on_picked)
         self.criterion_plot.hovered.connect(self.validation_plot.set_cursor)
         self.validation_plot.hovered.connect(self.criterion_plot.set_cursor)
+
+    def _explain(self) -> None:
+        """Say in the caption how to read and to use the curves, once there is one."""
+        if not self.caption():
+            self.set_caption(self._explanation())
 
     def _explanation(self) -> str:
         """Return the caption: which curve is which, and what a click does."""

@@ -28,6 +28,8 @@ def shown(plot):
 
 def test_titles_say_what_runs_on_what_and_how_to_act(panel):
     assert panel.title() == "Greedy RankRLS · MQ2008 fold 4"
+    assert panel.caption() == "", "there is no curve yet"
+    panel.add_step(0, 1, 0.5, {"MAP": 0.4})
     assert panel.caption() == "one curve per λ, 2⁰ dark … 2² bright · click a curve to choose k"
     assert panel.criterion_plot.axes.title == "leave-query-out error per document"
     assert panel.validation_plot.axes.title == "validation MAP"
@@ -101,6 +103,7 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     panel.begin("RankRLS", "MQ2008", [], 1)
     assert panel.validation_plot.is_empty()
     assert panel.validation_plot.choice is None
+    panel.add_step(0, 46, 0.5, {"MAP": 0.4})
     assert panel.caption() == "click a curve to choose k"
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
     panel.validation_plot.flush()
