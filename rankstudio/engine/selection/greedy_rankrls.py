@@ -173,15 +173,17 @@ def _forward(search: Search, k: int, pinned: tuple[int, ...], allowed: NDArray[n
     tie = 64 * np.finfo(np.float64).eps * before
     for number in range(1, k + 1):
         costs = search.costs()
+        candidates = np.flatnonzero(allowed & search.informative)
+        if candidates.size == 0:
+            candidates = np.flatnonzero(allowed)
         if number <= len(pinned):
             best = pinned[number - 1]
         else:
-            candidates = np.flatnonzero(allowed & search.informative)
-            if candidates.size == 0:
-                candidates = np.flatnonzero(allowed)
             within = costs[candidates] <= costs[candidates].min() + tie
             best = int(candidates[within][0])
-        scores = np.where(allowed, costs, np.nan)
+        scores = np.full(costs.size, np.nan)
+        scores[candidates] = costs[candidates]
+        scores[best] = costs[best]
         search.select(best)
         allowed[best] = False
         after = search.criterion()
