@@ -43,7 +43,7 @@ class Workspace(QWidget):
         horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         lower = _splitter("below-curves", horizontal, below, (1, 1), (390, 390))
         columns = (
-            _splitter("left", vertical, left, (0, 1), (272, 320)),
+            _splitter("left", vertical, left, (0, 1), (256, 336)),
             _splitter("middle", vertical, (curves, lower), (3, 2), (320, 240)),
             _splitter("right", vertical, right, (3, 2), (330, 240)),
         )

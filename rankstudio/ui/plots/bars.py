@@ -134,17 +134,27 @@ class BarsPlot(Plot):
         return bar.id == self._chosen
 
     def slots(self, frame: Frame, bars: Sequence[Bar]) -> list[QRectF]:
-        """Return the rectangles of bars; their lengths are relative to the longest."""
+        """Return the rectangles of bars, upwards from zero, or downwards for values below it."""
         area = frame.area
         step = min(_WIDEST, area.width() / max(1, len(bars)))
-        values = [max(0.0, bar.value) for bar in bars]
-        most = max(values, default=0.0) or 1.0
+        zero, unit = self._scale(frame, bars)
         rects = []
-        for i, value in enumerate(values):
-            height = max(1.5, value / most * area.height())
+        for i, bar in enumerate(bars):
+            height = max(1.5, abs(bar.value) * unit)
             left = area.left() + i * step + step * (1 - _FILL) / 2
-            rects.append(QRectF(round(left), area.bottom() - height, round(step * _FILL), height))
+            top = zero - height if bar.value >= 0 else zero
+            rects.append(QRectF(round(left), top, round(step * _FILL), height))
         return rects
+
+    def zero(self, frame: Frame, bars: Sequence[Bar]) -> float:
+        """Return the vertical pixel of zero."""
+        return self._scale(frame, bars)[0]
+
+    def _scale(self, frame: Frame, bars: Sequence[Bar]) -> tuple[float, float]:
+        """Return the vertical pixel of zero, and how many pixels one unit is."""
+        values = [0.0, *(bar.value for bar in bars)]
+        unit = frame.area.height() / ((max(values) - min(values)) or 1.0)
+        return frame.area.bottom() + min(values) * unit, unit
 
     # Plot
 
@@ -259,7 +269,10 @@ class BarsLayer(Layer):
             painter.setPen(colors.q("text" if self.plot.is_winner(bar) else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, str(bar.id))
-        hairline(painter, colors.q("line"), frame.area.bottomLeft(), frame.area.bottomRight())
+        zero = self.plot.zero(frame, bars)
+        hairline(
+            painter, colors.q("line"), QPointF(frame.area.left(), zero), QPointF(frame.area.right(), zero)
+        )
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop

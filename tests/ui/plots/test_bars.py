@@ -103,3 +103,14 @@ def test_the_title_leaves_room_for_the_count(plot):
     assert plot.beside_title(frame) > 30
     plot.set_bars([Bar(1, "one", 0.5)])
     assert plot.beside_title(plot.frame()) == 0
+
+
+def test_values_below_zero_go_down_from_it(plot):
+    plot.set_bars([Bar(1, "one", 0.1), Bar(2, "two", -0.1), Bar(3, "three", -0.3)])
+    frame, bars = plot.frame(), plot.shown()
+    up, down, further = plot.slots(frame, bars)
+    zero = plot.zero(frame, bars)
+    assert up.bottom() == pytest.approx(zero)
+    assert down.top() == further.top() == pytest.approx(zero)
+    assert (up.top(), further.bottom()) == pytest.approx((frame.area.top(), frame.area.bottom()))
+    assert further.height() == pytest.approx(3 * down.height())
