@@ -101,7 +101,7 @@ def measure(data: Path, runs: int) -> bool:
     from rankstudio.ui.settings import Settings
     from rankstudio.ui.theme import Theme
 
-    sys.setswitchinterval(starting.SWITCH_SECONDS)
+    starting.leave_room_for_the_window()
     app = starting.application()
     theme = Theme("light")
     theme.apply(app)
@@ -147,8 +147,8 @@ def slide(window, follow, gaps) -> bool:  # type: ignore[no-untyped-def]
     seen: set[float] = set()
 
     def note() -> None:
-        value = window.current.model.value
-        if value not in seen:
+        value = window.current.model.value if window.current.model else None
+        if value is not None and value not in seen:
             seen.add(value)
             shown.append(time.perf_counter())
 

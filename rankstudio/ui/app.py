@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 import rankstudio
+from rankstudio.engine import threads
 from rankstudio.engine.experiment.plan import SAMPLE
 from rankstudio.ui.crash import CrashReports, data_folder, log_to_file
 from rankstudio.ui.icons import app_icon
@@ -32,7 +34,7 @@ def main(argv: Sequence[str] = ()) -> int:
     reports.install()
     logging.getLogger("rankstudio").setLevel(logging.INFO)
     log_to_file(data_folder())
-    sys.setswitchinterval(SWITCH_SECONDS)
+    leave_room_for_the_window()
     app = application()
     settings = Settings()
     theme = Theme(settings.theme)  # type: ignore[arg-type]
@@ -42,6 +44,16 @@ def main(argv: Sequence[str] = ()) -> int:
     window.show()
     QTimer.singleShot(0, window, lambda: begin(window, argv, reports))
     return app.exec()
+
+
+def leave_room_for_the_window() -> None:
+    """Keep one core for the window, and let it have the interpreter soon when it asks for it.
+
+    With all cores at work the engine is no faster on data that fit the screen, and the window waits.
+    What the user set in ``RANKSTUDIO_THREADS`` stays.
+    """
+    os.environ.setdefault(threads.VARIABLE, str(max(1, threads.available() - 1)))
+    sys.setswitchinterval(SWITCH_SECONDS)
 
 
 def application() -> QApplication:
@@ -67,4 +79,4 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
         window.opening.restore()
     window.models.warm_up()
     if reports.last():
-        window.tell_of_crash(reports)
+        window.help.tell_of_crash(reports)

@@ -191,7 +191,9 @@ class Current(QObject):
 
     def _take(self, live: LivePath) -> None:
         self._live = live
-        self._set(self._from_live())
+        found = self._from_live()
+        if found is not None:  # else it is late: by now a path of the run is shown
+            self._set(found)
 
     def _end(self, outcome: Outcome) -> None:
         if outcome.ending is Ending.FAILED:

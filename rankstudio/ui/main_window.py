@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
-import rankstudio
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.actions import Actions
-from rankstudio.ui.crash import CrashReports, data_folder
 from rankstudio.ui.enabling import enabled_commands
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.export.taking_home import TakingHome
-from rankstudio.ui.guide import GuideWindow
+from rankstudio.ui.help import Help
 from rankstudio.ui.loader import LoadingBar
 from rankstudio.ui.menus import Menus
 from rankstudio.ui.models import Models
@@ -38,11 +36,6 @@ _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
 _AUTOSAVE_MILLISECONDS = 400
 _REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
 
-_ABOUT = (
-    f"<b>RankStudio {rankstudio.__version__}</b>"
-    "<p>Feature selection in learning to rank: exact, fast, and in a window.</p><p>MIT licence.</p>"
-)
-
 
 class MainWindow(QMainWindow):
     """The window.
@@ -63,7 +56,6 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self.setAcceptDrops(True)
         self._theme, self._settings = theme, settings
-        self._guide: GuideWindow | None = None
         self.models = models = Models(runner, self)
         self.study, self.runs, self.current = models.study, models.runs, models.current
         self.places = places = Places(theme, models, self)
@@ -91,6 +83,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self.notice = Notice(self._theme)
+        self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
         self.workspace = self.places.workspace()
@@ -135,9 +128,9 @@ class MainWindow(QMainWindow):
             step=control.step,
             stop=control.stop,
             stop_all=self.runs.stop_all,
-            guide=self.show_guide,
-            log=self._show_log,
-            about=self._about,
+            guide=self.help.show_guide,
+            log=self.help.show_log,
+            about=self.help.about,
         )
         self.toolbar.valueMoved.connect(self._glide)
         self.toolbar.themeToggled.connect(self.menus.toggle_theme)
@@ -171,6 +164,7 @@ class MainWindow(QMainWindow):
         self.opening.runAsked.connect(self.control.run)
         self.study.datasetChanged.connect(self._update)
         self.study.planChanged.connect(self._autosave.start)
+        self.study.planChanged.connect(self._show_grid)
         self.study.undo.indexChanged.connect(self._update)
         self.current.changed.connect(self._show_value)
         self.runs.added.connect(self._show_runs)
@@ -246,12 +240,17 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_value(self) -> None:
-        grid = self.study.grid
-        self.toolbar.set_grid(self.study.grid_values, grid.label if grid else "")
         self.toolbar.set_value(self.current.value)
         self._update()
 
-    # Messages and help
+    @Slot()
+    def _show_grid(self) -> None:
+        """Let the slider stop at the values of the plan's grid."""
+        grid = self.study.grid
+        self.toolbar.set_grid(self.study.grid_values, grid.label if grid else "")
+        self._show_value()
+
+    # Messages
 
     @Slot(str)
     def say_error(self, text: str) -> None:
@@ -262,33 +261,6 @@ class MainWindow(QMainWindow):
     def say_warning(self, text: str) -> None:
         """Show what the user should know."""
         self.notice.say(text, "warning")
-
-    def tell_of_crash(self, reports: CrashReports) -> None:
-        """Say that the last time went wrong, and offer to read how."""
-        self.notice.say("Something failed the last time RankStudio was open.", "info", "Copy report")
-
-        def copy() -> None:
-            QGuiApplication.clipboard().setText(reports.last())
-            self.notice.dismiss()
-
-        self.notice.acted.connect(copy, Qt.ConnectionType.SingleShotConnection)
-        self.notice.closed.connect(reports.forget, Qt.ConnectionType.SingleShotConnection)
-
-    @Slot()
-    def show_guide(self) -> None:
-        """Open the guide."""
-        if self._guide is None:
-            self._guide = GuideWindow(self._theme, self)
-        self._guide.show()
-        self._guide.raise_()
-
-    @Slot()
-    def _show_log(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(data_folder())))
-
-    @Slot()
-    def _about(self) -> None:
-        QMessageBox.about(self, "About RankStudio", _ABOUT)
 
     # State
 

@@ -8,7 +8,6 @@ GUI thread, and a message of a job that was abandoned can never arrive.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 import traceback
@@ -17,6 +16,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
+from rankstudio.engine import threads
 from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.ui.jobs import Ending, Job, Outcome
 
@@ -82,7 +82,7 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
         return Outcome(Ending.CANCELLED)
     try:
         if not job.slot:
-            _spare_a_core()
+            _limit_threads()
         messages = job.function(job.cancelled)
         while job.permission():
             try:
@@ -107,11 +107,11 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
         )
 
 
-def _spare_a_core() -> None:
-    """Leave one core to the window whatever the linear algebra libraries would take."""
+def _limit_threads() -> None:
+    """Hold the linear algebra libraries to the threads that the engine may use."""
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 - not needed before the first job
 
-    threadpool_limits(max(1, (os.cpu_count() or 2) - 1))
+    threadpool_limits(threads.available())
 
 
 class Worker(QObject):

@@ -488,10 +488,10 @@ def test_shortcuts_reach_the_commands(window: MainWindow) -> None:
     window.activateWindow()
     wait_until(window.isActiveWindow)
     QTest.keyClick(window, Qt.Key.Key_F1)
-    assert window._guide is not None
-    assert window._guide.isVisible()
-    assert "RankStudio" in window._guide.page()
-    window._guide.close()
+    assert window.help.guide is not None
+    assert window.help.guide.isVisible()
+    assert "RankStudio" in window.help.guide.page()
+    window.help.guide.close()
     settle(window)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
@@ -15,6 +15,8 @@ from rankstudio.ui.jobs import Ending, Job, Outcome
 from rankstudio.ui.study import Study
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.worker import Worker
+
+_SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
 
 
 class InspectPlace(QObject):
@@ -46,6 +48,10 @@ class InspectPlace(QObject):
         self._study, self._current, self._worker, self._bench = study, current, worker, bench
         self._feature: int | None = None
         self._marked: int | None = None
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(_SETTLED_MILLISECONDS)
+        self._settled.timeout.connect(self._inspect_marked)
         self._shown: tuple[object, ...] = ()
         self.features = FeaturesPanel(theme)
         self.inspector = InspectorPanel(theme)
@@ -107,7 +113,12 @@ class InspectPlace(QObject):
         row = self.features.table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
-            self.inspect(row.feature_id)
+            self._settled.start()
+
+    @Slot()
+    def _inspect_marked(self) -> None:
+        if self._marked is not None:
+            self.inspect(self._marked)
 
     @Slot(object)
     def show_growing(self, path: PathResult) -> None:
@@ -126,6 +137,7 @@ class InspectPlace(QObject):
     @Slot()
     def _forget(self) -> None:
         self._feature, self._marked, self._shown = None, None, ()
+        self._settled.stop()
         self.inspector.clear()
 
     @Slot()
