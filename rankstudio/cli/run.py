@@ -61,6 +61,7 @@ def register(commands: Any) -> None:
     what.add_argument("--method", choices=[m.key for m in CATALOG], help="method; greedy-rankrls by default")
     what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
     what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
+    what.add_argument("--seed", type=int, help="for methods that draw random numbers; 0 by default")
     what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
     parameters = parser.add_argument_group("parameters, from the catalog (see rankstudio methods)")
     for option, owners in _options().items():
@@ -122,7 +123,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
         changes["data"] = SAMPLE
     elif args.data is not None:
         changes["data"] = str(Path(args.data).absolute())
-    for name in ("method", "select_by", "convention", "missing", "normalize"):
+    for name in ("method", "select_by", "convention", "missing", "normalize", "seed"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
     if args.measures is not None:

@@ -32,7 +32,8 @@ def as_command(plan: Plan, out: str = "") -> str:
         # The grid stands there even where it is the default: it is what a reader looks for first.
         if parameter.name == plan.entry.parameters[0].name or value != parameter.default:
             words += [parameter.option, value if isinstance(value, str) else parameter.format(value)]
-    words += ["--select-by", plan.select_by]
+    # What the terminal would otherwise take from the data is always said.
+    words += ["--select-by", plan.select_by, "--convention", plan.convention]
     for name, value in _not_default(plan):
         text = ",".join(str(item) for item in value) if isinstance(value, tuple) else str(value)
         words += [f"--{name}", text]
@@ -43,7 +44,7 @@ def as_command(plan: Plan, out: str = "") -> str:
 def _not_default(plan: Plan) -> Iterator[tuple[str, Any]]:
     """Yield the fields of the protocol that differ from the default."""
     for f in fields(plan):
-        if f.name in ("data", "method", "parameters", "select_by") or f.default is MISSING:
+        if f.name in ("data", "method", "parameters", "select_by", "convention") or f.default is MISSING:
             continue
         value = getattr(plan, f.name)
         if value != f.default:

@@ -83,7 +83,7 @@ def test_the_program_says_the_whole_plan(plan: Plan) -> None:
 def test_defaults_are_left_out_but_for_the_grid(method: str) -> None:
     text = as_command(Plan(data="/data/MQ2008", method=method))
     assert text.startswith(f"rankstudio run --data /data/MQ2008 --method {method} --lambda '2^0..2^10'")
-    assert text.endswith("--select-by MAP")
+    assert text.endswith("--select-by MAP --convention letor4")
 
 
 def test_the_command_runs(folds: Path, tmp_path: Path) -> None:

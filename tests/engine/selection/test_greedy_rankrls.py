@@ -89,6 +89,7 @@ def test_both_algorithms_take_the_same_path(seed: int, queries: int, exponent: i
 
 def test_the_path_does_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
+    monkeypatch.setattr("rankstudio.engine.selection.greedy_rankrls._WORTH_THREADS", 0.0)
     X, qid = rng.random((4000, 40)), np.sort(rng.integers(0, 300, 4000))
     y = np.round(2 * X[:, 3] + X[:, 7] + rng.random(4000))
     fitted = []
