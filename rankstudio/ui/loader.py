@@ -98,7 +98,7 @@ class LoadingBar(QWidget):
         self._cancel.setObjectName("cancel-loading")
         self._cancel.clicked.connect(self.cancelled)
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 12, 4)
+        row.setContentsMargins(12, 8, 12, 0)
         row.setSpacing(12)
         row.addWidget(self._text)
         row.addWidget(self._bar, 1)

@@ -102,6 +102,7 @@ class MainWindow(QMainWindow):
         column.addLayout(messages)
         column.addWidget(self._pages, 1)
         self.setCentralWidget(centre)
+        self.welcome.setFocus()
 
     def _connect_commands(self) -> None:
         study, control, taking_home = self.study, self.control, self.taking_home

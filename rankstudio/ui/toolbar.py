@@ -83,6 +83,7 @@ class MainToolBar(QToolBar):
             self._add(actions[key])
         self.addSeparator()
         self.slider = LambdaSlider("λ", FINE)
+        self.slider.set_index(len(FINE) // 2)
         self.slider.setMinimumWidth(160)
         self.slider.setMaximumWidth(420)
         self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

@@ -119,7 +119,7 @@ class _DropArea(QWidget):
         title.setProperty("role", "heading")
         text = QLabel(
             "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test parts are found by "
-            "their names. New to this? The sample shows within a minute how features are selected."
+            "their names.\n\nNew to this? The sample shows within a minute how features are selected."
         )
         text.setProperty("role", "muted")
         text.setWordWrap(True)

@@ -205,7 +205,7 @@ class ExportDialog(QDialog):
         row.setSpacing(18)
         row.addWidget(self._list)
         row.addLayout(right, 1)
-        self.resize(680, 360)
+        self.resize(720, 420)
 
     def _connect(self) -> None:
         self._list.currentRowChanged.connect(self._show_item)

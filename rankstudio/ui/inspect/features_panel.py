@@ -24,6 +24,8 @@ _ROOM_FOR_GAIN = 460  # pixels of the panel from which the names keep enough roo
 _ROOM_FOR_BARS = 360
 _WEIGHT = 60  # pixels of a number with its sign
 
+NO_PATH = "Run a method, or move λ, to see which features it selects."
+
 
 def _tone(row: FeatureRow) -> str:
     if row.banned:
@@ -46,7 +48,7 @@ def columns(measure: str) -> tuple[Column, ...]:
         Column(
             "rank", "#", "right", tooltip="With how many features it is in the model", width=36, tone=_tone
         ),
-        Column("feature_id", "id", "right", tooltip="Id in the data files, from 1", width=38, tone="muted"),
+        Column("feature_id", "id", "right", tooltip="Id in the data files, from 1", width=46, tone="muted"),
         Column(
             "name",
             "feature",
@@ -116,7 +118,7 @@ class FeaturesPanel(Panel):
         self._order: list[int] = []
         self.table = Table(theme, columns(self._measure), "features-table", lambda row: row.feature_id)
         self.table.setAccessibleName("Features of the path")
-        self.table.placeholder = "Run a method, or move λ, to see which features it selects."
+        self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
         self._test = QLabel()
         self._pin = self._tool("pin", "P", "Pin the selected feature, or unpin it (P)", self._toggle_pin)
@@ -176,8 +178,9 @@ class FeaturesPanel(Panel):
         by = f", {convention}" if convention else ""
         self._test.setToolTip(f"The chosen model on the test part{by}" if texts else "")
 
-    def clear(self) -> None:
-        """Show no path."""
+    def clear(self, why: str = NO_PATH) -> None:
+        """Show no path, but a sentence about how to come to one."""
+        self.table.placeholder = why
         self._k = 0
         self.table.set_rows(())
         self.set_caption("")

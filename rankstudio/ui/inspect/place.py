@@ -9,7 +9,7 @@ from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.current import Current
 from rankstudio.ui.desk import Bench
-from rankstudio.ui.inspect.features_panel import FeaturesPanel
+from rankstudio.ui.inspect.features_panel import NO_PATH, FeaturesPanel
 from rankstudio.ui.inspect.inspector_panel import InspectorPanel
 from rankstudio.ui.jobs import Ending, Job, Outcome
 from rankstudio.ui.study import Study
@@ -17,6 +17,8 @@ from rankstudio.ui.theme import Theme
 from rankstudio.ui.worker import Worker
 
 _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
+
+_EVERY_FOLD = "Every fold has selected its own features: look at one fold to see them."
 
 
 class InspectPlace(QObject):
@@ -106,7 +108,8 @@ class InspectPlace(QObject):
     def _show(self) -> None:
         model, dataset = self._current.model, self._study.dataset
         if model is None or dataset is None:
-            self.features.clear()
+            everything = dataset is not None and self._study.fold is None
+            self.features.clear(_EVERY_FOLD if everything else NO_PATH)
             return
         ids, names = dataset.feature_ids, dataset.feature_names
         self.features.show_path(model.path, ids, names, self._study.measure, model.k)

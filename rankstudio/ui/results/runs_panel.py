@@ -105,8 +105,8 @@ class RunsPanel(Panel):
         """Return the columns; the measures are those of the plans, and the deviation that of the chooser."""
         columns = [
             Column("key", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
-            Column("method", "method", width=170),
-            Column("data", "data", width=170, tone="muted"),
+            Column("method", "method", width=190),
+            Column("data", "data", width=220, tone="muted"),
         ]
         if differences:
             columns.append(

@@ -15,6 +15,8 @@ from rankstudio.ui.theme import Theme
 Level = Literal["info", "warning", "error"]
 _ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}
 
+_ABOVE = 8  # pixels between the bar and what it lies below; none while there is no bar
+
 
 class Notice(QWidget):
     """A bar with an icon, a text that wraps and can be selected, perhaps an action, and a way to close it.
@@ -111,12 +113,12 @@ class Notice(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
         painter.setBrush(colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07)))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, _ABOVE + 0.5, -0.5, -0.5), 7, 7)
 
     def _lay_out(self) -> None:
         """Put icon, text and buttons in a row."""
         row = QHBoxLayout(self)
-        row.setContentsMargins(11, 7, 6, 7)
+        row.setContentsMargins(11, _ABOVE + 7, 6, 7)
         row.setSpacing(9)
         row.addWidget(self._picture)
         row.addWidget(self._text, 1)

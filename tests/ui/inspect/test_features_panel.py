@@ -161,3 +161,12 @@ def test_gain_gives_way_in_a_narrow_panel(panel):
     assert not panel.table.isColumnHidden(4)
     panel.resize(330, 400)
     assert panel.table.isColumnHidden(4)
+
+
+def test_an_empty_table_says_how_to_fill_it(panel):
+    panel.clear()
+    assert panel.table.placeholder.startswith("Run a method")
+    panel.clear("Look at one fold.")
+    assert panel.table.placeholder == "Look at one fold."
+    panel.clear()
+    assert panel.table.placeholder.startswith("Run a method")
