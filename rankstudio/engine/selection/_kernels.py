@@ -3,14 +3,14 @@
 For each held-out query q the state of one greedy run is a partial Cholesky factorisation of T_q + λI
 (T_q: statistics of the other queries), pivoted by the features selected so far, and the residualised
 held-out features v_qj it implies. With b_a the a-th selected feature, everything a candidate's criterion
-needs follows from three arrays that only ever grow by one row a step:
+needs follows from three arrays that only ever grow by one entry a step:
 
-    rows[a, j]  = γ_j, the a-th pivot row over its pivot: v_qj -= γ_j v_qb when b = b_a came in
-    dots[a, j]  = X^_q[:, j]' u_a, with u_a the held-out residual of b_a at the moment it came in
+    rows[j, a]  = γ_j, the a-th pivot row over its pivot: v_qj -= γ_j v_qb when b = b_a came in
+    dots[j, a]  = X^_q[:, j]' u_a, with u_a the held-out residual of b_a at the moment it came in
     cross[c, a] = u_c' u_a for a <= c
 
 The axis j is the place of a feature among those not yet selected: ``order[place]`` is its column. A selected
-feature's place is filled with the last one, so that step t reads t rows of n - t numbers: O(Q t (n - t)),
+feature's place is filled with the last one, so that step t reads n - t rows of t numbers: O(Q t (n - t)),
 memory and multiplications alike.
 
 Every array has the queries of a block side by side on its last axis, so that each innermost loop does the
@@ -102,10 +102,11 @@ def select(
         for array in (pivot, right, ev, vv):
             array[k, place] = array[k, end]
         for a in range(t):
-            gammas[a] = rows[k, a, place]
-            between[a] = dots[k, a, place]
-            rows[k, a, place] = rows[k, a, end]
-            dots[k, a, place] = dots[k, a, end]
+            for i in range(BLOCK):
+                gammas[a, i] = rows[k, place, a, i]
+                between[a, i] = dots[k, place, a, i]
+                rows[k, place, a, i] = rows[k, end, a, i]
+                dots[k, place, a, i] = dots[k, end, a, i]
         _relate(t, k, gammas, between, cross)
         cross[k, t, t] = taken[4]
         for j in range(end):
@@ -117,15 +118,15 @@ def select(
                 seen[i] = 0.0
             for a in range(t):
                 for i in range(BLOCK):
-                    gamma = rows[k, a, j, i]
+                    gamma = rows[k, j, a, i]
                     row[i] -= gammas[a, i] * pivots[k, a, i] * gamma
-                    moved[i] -= gammas[a, i] * dots[k, a, j, i]
+                    moved[i] -= gammas[a, i] * dots[k, j, a, i]
                     seen[i] += between[a, i] * gamma
             for i in range(BLOCK):
-                dots[k, t, j, i] = moved[i]
+                dots[k, j, t, i] = moved[i]
                 product = moved[i] - seen[i]
                 gamma = row[i] * taken[0, i]
-                rows[k, t, j, i] = gamma
+                rows[k, j, t, i] = gamma
                 ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
                 vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
                 # The Schur complement of a positive semidefinite matrix plus λI never falls below λ;

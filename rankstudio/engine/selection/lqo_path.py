@@ -62,8 +62,8 @@ class LeaveQueryOutSearch:
             np.empty((blocks, width)),
         )
         self._history = (
-            np.empty((blocks, capacity, n, width)),
-            np.empty((blocks, capacity, n, width)),
+            np.empty((blocks, n, capacity, width)),
+            np.empty((blocks, n, capacity, width)),
             np.empty((blocks, capacity, capacity, width)),
             np.empty((blocks, capacity, width)),
         )
