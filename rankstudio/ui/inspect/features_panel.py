@@ -116,6 +116,7 @@ class FeaturesPanel(Panel):
         self._measure = "MAP"
         self._k = 0
         self._order: list[int] = []
+        self._stepwise = True
         self.table = Table(theme, columns(self._measure), "features-table", lambda row: row.feature_id)
         self.table.setAccessibleName("Features of the path")
         self.table.placeholder = NO_PATH
@@ -158,7 +159,10 @@ class FeaturesPanel(Panel):
         self._make_room()
         if (chosen_k, order) != (self._k, self._order) or self.table.current() is None:
             self._k, self._order = chosen_k, order
-            self.table.choose(next((row for row in rows if row.rank == chosen_k), None))
+            # A ranker takes all at once: then no row is the chosen one, and the table begins at its first.
+            self._stepwise = len(path.steps) > 1
+            rank = chosen_k if self._stepwise else 1
+            self.table.choose(next((row for row in rows if row.rank == rank), None))
         self.set_caption(self._caption_for(rows))
         self._update_tools()
 
@@ -247,7 +251,7 @@ class FeaturesPanel(Panel):
     def _on_chosen(self, row: FeatureRow) -> None:
         self._update_tools()
         self.inspected.emit(row.feature_id)
-        if row.rank is not None and row.rank != self._k:
+        if self._stepwise and row.rank is not None and row.rank != self._k:
             self._k = row.rank  # the row is where the user found it: it need not be brought into sight
             self.chosen.emit(row.rank)
 

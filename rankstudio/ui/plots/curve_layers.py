@@ -76,7 +76,7 @@ class ChoiceLayer(Layer):
     def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw line and circle."""
         choice = self.plot.choice
-        if choice is None:
+        if choice is None or self.plot.is_empty():
             return
         key, x = choice
         px = round(frame.x_px(x)) + 0.5

@@ -99,6 +99,10 @@ class CurvesPanel(Panel):
         for plot in self.plots().values():
             plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
 
+    def set_measured(self, measured: bool) -> None:
+        """Say whether the data have a validation part; without one there is nothing to draw of it."""
+        self.validation_plot.setVisible(measured)
+
     def add_step(self, key: Key, k: int, criterion: float, validation: Mapping[str, float]) -> None:
         """Let a curve grow by one point."""
         path = self._path(key)

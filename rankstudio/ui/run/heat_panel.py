@@ -15,6 +15,9 @@ from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Panel
 
+_NO_RUN = "Every λ and k that a run has tried is shown here."
+_NO_PART = "The data have no validation part to measure models on."
+
 
 class HeatPanel(Panel):
     """One row a λ, one column a k, brighter for a greater measure.
@@ -33,9 +36,13 @@ class HeatPanel(Panel):
         self._chosen: tuple[int, int] | None = None
         self.plot = HeatMapPlot(theme, "validation measure")
         self.plot.setObjectName("heat-map")
-        self.plot.placeholder = "Every λ and k that a run has tried is shown here."
+        self.plot.placeholder = _NO_RUN
         self.set_content(self.plot)
         self.plot.picked.connect(self._on_picked)
+
+    def set_measured(self, measured: bool) -> None:
+        """Say whether the data have a validation part to measure on."""
+        self.plot.placeholder = _NO_RUN if measured else _NO_PART
 
     def set_values(self, lambdas: Sequence[float], matrix: ArrayLike, measure: str) -> None:
         """Show the measure of every model.

@@ -78,6 +78,9 @@ class RunPlace(QObject):
             return
         plan = record.plan if record else study.plan
         lambdas = (record.grid_values if record else study.grid_values) if study.grid else ()
+        measured = any(fold.vali is not None for fold in study.dataset.folds)
+        self.curves.set_measured(measured)
+        self.heat.set_measured(measured)
         self.curves.set_measure(study.measure)
         self.curves.begin(
             plan.entry.label,

@@ -170,3 +170,13 @@ def test_an_empty_table_says_how_to_fill_it(panel):
     assert panel.table.placeholder == "Look at one fold."
     panel.clear()
     assert panel.table.placeholder.startswith("Run a method")
+
+
+def test_a_ranker_s_rows_can_be_looked_at_and_change_no_k(panel, told):
+    coef = np.array([0.1, -0.9, 0.5, 0.2])
+    step = Step(1, (0, 1, 2, 3), coef, 0.5, np.zeros(0))
+    path = PathResult(Unit(1, 0, {}), (step,), {"MAP": np.array([0.4])}, n_documents=10)
+    panel.show_path(path, IDS, NAMES, "MAP", 4)
+    assert panel.table.current().feature_id == 20
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert told == [("inspected", 30)]

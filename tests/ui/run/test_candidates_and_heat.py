@@ -89,3 +89,10 @@ def test_cells_are_picked_and_chosen_by_setting_and_k(heat):
     assert heat.plot.chosen is None
     heat.clear()
     assert heat.plot.is_empty()
+
+
+def test_without_a_validation_part_the_map_says_so(heat):
+    heat.set_measured(False)
+    assert "no validation part" in heat.plot.placeholder
+    heat.set_measured(True)
+    assert "no validation part" not in heat.plot.placeholder
