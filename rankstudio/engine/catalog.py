@@ -101,7 +101,7 @@ class Parameter:
             case Kind.INTEGER:
                 return self._validate_integer(value)
             case Kind.CHOICE:
-                if value not in dict(self.choices):
+                if value not in [key for key, _ in self.choices]:
                     raise ParameterError(self.label, value, self.expected)
                 return value
             case Kind.FEATURES:
@@ -142,9 +142,10 @@ class Parameter:
         items = value.replace(",", " ").split() if isinstance(value, str) else value
         try:
             ids = tuple(int(item) for item in items)
-        except (TypeError, ValueError):
+            whole = all(isinstance(item, str) or int(item) == item for item in items)
+        except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
-        if any(i < 1 for i in ids) or len(set(ids)) != len(ids):
+        if not whole or any(i < 1 for i in ids) or len(set(ids)) != len(ids):
             raise ParameterError(self.label, value, self.expected + ", each once and from 1 up")
         return ids
 

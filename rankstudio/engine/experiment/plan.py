@@ -8,15 +8,18 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rankstudio.engine.catalog import Kind, Method, method
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.files import write_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 
 Missing = Literal["query_min", "zero", "refuse"]
+Normalize = Literal["none", "query_minmax"]
+MISSING: tuple[str, ...] = get_args(Missing)
+NORMALIZE: tuple[str, ...] = get_args(Normalize)
 
 SAMPLE = "sample"
 """The name under which a plan asks for the bundled sample instead of a file."""
@@ -81,22 +84,21 @@ class Plan:
     convention: str = "letor4"
     folds: tuple[int, ...] = ()
     missing: Missing = "query_min"
-    normalize: Literal["none", "query_minmax"] = "none"
+    normalize: Normalize = "none"
     seed: int = 0
 
     def __post_init__(self) -> None:
-        entry = method(self.method)
-        complete = entry.validate(self.parameters)
+        _check_kinds(self)
+        complete = self.entry.validate(self.parameters)
         object.__setattr__(self, "parameters", MappingProxyType(complete))
-        object.__setattr__(self, "measures", tuple(measure(m).name for m in self.measures))
-        if not all(isinstance(f, int) and f >= 1 for f in self.folds):
-            raise PlanError(f"folds: expected a list of numbers from 1 up, got {self.folds!r}.")
-        object.__setattr__(self, "folds", tuple(self.folds))
+        object.__setattr__(self, "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
+        object.__setattr__(self, "folds", tuple(dict.fromkeys(self.folds)))
         convention(self.convention)
         if self.select_by != CRITERION:
             object.__setattr__(self, "select_by", measure(self.select_by).name)
-        _one_of("missing", self.missing, ("query_min", "zero", "refuse"))
-        _one_of("normalize", self.normalize, ("none", "query_minmax"))
+        for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
+            value = getattr(self, name)
+            _check(name, value, f"one of {', '.join(known)}", value in known)
 
     @property
     def entry(self) -> Method:
@@ -133,9 +135,26 @@ def _rebuild(values: dict[str, Any]) -> Plan:
     return Plan(**values)
 
 
-def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise PlanError(f"{name}: expected one of {', '.join(known)}, got {value!r}.")
+def _check_kinds(plan: Plan) -> None:
+    """Refuse what is not even of the right kind: a person may have written the plan."""
+    for name in ("data", "method", "select_by", "convention"):
+        value = getattr(plan, name)
+        _check(name, value, "a text", isinstance(value, str))
+    _check("parameters", plan.parameters, "a table", isinstance(plan.parameters, Mapping))
+    several = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
+    _check("measures", plan.measures, "a list of names such as MAP, NDCG@10", several)
+    numbers = isinstance(plan.folds, tuple | list) and all(_whole(f) and f >= 1 for f in plan.folds)
+    _check("folds", plan.folds, "a list of numbers from 1 up", numbers)
+    _check("seed", plan.seed, "a whole number from 0 up", _whole(plan.seed) and plan.seed >= 0)
+
+
+def _check(name: str, value: object, expected: str, met: bool) -> None:
+    if not met:
+        raise PlanError(f"{name}: expected {expected}, got {value!r}.")
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
@@ -168,10 +187,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
             raise PlanError(f"A plan has no field {name!r}; it has {', '.join(sorted(known))}.")
     if "data" not in values:
         raise PlanError('The plan does not say which data to run on: it needs a line like data = "MQ2008".')
-    try:
-        return _rebuild({k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
-    except TypeError as error:
-        raise PlanError(f"The plan cannot be read: {error}.") from error
+    return _rebuild({k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
 
 
 def save_plan(plan: Plan, path: str | Path) -> None:
@@ -204,5 +220,5 @@ def load_plan(path: str | Path) -> Plan:
         raise PlanError(f"{path}: this is not a plan in TOML: {error}.") from error
     try:
         return plan_from_dict(values)
-    except PlanError as error:
+    except (PlanError, ParameterError) as error:
         raise PlanError(f"{path}: {error}") from error

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.engine.errors import OutputError, ParameterError, PlanError
+from rankstudio.engine.errors import OutputError, PlanError
 from rankstudio.engine.experiment.plan import Plan, load_plan, plan_as_dict, plan_from_dict, save_plan
 
 
@@ -61,12 +61,21 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
         ),
         (
             "data = 'x'\n[parameters]\nregularization = [-1.0]",
-            ParameterError,
-            "λ: expected numbers greater than 0",
+            PlanError,
+            "plan.toml: λ: expected numbers greater than 0",
         ),
-        ("data = 'x'\nselect_by = 'MAPS'", ParameterError, "MAPS"),
-        ("data = 'x'\nconvention = 'mine'", ParameterError, "mine"),
+        ("data = 'x'\nselect_by = 'MAPS'", PlanError, "MAPS"),
+        ("data = 'x'\nconvention = 'mine'", PlanError, "mine"),
         ("data = 'x'\nfolds = 'all'", PlanError, "folds"),
+        ("data = 3", PlanError, "data: expected a text, got 3"),
+        ("data = 'x'\n[convention]\na = 1", PlanError, "convention: expected a text"),
+        ("data = 'x'\nparameters = ['a']", PlanError, "parameters: expected a table"),
+        ("data = 'x'\nmeasures = 'MAP'", PlanError, "measures: expected a list of names"),
+        ("data = 'x'\nmeasures = []", PlanError, "measures: expected a list of names"),
+        ("data = 'x'\nfolds = [true]", PlanError, "folds: expected a list of numbers"),
+        ("data = 'x'\nseed = 'one'", PlanError, "seed: expected a whole number from 0 up"),
+        ("data = 'x'\n[parameters]\nalgorithm = ['auto']", PlanError, "algorithm: expected one of"),
+        ("data = 'x'\n[parameters]\npinned = [1.5]", PlanError, "pinned: expected feature ids"),
     ],
 )
 def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, text, error, message) -> None:
@@ -75,6 +84,11 @@ def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, text,
     with pytest.raises(error) as caught:
         load_plan(path)
     assert message in str(caught.value)
+
+
+def test_measures_and_folds_named_twice_count_once() -> None:
+    plan = Plan("x", measures=("MAP", "NDCG@10", "map"), folds=(2, 1, 2))
+    assert (plan.measures, plan.folds) == (("MAP", "NDCG@10"), (2, 1))
 
 
 def test_a_missing_plan_and_a_folder_that_is_not_there_are_named(tmp_path: Path) -> None:
