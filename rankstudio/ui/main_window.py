@@ -287,8 +287,8 @@ class MainWindow(QMainWindow):
             self.status.show_saved()
 
     def _restore_layout(self) -> None:
-        self.setMinimumSize(960, 600)
         room = self.screen().availableSize() - QSize(0, _TITLE_BAR)
+        self.setMinimumSize(QSize(960, 600).boundedTo(room))
         self.resize(QSize(1440, 900).boundedTo(room))
         geometry = self._settings.bytes("window/geometry")
         if geometry is not None:
