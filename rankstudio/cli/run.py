@@ -17,7 +17,7 @@ from rankstudio.engine.catalog import CATALOG, Kind, Parameter
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.events import FoldFinished
-from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan
+from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan, with_data_beside
 from rankstudio.engine.experiment.results import FoldResult, RunResult
 from rankstudio.engine.grid import format_power
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
@@ -117,7 +117,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
     """
     if args.plan is None and args.data is None and not args.sample:
         raise PlanError("There is nothing to run: give --data with a file or folder, --sample, or a plan.")
-    plan = _with_data_beside(load_plan(args.plan), args.plan) if args.plan else None
+    plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else None
     changes: dict[str, Any] = {}
     if args.sample:
         changes["data"] = SAMPLE
@@ -136,12 +136,6 @@ def plan_from(args: argparse.Namespace) -> Plan:
         return Plan(**changes, parameters=given)
     kept = {} if changes.get("method", plan.method) != plan.method else dict(plan.parameters)
     return plan.changed(**changes, parameters={**kept, **given})
-
-
-def _with_data_beside(plan: Plan, path: Path) -> Plan:
-    """Take a relative path of data from the plan's own folder where something is there."""
-    beside = (path.parent / plan.data).absolute()
-    return plan.changed(data=str(beside)) if plan.data != SAMPLE and beside.exists() else plan
 
 
 def _fold_numbers(text: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan import SAMPLE, Plan, load_plan
+from rankstudio.engine.experiment.plan import SAMPLE, Plan, load_plan, with_data_beside
 from rankstudio.ui.loader import Loader
 from rankstudio.ui.open_dialog import OpenDialog
 from rankstudio.ui.runs import Runs
@@ -63,7 +63,7 @@ class Opening(QObject):
         plan: Plan | None = None
         if Path(path).suffix.lower() == ".toml":
             try:
-                plan = load_plan(path)
+                plan = with_data_beside(load_plan(path), path)
             except RankStudioError as error:
                 self.failed.emit(str(error))
                 return

@@ -222,3 +222,9 @@ def load_plan(path: str | Path) -> Plan:
         return plan_from_dict(values)
     except (PlanError, ParameterError) as error:
         raise PlanError(f"{path}: {error}") from error
+
+
+def with_data_beside(plan: Plan, path: str | Path) -> Plan:
+    """Take a relative path of data from the folder of the plan's file, where something is there."""
+    beside = (Path(path).parent / plan.data).absolute()
+    return plan.changed(data=str(beside)) if plan.data != SAMPLE and beside.exists() else plan
