@@ -1,0 +1,1 @@
+"""The window. It knows Qt and computes nothing; what it shows comes from the engine."""

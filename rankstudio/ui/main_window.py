@@ -171,7 +171,6 @@ class MainWindow(QMainWindow):
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
         self.runs.ended.connect(self._end_run)
-        self.runs.shownChanged.connect(self._show_record)
         self.models.run_worker.drained.connect(self._ask_refresh)
         self.models.desk.drained.connect(self._show_workers)
 
@@ -221,13 +220,6 @@ class MainWindow(QMainWindow):
             self.say_error(record.failure)
         self._show_workers()
         self._update()
-
-    @Slot()
-    def _show_record(self) -> None:
-        """Go back to the data of a run that is looked at again."""
-        record = self.runs.shown
-        if record is not None and record.dataset is not self.study.dataset:
-            self.study.open(record.dataset, record.plan.data, record.plan)
 
     @Slot()
     def _show_workers(self) -> None:

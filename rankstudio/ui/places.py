@@ -31,7 +31,7 @@ class Places(QObject):
         self.method = MethodPlace(theme, study, self)
         self.run = RunPlace(theme, study, runs, current, self)
         self.inspect = InspectPlace(theme, study, current, desk, models.bench, self)
-        self.results = ResultsPlace(theme, runs, self)
+        self.results = ResultsPlace(theme, study, runs, self)
         self.run.candidates.picked.connect(self.inspect.inspect)
         self.run.grown.connect(self.inspect.show_growing)
         self.inspect.inspected.connect(self.run.candidates.choose)

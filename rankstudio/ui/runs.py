@@ -36,6 +36,8 @@ class Runs(QObject):
 
     added = Signal(object)
     """A run was queued (RunRecord)."""
+    began = Signal(object)
+    """The turn of a run has come (RunRecord)."""
     changed = Signal(object)
     """A run began, was paused or went on (RunRecord)."""
     told = Signal(object, object)
@@ -163,14 +165,15 @@ class Runs(QObject):
         del self._records[record.key]
         self.removed.emit(record.key)
         if record is self._shown:
-            self.show(self.records[-1] if self._records else None)
+            same = [other for other in self.records if other.dataset is record.dataset]
+            self.show(same[-1] if same else None)
 
     def _take(self, record: RunRecord, event: Event | None) -> None:
         if event is None:
             if record.state is RunState.QUEUED:
                 record.state = RunState.RUNNING
                 record.clock.go()
-            self.show(record)
+            self.began.emit(record)
             self.changed.emit(record)
         else:
             record.take(event)

@@ -149,7 +149,14 @@ class Study(QObject):
     def choose(self, regularization: float | None, k: int | None, *, gliding: bool = False) -> None:
         """Make another model the current one; moves of the slider in a row (gliding) are undone at once."""
         choice = Choice(regularization, k)
-        self._do(replace(self._state, choice=choice), "choosing a model", merge=gliding)
+        self._do(replace(self._state, choice=choice), "choosing a model", "slider" if gliding else "")
+
+    def go_back_to(self, plan: Plan, text: str) -> None:
+        """Take the plan of a run again, and the model that its validation chose.
+
+        Looking at several runs in a row is undone at once.
+        """
+        self._do(State(plan), text, "runs")
 
     def change(self, text: str, **changes: Any) -> None:
         """Change attributes of the plan; ``text`` names it in the Edit menu.
@@ -188,9 +195,9 @@ class Study(QObject):
         )
         self.change(f"{verb} feature {feature}", parameters=parameters)
 
-    def _do(self, state: State, text: str, *, merge: bool = False) -> None:
+    def _do(self, state: State, text: str, series: str = "") -> None:
         if state != self._state:
-            self.undo.push(_Change(self, self._state, state, text, merge))
+            self.undo.push(_Change(self, self._state, state, text, series))
 
     def _put(self, state: State) -> None:
         """Make a state the present one (called by the undo commands only)."""
@@ -211,20 +218,25 @@ def _without(ids: tuple[int, ...], feature: int) -> tuple[int, ...]:
     return tuple(i for i in ids if i != feature)
 
 
-class _Change(QUndoCommand):
-    """One change of the study's state. Moves of the slider in a row are one change."""
+_SERIES = {"": -1, "slider": 1, "runs": 2}
+"""Ids of changes that are undone at once where several follow each other; -1 is never merged."""
 
-    def __init__(self, study: Study, before: State, after: State, text: str, merge: bool) -> None:
+
+class _Change(QUndoCommand):
+    """One change of the study's state, or a series of them."""
+
+    def __init__(self, study: Study, before: State, after: State, text: str, series: str) -> None:
         super().__init__(text)
-        self._study, self._before, self._after, self._merge = study, before, after, merge
+        self._study, self._before, self._after, self._series = study, before, after, series
 
     def id(self) -> int:
-        return 1 if self._merge else -1
+        return _SERIES[self._series]
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, _Change) or not (self._merge and other._merge):
+        if not isinstance(other, _Change) or self._series != other._series:
             return False
         self._after = other._after
+        self.setText(other.text())
         return True
 
     def redo(self) -> None:

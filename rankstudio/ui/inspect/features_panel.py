@@ -116,6 +116,7 @@ class FeaturesPanel(Panel):
         self._measure = "MAP"
         self._k = 0
         self._order: list[int] = []
+        self._held: int | None = None
         self._stepwise = True
         self.table = Table(theme, columns(self._measure), "features-table", lambda row: row.feature_id)
         self.table.setAccessibleName("Features of the path")
@@ -128,6 +129,7 @@ class FeaturesPanel(Panel):
         )
         self._lay_out()
         self.table.chosen.connect(self._on_chosen)
+        self.table.cellClicked.connect(self._on_clicked)
 
     def show_path(
         self,
@@ -157,14 +159,23 @@ class FeaturesPanel(Panel):
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
+        # A ranker takes all at once: then no row is the chosen one, and the table begins at its first.
+        self._stepwise = len(path.steps) > 1
         if (chosen_k, order) != (self._k, self._order) or self.table.current() is None:
             self._k, self._order = chosen_k, order
-            # A ranker takes all at once: then no row is the chosen one, and the table begins at its first.
-            self._stepwise = len(path.steps) > 1
-            rank = chosen_k if self._stepwise else 1
-            self.table.choose(next((row for row in rows if row.rank == rank), None))
+            self._mark(rows)
         self.set_caption(self._caption_for(rows))
         self._update_tools()
+
+    def hold(self, feature: int | None) -> None:
+        """Keep the mark on a feature wherever the next paths have it; None lets it be on row k again.
+
+        Who pins a feature and thinks better of it presses the same key twice.
+        """
+        released = feature is None and self._held is not None
+        self._held = feature
+        if released:
+            self._mark(self.table.rows())
 
     def show_test(self, measures: Mapping[str, float], convention: str = "") -> None:
         """Show the chosen model's measures on the test part; empty takes them away.
@@ -186,6 +197,7 @@ class FeaturesPanel(Panel):
         """Show no path, but a sentence about how to come to one."""
         self.table.placeholder = why
         self._k = 0
+        self._held = None
         self.table.set_rows(())
         self.set_caption("")
         self.show_test({})
@@ -217,6 +229,13 @@ class FeaturesPanel(Panel):
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(act)
         return button
+
+    def _mark(self, rows: Sequence[FeatureRow]) -> None:
+        """Mark the held feature's row, else the last one of the chosen model."""
+        held = next((row for row in rows if row.feature_id == self._held), None)
+        rank = self._k if self._stepwise else 1
+        row = held or next((row for row in rows if row.rank == rank), None)
+        self.table.choose(row, scroll=row is None or row.rank is not None)
 
     def _make_room(self) -> None:
         numbers = {column.key: i for i, column in enumerate(self.table.rows_model.columns)}
@@ -254,6 +273,12 @@ class FeaturesPanel(Panel):
         if self._stepwise and row.rank is not None and row.rank != self._k:
             self._k = row.rank  # the row is where the user found it: it need not be brought into sight
             self.chosen.emit(row.rank)
+
+    @Slot(object)
+    def _on_clicked(self, row: FeatureRow) -> None:
+        """Choose the row that is marked already, but not because it is the chosen one."""
+        if row.rank != self._k:
+            self._on_chosen(row)
 
     @Slot()
     def _toggle_pin(self) -> None:

@@ -65,6 +65,8 @@ class InspectPlace(QObject):
         study.datasetChanged.connect(self._forget)
         study.foldChanged.connect(self._inspect_again)
         study.planChanged.connect(self._inspect_again)
+        study.choiceChanged.connect(self._release)
+        study.foldChanged.connect(self._release)
         study.measureChanged.connect(self._show)
         current.changed.connect(self._show)
         current.tested.connect(self._show_test)
@@ -102,7 +104,11 @@ class InspectPlace(QObject):
     def toggle(self, name: str) -> None:
         """Pin or ban ("pinned", "banned") the feature that is inspected, or take that back."""
         if self._feature is not None:
-            self._study.toggle(name, self._feature)
+            self._toggle(name, self._feature)
+
+    def _toggle(self, name: str, feature: int) -> None:
+        self.features.hold(feature)
+        self._study.toggle(name, feature)
 
     @Slot()
     def _show(self) -> None:
@@ -140,8 +146,14 @@ class InspectPlace(QObject):
     @Slot()
     def _forget(self) -> None:
         self._feature, self._marked, self._shown = None, None, ()
+        self.features.hold(None)
         self._settled.stop()
         self.inspector.clear()
+
+    @Slot()
+    def _release(self) -> None:
+        """Let the mark go back to the chosen model's row."""
+        self.features.hold(None)
 
     @Slot()
     def _inspect_again(self) -> None:
@@ -156,11 +168,11 @@ class InspectPlace(QObject):
 
     @Slot(int)
     def _pin(self, feature: int) -> None:
-        self._study.toggle("pinned", feature)
+        self._toggle("pinned", feature)
 
     @Slot(int)
     def _ban(self, feature: int) -> None:
-        self._study.toggle("banned", feature)
+        self._toggle("banned", feature)
 
     def _end(self, outcome: Outcome) -> None:
         if outcome.ending is Ending.FAILED:

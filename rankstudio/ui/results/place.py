@@ -8,6 +8,7 @@ from rankstudio.ui.record import RunRecord
 from rankstudio.ui.results.run_rows import RunRow, run_row
 from rankstudio.ui.results.runs_panel import RunsPanel
 from rankstudio.ui.runs import Runs
+from rankstudio.ui.study import Study
 from rankstudio.ui.theme import Theme
 
 
@@ -17,12 +18,14 @@ class ResultsPlace(QObject):
     Parameters
     ----------
     theme : Theme
+    study : Study
+        Goes back to the plan of a run that is looked at again.
     runs : Runs
     """
 
-    def __init__(self, theme: Theme, runs: Runs, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, study: Study, runs: Runs, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._runs = runs
+        self._study, self._runs = study, runs
         self._old: dict[int, RunRecord] = {}
         self.panel = RunsPanel(theme)
         self.panel.selected.connect(self._select)
@@ -65,7 +68,12 @@ class ResultsPlace(QObject):
 
     @Slot(int)
     def _select(self, key: int) -> None:
-        self._runs.show(self._runs.record(key))
+        record = self._runs.record(key)
+        if record.dataset is self._study.dataset:
+            self._study.go_back_to(record.plan, f"going to run {key}")
+        else:
+            self._study.open(record.dataset, record.plan.data, record.plan)
+        self._runs.show(record)
 
     @Slot(int)
     def _remove(self, key: int) -> None:

@@ -8,6 +8,7 @@ from statistics import stdev
 
 from rankstudio.engine.experiment.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results import FoldResult
+from rankstudio.engine.metrics.conventions import convention
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class RunRow:
         Numbers of features of the chosen models.
     part : str
         What the means are over: "test", or "validation" for data without a test part.
+    convention : str
+        Label of the convention that the measures follow.
     """
 
     key: int
@@ -53,6 +56,7 @@ class RunRow:
     deviations: Mapping[str, float] = field(default_factory=dict)
     sizes: tuple[int, ...] = ()
     part: str = "test"
+    convention: str = ""
 
 
 def run_row(
@@ -102,6 +106,7 @@ def run_row(
         deviations={name: stdev(column) for name, column in values.items() if len(column) > 1},
         sizes=tuple(len(fold.selected) for fold in folds),
         part="test" if all(fold.test for fold in folds) else "validation",
+        convention=convention(plan.convention).label,
     )
 
 
@@ -133,7 +138,8 @@ def time_text(seconds: float | None) -> str:
 def differing(rows: Sequence[RunRow]) -> dict[int, str]:
     """Return for each run the parameters in which the runs of one method differ: "λ 1, 2 · features k 5".
 
-    Parameters that are the same in all of them say nothing and are left out.
+    Parameters that are the same in all of them say nothing and are left out; so is the convention of the
+    measures where all runs have the same.
     """
     texts: dict[int, str] = {}
     for row in rows:
@@ -146,5 +152,7 @@ def differing(rows: Sequence[RunRow]) -> dict[int, str]:
         if len({other.select_by for other in kin}) > 1:
             chosen = "the criterion" if row.select_by == CRITERION else row.select_by
             parts.append(f"by {chosen}")
+        if len({other.convention for other in rows}) > 1:
+            parts.append(row.convention)
         texts[row.key] = " · ".join(parts)
     return texts

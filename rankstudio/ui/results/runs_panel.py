@@ -172,9 +172,8 @@ class RunsPanel(Panel):
 
     def _is_best(self, row: RunRow, name: str) -> bool:
         """Tell whether a finished run has the best mean of several that can be compared."""
-        peers = [
-            r.means[name] for r in self.rows() if r.state == "done" and r.data == row.data and name in r.means
-        ]
+        comparable = [r for r in self.rows() if (r.data, r.convention) == (row.data, row.convention)]
+        peers = [r.means[name] for r in comparable if r.state == "done" and name in r.means]
         if row.state != "done" or name not in row.means or min(peers) == max(peers):
             return False
         best = min(peers) if name.startswith("Disagreement") else max(peers)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.loader import Loader
 from rankstudio.ui.method.form import MethodForm
-from rankstudio.ui.record import RunState
+from rankstudio.ui.record import RunRecord, RunState
 from rankstudio.ui.run.place import RunPlace
 from rankstudio.ui.runs import Runs
 from rankstudio.ui.study import Study
@@ -36,6 +36,7 @@ class RunControl(QObject):
         super().__init__(parent)
         self._study, self._runs, self._loader = study, runs, loader
         self._place, self._form = place, form
+        runs.began.connect(self._show)
 
     @Slot()
     def run(self) -> None:
@@ -65,6 +66,12 @@ class RunControl(QObject):
             self._loader.cancel()
         else:
             self._runs.stop()
+
+    @Slot(object)
+    def _show(self, record: RunRecord) -> None:
+        """Show a run whose turn has come, unless other data are open by now."""
+        if record.dataset is self._study.dataset:
+            self._runs.show(record)
 
     def _start(self, *, paused: bool) -> None:
         dataset = self._study.dataset

@@ -34,6 +34,10 @@ class _Path:
     validation: dict[str, list[float]] = field(default_factory=dict)
 
 
+NO_MEASURES = "The validation measure is drawn here while a run works."
+"""What the plot of the measure says while it is empty."""
+
+
 class CurvesPanel(Panel):
     """Two linked plots with one curve per λ.
 
@@ -60,7 +64,7 @@ class CurvesPanel(Panel):
         self.criterion_plot.setObjectName("criterion-plot")
         self.validation_plot.setObjectName("validation-plot")
         self.criterion_plot.placeholder = "The criterion is drawn here while a run works."
-        self.validation_plot.placeholder = "The validation measure is drawn here while a run works."
+        self.validation_plot.placeholder = NO_MEASURES
         self._lay_out()
         self._link()
 

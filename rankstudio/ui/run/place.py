@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -10,12 +13,13 @@ from rankstudio.engine.experiment.across import Across, AcrossFolds, across_fold
 from rankstudio.engine.experiment.events import Event, FoldFinished, StepDone, UnitFinished, UnitStarted
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.ui.current import Current
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
-from rankstudio.ui.run.curves_panel import LIVE, CurvesPanel
+from rankstudio.ui.run.curves_panel import LIVE, NO_MEASURES, CurvesPanel
 from rankstudio.ui.run.heat_panel import HeatPanel
 from rankstudio.ui.runs import Runs
 from rankstudio.ui.study import Study
@@ -46,11 +50,13 @@ class RunPlace(QObject):
         self._following = False
         self._heat_is_old = False
         self._newest: StepDone | None = None
+        self._convention = study.plan.convention
         self.curves.picked.connect(self._pick)
         self.heat.picked.connect(self._pick)
         study.datasetChanged.connect(self.rebuild)
         study.foldChanged.connect(self.rebuild)
         study.measureChanged.connect(self._show_measure)
+        study.planChanged.connect(self._follow_convention)
         study.choiceChanged.connect(self._mark_mean)
         runs.shownChanged.connect(self.rebuild)
         runs.told.connect(self._take)
@@ -77,6 +83,8 @@ class RunPlace(QObject):
         if study.dataset is None:
             return
         plan = record.plan if record else study.plan
+        why = self._why_no_measures()
+        self.curves.validation_plot.placeholder = why
         lambdas = (record.grid_values if record else study.grid_values) if study.grid else ()
         measured = any(fold.vali is not None for fold in study.dataset.folds)
         self.curves.set_measured(measured)
@@ -89,6 +97,7 @@ class RunPlace(QObject):
             _n_steps(plan, study.dataset),
             plan.entry.criterion,
         )
+        self.curves.set_caption("" if why == NO_MEASURES else why)
         if record is not None:
             for setting in range(len(lambdas) or 1):
                 self._draw_setting(record, setting)
@@ -149,22 +158,47 @@ class RunPlace(QObject):
             mean = _mean(record, setting)
             if mean is not None:
                 means = {name: across.mean for name, across in mean.validation.items()}
-                self.curves.set_path(setting, mean.sizes, mean.criterion.mean, means)
+                self.curves.set_path(setting, mean.sizes, mean.criterion.mean, self._valid(means))
             return
         path = record.paths.get((fold, setting))
         if path is not None:
-            self.curves.set_path(setting, path.sizes, path.criterion, path.validation)
+            self.curves.set_path(setting, path.sizes, path.criterion, self._valid(path.validation))
         for event in record.growing.get((fold, setting), ()):
             self._add(event)
 
     def _add(self, event: StepDone) -> None:
         k = len(event.step.selected)
-        self.curves.add_step(event.unit.setting, k, event.criterion, event.validation)
+        self.curves.add_step(event.unit.setting, k, event.criterion, self._valid(event.validation))
+
+    def _valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the shown run has measured, nothing where it followed another convention.
+
+        Curves of two conventions in one plot would be taken for better and worse.
+        """
+        return {} if self._why_no_measures() != NO_MEASURES else measures
+
+    def _why_no_measures(self) -> str:
+        """Return what the empty validation plot says."""
+        record, now = self._record, convention(self._study.plan.convention)
+        if record is None or record.plan.convention == now.key:
+            return NO_MEASURES
+        past = convention(record.plan.convention).label
+        return f"This run was measured by the convention {past}. Run again to measure by {now.label}."
+
+    @Slot()
+    def _follow_convention(self) -> None:
+        """Draw anew where the measures follow another convention than before."""
+        if self._study.plan.convention != self._convention:
+            self._convention = self._study.plan.convention
+            self.rebuild()
 
     def _draw_heat(self) -> None:
         self._heat_is_old = False
         record, dataset = self._record, self._study.dataset
         if record is None or dataset is None or not record.plan.entry.selects or not self._study.grid:
+            self.heat.clear()
+            return
+        if self._why_no_measures() != NO_MEASURES:
             self.heat.clear()
             return
         values = record.grid_values
@@ -179,9 +213,10 @@ class RunPlace(QObject):
         measure, fold = self._study.measure, self._study.fold
         if fold is None:
             mean = _mean(record, setting)
-            return mean.validation[measure].mean if mean and measure in mean.validation else np.empty(0)
+            across = self._valid(mean.validation).get(measure) if mean else None
+            return across.mean if across else np.empty(0)
         path = record.paths.get((fold, setting))
-        return path.validation.get(measure, np.empty(0)) if path else np.empty(0)
+        return self._valid(path.validation).get(measure, np.empty(0)) if path else np.empty(0)
 
     def _unmark(self) -> None:
         self.curves.choose(None)
@@ -200,7 +235,7 @@ class RunPlace(QObject):
             self._unmark()
             return
         k = choice.k if choice.k is not None else int(mean.sizes[0])
-        bands = {name: _interval(across) for name, across in mean.validation.items()}
+        bands = {name: _interval(across) for name, across in self._valid(mean.validation).items()}
         self.curves.set_band(mean.sizes.tolist(), _interval(mean.criterion), bands)
         self.curves.choose(setting, k)
         self.heat.choose(setting, k)

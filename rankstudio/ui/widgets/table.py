@@ -136,8 +136,8 @@ class Table(QTableView):
         index = self.currentIndex()
         return index.data(ROW_ROLE) if index.isValid() else None
 
-    def choose(self, row: Row | None) -> None:
-        """Mark a row as chosen and bring it into sight, without telling anybody.
+    def choose(self, row: Row | None, *, scroll: bool = True) -> None:
+        """Mark a row as chosen and bring it into sight (unless not to scroll), without telling anybody.
 
         The table scrolls no further down than that takes: what led to the row is above it.
         """
@@ -147,7 +147,8 @@ class Table(QTableView):
             self.setCurrentIndex(QModelIndex())
         else:
             self._select(row)
-            self._bring_into_sight()
+            if scroll:
+                self._bring_into_sight()
         self._quiet = False
 
     # Copying and saving

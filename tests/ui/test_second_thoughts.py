@@ -1,0 +1,164 @@
+"""Scenarios of second thoughts: going back to a run, other conventions, other data, the same key twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from waiting import turn, wait_until
+from windows import finish, open_window, settle, slowly, write_folds
+
+from rankstudio.engine.experiment.plan import Plan, save_plan
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.record import RunState
+from rankstudio.ui.run.curves_panel import LIVE
+from rankstudio.ui.theme import Theme
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folds(tmp_path_factory.mktemp("data") / "Small")
+
+
+@pytest.fixture
+def window(theme: Theme, tmp_path: Path, small: Path) -> Iterator[MainWindow]:
+    with open_window(theme, tmp_path / "config", small) as made:
+        yield made
+
+
+def measured_by(window: MainWindow, key: str) -> None:
+    next(a for a in window.commands.submenus["convention"].actions() if a.data() == key).trigger()
+    settle(window)
+
+
+def drawn(window: MainWindow, key: object) -> list[float]:
+    return list(window.places.run.curves.validation_plot.family[key].ys)
+
+
+def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window: MainWindow) -> None:
+    finish(window)
+    window.study.look_at(1)
+    window.study.set_parameters("rankrls", {})
+    finish(window)
+    window.study.look_at(1)
+    ranker = window.current.model
+    window.places.results.panel.selected.emit(1)
+    settle(window)
+    first = window.runs.record(1)
+    assert window.study.plan == first.plan
+    assert window.places.method.form.method_key() == "greedy-rankrls"
+    assert window.current.model is not None
+    assert window.current.model.step is first.folds[1].chosen.step
+    window.places.results.panel.selected.emit(2)
+    window.places.results.panel.selected.emit(1)
+    assert window.commands["undo"].text() == "&Undo going to run 1"
+    window.commands["undo"].trigger()  # a look at several runs is one change
+    settle(window)
+    assert window.study.plan.method == "rankrls"
+    window.places.results.panel.selected.emit(2)
+    assert ranker is not None
+    assert window.current.model.step is ranker.step
+    settle(window)
+
+
+def test_the_same_key_twice_pins_a_feature_and_lets_it_go(window: MainWindow) -> None:
+    finish(window)
+    window.activateWindow()
+    table = window.places.inspect.features.table
+    table.setFocus()
+    wait_until(window.isActiveWindow)
+    marked = table.rows()[4]
+    table.setCurrentIndex(table.model().index(4, 0))
+    QTest.keyClick(table, Qt.Key.Key_P)
+    wait_until(lambda: table.rows()[0].pinned)
+    assert table.current().feature_id == marked.feature_id
+    assert window.places.inspect.feature == marked.feature_id
+    QTest.keyClick(table, Qt.Key.Key_P)
+    assert window.study.plan.parameters["pinned"] == ()
+    QTest.keyClick(table, Qt.Key.Key_B)
+    wait_until(lambda: table.rows()[-1].banned)
+    assert table.current().feature_id == marked.feature_id
+    QTest.keyClick(table, Qt.Key.Key_B)
+    assert window.study.plan.parameters["banned"] == ()
+    window.places.run.curves.picked.emit(1, 3)
+    assert table.current().rank == 3
+    settle(window)
+
+
+def test_curves_of_another_convention_are_not_drawn_beside_those_of_this_one(window: MainWindow) -> None:
+    finish(window)
+    window.study.look_at(1)
+    record = window.runs.record(1)
+    measured_by(window, "trec_eval")
+    assert "LETOR 4.0" in window.places.run.curves.caption()
+    assert drawn(window, 0) == []
+    model = window.current.model
+    assert model is not None
+    assert (model.key, model.plan.convention) == (LIVE, "trec_eval")
+    np.testing.assert_array_equal(drawn(window, LIVE), model.path.validation["MAP"])
+    assert list(window.places.run.curves.criterion_plot.family[0].ys) == list(record.paths[1, 0].criterion)
+    finish(window)
+    assert [row.convention for row in window.places.results.panel.rows()] == ["LETOR 4.0", "trec_eval"]
+    assert window.places.run.curves.caption().startswith("one curve per λ")
+    measured_by(window, "letor4")
+    window.places.results.panel.selected.emit(1)
+    window.study.look_at(1)
+    assert drawn(window, 0) == list(record.paths[1, 0].validation["MAP"])
+    settle(window)
+
+
+def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(
+    theme: Theme, tmp_path: Path, small: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", small, slowly) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].units_done)
+        measured_by(window, "trec_eval")
+        assert drawn(window, 0) == []
+        wait_until(lambda: not window.runs.busy)
+        assert window.runs.records[0].state is RunState.DONE
+        assert window.runs.records[0].result is not None
+        assert window.runs.records[0].result.plan.convention == "letor4"
+        assert drawn(window, 0) == []
+        settle(window)
+
+
+def test_a_run_that_waited_does_not_take_away_data_opened_since(
+    theme: Theme, tmp_path: Path, small: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", small, slowly) as window:
+        window.commands["run"].trigger()
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].progress > 0)
+        window.open_path(str(small / "Fold1"))
+        wait_until(lambda: len(window.study.dataset.folds) == 1)
+        window.commands["stop"].trigger()
+        wait_until(lambda: window.runs.records[1].state is RunState.RUNNING)
+        turn(0.05)
+        assert window.runs.shown is None
+        assert window.windowTitle() == "Small Fold1 – RankStudio"
+        window.places.results.panel.selected.emit(2)
+        assert window.windowTitle() == "Small – RankStudio"
+        assert window.runs.shown is window.runs.records[1]
+        window.commands["stop"].trigger()
+        wait_until(lambda: not window.runs.busy)
+        settle(window)
+
+
+def test_a_plan_names_its_data_from_its_own_folder(theme: Theme, tmp_path: Path, small: Path) -> None:
+    save_plan(Plan("Small"), small.parent / "plan.toml")
+    with open_window(theme, tmp_path / "config", small.parent / "plan.toml") as window:
+        assert window.study.plan.data == str(small)
+        settle(window)
+
+
+def test_a_plan_that_is_none_changes_nothing(window: MainWindow, tmp_path: Path) -> None:
+    before = window.study.plan
+    (tmp_path / "plan.toml").write_text("data = 3")
+    window.open_path(str(tmp_path / "plan.toml"))
+    assert window.notice.text().endswith("plan.toml: data: expected a text, got 3.")
+    assert window.study.plan is before
