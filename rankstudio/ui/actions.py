@@ -52,6 +52,12 @@ COMMANDS = (
         "sample", "File", "Open &sample", "Open the sample that comes with RankStudio.", ("Ctrl+D",), "sample"
     ),
     Command("recent", "File", "Open &again", "Open what was open lately."),
+    Command(
+        "missing", "File", "&Missing values", "What a missing value (NULL, nan) becomes when a file is read."
+    ),
+    Command(
+        "normalize", "File", "Scalin&g", "Whether features are scaled within each query when a file is read."
+    ),
     Command("cancel_load", "File", "&Cancel loading", "Stop loading; what is open stays open."),
     Command(
         "save_plan",
@@ -154,7 +160,7 @@ COMMANDS = (
     Command("about", "Help", "&About RankStudio", "Version and licence."),
 )
 
-SUBMENUS = ("recent", "measure", "convention", "theme")
+SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme")
 
 
 class Actions:

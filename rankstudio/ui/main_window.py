@@ -64,7 +64,7 @@ class MainWindow(QMainWindow):
         self.taking_home = TakingHome(
             theme, self.study, settings, partial(export_items, models, places), self
         )
-        self._autosave = self._timer(_AUTOSAVE_MILLISECONDS, self._keep_plan)
+        self._autosave = self._timer(_AUTOSAVE_MILLISECONDS, self._save_state)
         self._refreshing = self._timer(_REFRESH_MILLISECONDS, self._refresh)
         self._lay_out()
         self._connect_commands()
@@ -139,6 +139,7 @@ class MainWindow(QMainWindow):
         self.welcome.sampleAsked.connect(self.opening.open_sample)
         self.welcome.recentChosen.connect(self.opening.open_path)
         self.menus.recentChosen.connect(self.opening.open_path)
+        self.menus.readingChosen.connect(self.opening.read_again)
         self.loading.cancelled.connect(self.models.loader.cancel)
 
     def _connect_messages(self) -> None:
@@ -165,6 +166,7 @@ class MainWindow(QMainWindow):
         self.opening.runAsked.connect(self.control.run)
         self.study.datasetChanged.connect(self._update)
         self.study.planChanged.connect(self._autosave.start)
+        self._theme.changed.connect(self._autosave.start)
         self.study.planChanged.connect(self._show_grid)
         self.study.undo.indexChanged.connect(self._update)
         self.current.changed.connect(self._show_value)
@@ -267,17 +269,6 @@ class MainWindow(QMainWindow):
         self.menus.show_undo()
         self.setWindowTitle(f"{study.dataset.name} – RankStudio" if study.dataset else "RankStudio")
 
-    @Slot()
-    def _keep_plan(self) -> None:
-        if self.study.dataset is None:
-            return
-        try:
-            self._settings.save_plan(self.study.plan)
-        except RankStudioError as error:
-            self.say_error(str(error))
-        else:
-            self.status.show_saved()
-
     def _restore_layout(self) -> None:
         room = self.screen().availableSize() - QSize(0, _TITLE_BAR)
         self.setMinimumSize(QSize(960, 600).boundedTo(room))
@@ -289,13 +280,20 @@ class MainWindow(QMainWindow):
         self.menus.show_recent()
         self.welcome.set_recent(self._settings.recent)
 
+    @Slot()
     def _save_state(self) -> None:
-        settings, dataset = self._settings, self.study.dataset
+        """Keep what comes back at the next start: soon after each change, for a process may be killed."""
+        settings, study = self._settings, self.study
         settings.set("window/geometry", self.saveGeometry())
         settings.set("window/theme", self._theme.mode)
         self.workspace.save(settings)
-        settings.set("study/data", self.study.plan.data if dataset else None)
-        self._keep_plan()
+        settings.set("study/data", study.plan.data if study.dataset else None)
+        try:
+            if study.dataset is not None:
+                settings.save_plan(study.plan)
+                self.status.show_saved()
+        except RankStudioError as error:
+            self.say_error(str(error))
         settings.sync()
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -1,4 +1,4 @@
-"""The menus whose entries change: recent files, measures, conventions, themes."""
+"""The menus whose entries change: recent files, how files are read, measures, conventions, themes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,23 @@ from rankstudio.ui.study import Study
 from rankstudio.ui.theme import MODES, Theme
 from rankstudio.ui.toolbar import MainToolBar
 
+READING: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "missing": (
+        (
+            "query_min",
+            "Least value in the query",
+            "As LETOR's own versions have it; 0 where a query has none.",
+        ),
+        ("zero", "Zero", "The same for all."),
+        ("refuse", "Refuse the file", "An error names the first one."),
+    ),
+    "normalize": (
+        ("none", "As in the file", "No scaling."),
+        ("query_minmax", "0 … 1 within each query", "As LETOR's QueryLevelNorm versions are scaled."),
+    ),
+}
+"""What can be said of how files are read: key, label and explanation, by the plan's field."""
+
 
 class Menus(QObject):
     """Keeps those menus showing what is in force.
@@ -30,6 +47,8 @@ class Menus(QObject):
     """
 
     recentChosen = Signal(str)
+    readingChosen = Signal(str, str)
+    """A field of the plan that says how files are read, and its new value."""
 
     def __init__(
         self,
@@ -44,7 +63,7 @@ class Menus(QObject):
         self._actions, self._toolbar, self._study = actions, toolbar, study
         self._theme, self._settings = theme, settings
         self._paused: bool | None = None
-        self._groups = {name: QActionGroup(self) for name in ("measure", "convention", "theme")}
+        self._groups = {name: QActionGroup(self) for name in (*READING, "measure", "convention", "theme")}
         self._fill_theme()
         study.planChanged.connect(self._fill)
         study.measureChanged.connect(self._fill)
@@ -94,6 +113,8 @@ class Menus(QObject):
         self._fill_choice("measure", entries, self._study.measure)
         self._toolbar.measure_button.setText(self._study.measure)
         self._toolbar.measure_button.setToolTip(f"Measure that is shown: {measure(self._study.measure).help}")
+        for name, choices in READING.items():
+            self._fill_choice(name, list(choices), getattr(plan, name))
         rules = [(key, rule.label, rule.summary) for key, rule in CONVENTIONS.items()]
         self._fill_choice("convention", rules, plan.convention)
         rule = convention(plan.convention)
@@ -125,6 +146,9 @@ class Menus(QObject):
     def _choose(self, name: str, key: str) -> None:
         if name == "measure":
             self._study.show_measure(key)
+        elif name in READING:
+            self._fill()  # the mark stays at what is in force until the file has been read again
+            self.readingChosen.emit(name, key)
         else:
             self._study.change(f"the convention {convention(key).label}", convention=key)
 

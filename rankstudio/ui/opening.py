@@ -71,6 +71,16 @@ class Opening(QObject):
         absolute = path if path == SAMPLE else str(Path(path).absolute())
         self._loader.open(absolute, plan or self._study.plan, plan)
 
+    @Slot(str, str)
+    def read_again(self, name: str, value: str) -> None:
+        """Read what is open again with another policy for missing values or scaling."""
+        if self._study.dataset is None:
+            self._study.change("how files are read", **{name: value})
+            return
+        self._run_when_open = False
+        plan = self._study.plan.changed(**{name: value})
+        self._loader.open(plan.data, plan, plan)
+
     def restore(self) -> None:
         """Open what was open at the end of the last time, with its plan."""
         plan = self._settings.plan

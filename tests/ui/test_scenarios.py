@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -466,6 +467,19 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
         assert window.workspace._outer.sizes() == sizes
 
 
+def test_the_study_comes_back_after_the_process_was_killed(
+    window: MainWindow, theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    window.study.toggle("banned", 3)
+    wait_until(lambda: Settings(tmp_path / "config").plan == window.study.plan)
+    shutil.copytree(tmp_path / "config", tmp_path / "killed")  # as they are while the window is open
+    with open_window(theme, tmp_path / "killed") as again:
+        again.opening.restore()
+        wait_until(lambda: again.study.dataset is not None)
+        assert again.study.plan == window.study.plan
+        settle(again)
+
+
 def test_data_that_are_gone_at_the_next_start_are_named(theme: Theme, tmp_path: Path) -> None:
     data = write_folds(tmp_path / "Gone", 1)
     config = tmp_path / "config"
@@ -503,3 +517,37 @@ def test_every_control_of_the_toolbar_has_a_name_and_a_tooltip(window: MainWindo
         assert button.accessibleName() or button.text(), button.objectName()
         assert button.toolTip(), button.objectName()
         assert button.focusPolicy() & Qt.FocusPolicy.TabFocus, button.objectName()
+
+
+def test_how_files_are_read_is_chosen_in_the_menu_and_reads_them_again(
+    empty: MainWindow, tmp_path: Path
+) -> None:
+    file = tmp_path / "nulls.txt"
+    lines = [f"{r % 3} qid:{r // 4} 1:{'NULL' if r % 5 == 0 else 2 + r % 4} 2:{r}" for r in range(40)]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    window = empty
+    window.open_path(str(file))
+    wait_until(lambda: window.study.dataset is not None)
+    assert window.study.dataset.folds[0].train.X[:, 0].min() == 2
+    menus = window.commands.submenus
+
+    def choose(name: str, key: str) -> None:
+        before = window.study.dataset
+        next(a for a in menus[name].actions() if a.data() == key).trigger()
+        wait_until(lambda: window.study.dataset is not before and not window.models.loader.busy)
+
+    choose("missing", "zero")
+    assert window.study.plan.missing == "zero"
+    assert window.study.dataset.folds[0].train.X[:, 0].min() == 0
+    choose("normalize", "query_minmax")
+    assert window.study.plan.normalize == "query_minmax"
+    assert window.study.dataset.folds[0].train.X.max() == 1
+    assert "scaled" in window.places.data.panel.caption()
+    kept = window.study.dataset
+    next(a for a in menus["missing"].actions() if a.data() == "refuse").trigger()
+    wait_until(lambda: not window.models.loader.busy)
+    assert window.study.dataset is kept
+    assert window.study.plan.missing == "zero"
+    assert "NULL" in window.notice.text()
+    checked = [a.data() for a in menus["missing"].actions() if a.isChecked()]
+    assert checked == ["zero"]

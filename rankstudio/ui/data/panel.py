@@ -72,9 +72,9 @@ class DataPanel(Panel):
         self._facts.set_rows(())
         self._show_labels(None)
 
-    def set_convention(self, key: str) -> None:
-        """Show which convention the measures follow."""
-        self.set_caption(convention(key).label)
+    def set_convention(self, key: str, *, scaled: bool = False) -> None:
+        """Show which convention the measures follow, and whether the features were scaled."""
+        self.set_caption(convention(key).label + (" · scaled" if scaled else ""))
 
     def set_fold(self, number: int | None) -> None:
         """Show another fold, or all; tells nobody."""

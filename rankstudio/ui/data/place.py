@@ -54,7 +54,8 @@ class DataPlace(QObject):
     @Slot()
     def _show_convention(self) -> None:
         if self._study.dataset is not None:
-            self.panel.set_convention(self._study.plan.convention)
+            plan = self._study.plan
+            self.panel.set_convention(plan.convention, scaled=plan.normalize != "none")
 
     @Slot()
     def _look(self) -> None:
