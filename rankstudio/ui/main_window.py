@@ -165,8 +165,8 @@ class MainWindow(QMainWindow):
         self.opening.opened.connect(self._show_data)
         self.opening.runAsked.connect(self.control.run)
         self.study.datasetChanged.connect(self._update)
-        self.study.planChanged.connect(self._autosave.start)
-        self._theme.changed.connect(self._autosave.start)
+        self.study.planChanged.connect(self._save_soon)
+        self._theme.changed.connect(self._save_soon)
         self.study.planChanged.connect(self._show_grid)
         self.study.undo.indexChanged.connect(self._update)
         self.current.changed.connect(self._show_value)
@@ -279,6 +279,11 @@ class MainWindow(QMainWindow):
         self.workspace.restore(self._settings)
         self.menus.show_recent()
         self.welcome.set_recent(self._settings.recent)
+
+    @Slot()
+    def _save_soon(self) -> None:
+        if self.isVisible():
+            self._autosave.start()
 
     @Slot()
     def _save_state(self) -> None:
