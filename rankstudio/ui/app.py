@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 from collections.abc import Sequence
 
 from PySide6.QtCore import QTimer
@@ -20,6 +21,8 @@ from rankstudio.ui.settings import Settings
 from rankstudio.ui.theme import Theme
 
 SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the window waits for it
+
+LEAVE_SECONDS = 0.8  # after which the process ends whatever a worker is doing
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -41,6 +44,7 @@ def main(argv: Sequence[str] = ()) -> int:
     theme.apply(app)
     window = MainWindow(theme, settings)
     reports.tell = window.crashed.emit
+    window.closing.connect(leave_in_time)
     window.show()
     QTimer.singleShot(0, window, lambda: begin(window, argv, reports))
     return app.exec()
@@ -54,6 +58,17 @@ def leave_room_for_the_window() -> None:
     """
     os.environ.setdefault(threads.VARIABLE, str(max(1, threads.available() - 1)))
     sys.setswitchinterval(SWITCH_SECONDS)
+
+
+def leave_in_time() -> None:
+    """End the process soon, even where a worker cannot stop at once.
+
+    Compiled kernels and imports cannot be interrupted. By now the state is kept, and what workers write,
+    the cache of data, takes its place as a whole or not at all.
+    """
+    timer = threading.Timer(LEAVE_SECONDS, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
 
 
 def application() -> QApplication:

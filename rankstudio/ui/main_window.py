@@ -50,6 +50,8 @@ class MainWindow(QMainWindow):
 
     crashed = Signal(str)
     """Emitted from whatever thread with a sentence for the user."""
+    closing = Signal()
+    """The window is going to close: everything is kept, and the workers are asked to stop."""
 
     def __init__(self, theme: Theme, settings: Settings, runner: Runner = engine_run) -> None:
         super().__init__()
@@ -311,6 +313,7 @@ class MainWindow(QMainWindow):
         self._refreshing.stop()
         self._save_state()
         self.hide()
+        self.closing.emit()
         self.status.close_down()
         self.models.close()
         super().closeEvent(event)

@@ -95,6 +95,24 @@ def test_the_window_is_shown_before_heavy_modules_are_loaded(tmp_path: Path) -> 
     assert ast.literal_eval(done.stdout) == []
 
 
+def test_the_process_ends_soon_whatever_a_worker_is_doing(tmp_path: Path) -> None:
+    text = (
+        "import time\n"
+        "from PySide6.QtCore import QTimer\n"
+        "from rankstudio.ui import app, models\n"
+        "models.warm_up = lambda: lambda cancelled: iter([time.sleep(300)])\n"
+        "application = app.application()\n"
+        "QTimer.singleShot(500, application.closeAllWindows)\n"
+        "app.main([])\n"
+    )
+    environment = {**os.environ, "RANKSTUDIO_CONFIG_DIR": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "window.ini").exists()
+
+
 def test_a_crash_on_any_thread_is_told_and_written_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
