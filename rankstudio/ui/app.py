@@ -16,6 +16,7 @@ from rankstudio.engine import threads
 from rankstudio.engine.experiment.plan import SAMPLE
 from rankstudio.ui.crash import CrashReports, data_folder, log_to_file
 from rankstudio.ui.icons import app_icon
+from rankstudio.ui.interrupts import Interrupts
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.settings import Settings
 from rankstudio.ui.theme import Theme
@@ -45,6 +46,8 @@ def main(argv: Sequence[str] = ()) -> int:
     window = MainWindow(theme, settings)
     reports.tell = window.crashed.emit
     window.closing.connect(leave_in_time)
+    interrupts = Interrupts(window.close_unasked, window)
+    interrupts.setObjectName("interrupts")
     window.show()
     QTimer.singleShot(0, window, lambda: begin(window, argv, reports))
     return app.exec()

@@ -58,6 +58,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self.setAcceptDrops(True)
         self._theme, self._settings = theme, settings
+        self._asks = True
         self.models = models = Models(runner, self)
         self.study, self.runs, self.current = models.study, models.runs, models.current
         self.places = places = Places(theme, models, self)
@@ -306,7 +307,8 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the state, ask the workers to stop, and wait for them."""
         current = self.runs.current
-        if current is not None and current.clock.seconds > _ASK_AFTER_SECONDS and not self._may_close():
+        long_run = current is not None and current.clock.seconds > _ASK_AFTER_SECONDS
+        if self._asks and long_run and not self._may_close():
             event.ignore()
             return
         self._autosave.stop()
@@ -317,6 +319,11 @@ class MainWindow(QMainWindow):
         self.status.close_down()
         self.models.close()
         super().closeEvent(event)
+
+    def close_unasked(self) -> None:
+        """Close even where a run is not finished: the process was asked to end."""
+        self._asks = False
+        self.close()
 
     def _may_close(self) -> bool:
         text = "A run is not finished. Close, and lose what it has found?"

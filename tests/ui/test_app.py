@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -107,10 +108,28 @@ def test_the_process_ends_soon_whatever_a_worker_is_doing(tmp_path: Path) -> Non
     )
     environment = {**os.environ, "RANKSTUDIO_CONFIG_DIR": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
     done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, env=environment, timeout=60
+        [sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True, timeout=60
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.stdout, done.stderr) == ("", "")
     assert (tmp_path / "window.ini").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_closes_the_window_as_its_user_would(tmp_path: Path, number: int) -> None:
+    text = (
+        "import os, signal\n"
+        "from PySide6.QtCore import QTimer\n"
+        "from rankstudio.ui import app\n"
+        "application = app.application()\n"
+        f"QTimer.singleShot(500, lambda: os.kill(os.getpid(), {int(number)}))\n"
+        "app.main(['--sample'])\n"
+    )
+    environment = {**os.environ, "RANKSTUDIO_CONFIG_DIR": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("", "")
+    assert "geometry" in (tmp_path / "window.ini").read_text()
 
 
 def test_a_crash_on_any_thread_is_told_and_written_down(
