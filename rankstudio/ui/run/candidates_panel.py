@@ -16,6 +16,7 @@ from rankstudio.ui.widgets import ElidedLabel, Panel
 Floats = NDArray[np.float64]
 
 _DROP = "drop in criterion per document"
+_ROUNDING = 1e-12
 
 
 class CandidatesPanel(Panel):
@@ -76,7 +77,7 @@ class CandidatesPanel(Panel):
             return
         self._names = {int(i): name for i, name in zip(feature_ids, names, strict=True)}
         bars = [
-            Bar(int(feature_ids[j]), names[j], previous_criterion - float(values[j]))
+            Bar(int(feature_ids[j]), names[j], _drop(previous_criterion, float(values[j])))
             for j in np.flatnonzero(known).tolist()
         ]
         self.set_caption("click a bar to look at its feature")
@@ -102,6 +103,11 @@ class CandidatesPanel(Panel):
     @Slot(object)
     def _on_picked(self, feature_id: int) -> None:
         self.picked.emit(feature_id)
+
+
+def _drop(before: float, after: float) -> float:
+    """Return how much the criterion falls; 0 for what is only the rounding of a sum over documents."""
+    return 0.0 if abs(before - after) <= _ROUNDING * abs(before) else before - after
 
 
 def verdict(criteria: dict[int, float], names: dict[int, str], selected_id: int) -> str:

@@ -39,6 +39,13 @@ def test_bars_are_drops_sorted_and_what_was_no_candidate_is_out(candidates):
     assert not candidates.verdict.isHidden()
 
 
+def test_what_differs_by_rounding_only_is_no_drop(candidates):
+    candidates.show_step(3, [0.3, NAN, 0.3 + 1e-16, 0.2], IDS, NAMES, 40, 0.1 + 0.2)
+    _, rows = candidates.plot.numbers()
+    assert [row[2] for row in rows] == pytest.approx([0.1, 0.0, 0.0])
+    assert [row[2] for row in rows][1:] == [0.0, 0.0]
+
+
 def test_a_step_without_candidates_shows_none(candidates):
     candidates.show_step(1, [0.9, 0.5, 0.7, 0.8], IDS, NAMES, 20, 1.0)
     candidates.show_step(2, np.zeros(0), IDS, NAMES, 20, 1.0)
