@@ -24,7 +24,11 @@ def _status(row: RunRow) -> Progress | str:
         return Progress(row.progress, time_text(row.seconds_left))
     if row.state == "paused":
         return Progress(row.progress, "paused")
-    return "✓ done" if row.state == "done" else row.state
+    return row.state
+
+
+def _with_tick(state: str) -> str:
+    return "✓ done" if state == "done" else state
 
 
 def _status_hint(row: RunRow) -> str:
@@ -124,6 +128,7 @@ class RunsPanel(Panel):
                 "status",
                 "status",
                 kind="progress",
+                format=_with_tick,
                 value=_status,
                 tone=lambda row: _TONES.get(row.state, "muted"),
                 hint=_status_hint,

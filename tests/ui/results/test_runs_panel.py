@@ -65,6 +65,7 @@ def test_the_table_shows_them(panel):
     panel.add_run(done(1))
     row = cells(panel)[0]
     assert (row["method"], row["data"], row["status"]) == ("Greedy RankRLS", "MQ2008 · 2 folds", "✓ done")
+    assert ",done," in panel.table.rows_as_csv()  # the tick is for the eye
     assert (row["MAP"], row["sd MAP"], row["k"]) == ("0.5500", "±0.071", "1–7")
     assert panel.caption() == "test part, mean over folds ± sd"
     assert "parameters" not in row
