@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 
 import numpy as np
@@ -38,4 +38,4 @@ class Step:
     coef: Floats
     criterion: float
     candidates: Floats
-    before: float = nan
+    before: float = field(default=nan, kw_only=True)

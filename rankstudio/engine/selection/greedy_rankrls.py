@@ -189,7 +189,7 @@ def _forward(search: Search, k: int, pinned: tuple[int, ...], allowed: NDArray[n
         search.select(best)
         allowed[best] = False
         after = search.criterion()
-        yield Step(number, search.selected, search.weights(), after, scores, before)
+        yield Step(number, search.selected, search.weights(), after, scores, before=before)
         before = after
 
 

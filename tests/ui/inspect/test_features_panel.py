@@ -21,7 +21,7 @@ def make_path(order=(2, 0, 3), banned=(20,)):
     for k in range(1, len(order) + 1):
         coef = np.zeros(4)
         coef[list(order[:k])] = [0.5, -0.25, 0.125][:k]
-        steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0), 10.0 / max(k - 1, 0.5)))
+        steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0), before=10.0 / max(k - 1, 0.5)))
     unit = Unit(1, 0, {"pinned": (30,), "banned": banned})
     measures = {"MAP": np.array([0.4, 0.5, 0.45]), "NDCG@10": np.array([0.1, 0.2, 0.3])}
     return PathResult(unit, tuple(steps), measures, n_documents=10)

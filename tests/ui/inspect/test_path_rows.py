@@ -15,7 +15,7 @@ NAMES = ("ten", "twenty", "thirty", "forty")
 def step(number, selected, weights, criterion, before=float("nan")):
     coef = np.zeros(4)
     coef[list(selected)] = weights
-    return Step(number, tuple(selected), coef, criterion, np.zeros(0), before)
+    return Step(number, tuple(selected), coef, criterion, np.zeros(0), before=before)
 
 
 @pytest.fixture
