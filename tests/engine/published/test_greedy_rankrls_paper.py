@@ -9,9 +9,10 @@ import pytest
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.events import RunFinished
-from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan import Plan, load_plan
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.resources import resource
 
 pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 
@@ -56,10 +57,10 @@ def printed(result: RunResult, measure: str) -> str:
 
 @pytest.mark.parametrize("algorithm", ["statistics", "algorithm1"])
 def test_greedy_rankrls_meets_table_2_and_tables_7_to_10(mq2008: FoldedDataset, algorithm: str) -> None:
-    grid = "2^0..2^10" if algorithm == "statistics" else "1, 8, 64, 1024"
-    plan = Plan("MQ2008", parameters={"regularization": grid, "algorithm": algorithm})
-    if algorithm == "algorithm1":
-        plan = plan.changed(parameters={**plan.parameters, "n_features_to_select": 7})
+    plan = load_plan(resource("plans", "greedy-rankrls-paper.toml"))
+    if algorithm == "algorithm1":  # slower: only the values of λ and the sizes that matter
+        few = {"algorithm": algorithm, "regularization": "1, 8, 64, 1024", "n_features_to_select": 7}
+        plan = plan.changed(parameters=few)
     result = finished(plan, mq2008)
     chosen = {f.fold: (f.chosen.unit.parameters["regularization"], f.selected) for f in result.folds}
     assert chosen == TABLE_2
@@ -67,5 +68,5 @@ def test_greedy_rankrls_meets_table_2_and_tables_7_to_10(mq2008: FoldedDataset, 
 
 
 def test_rankrls_meets_tables_7_to_10(mq2008: FoldedDataset) -> None:
-    result = finished(Plan("MQ2008", "rankrls", {"regularization": "2^-10..2^10"}), mq2008)
+    result = finished(load_plan(resource("plans", "rankrls-paper.toml")), mq2008)
     assert {name: printed(result, name) for name in RANKRLS} == RANKRLS
