@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from rankstudio.engine.learners.rankrls import RankRLS
     from rankstudio.engine.metrics import evaluate
     from rankstudio.engine.selection.greedy_rankrls import GreedyRankRLS
+    from rankstudio.engine.selection.univariate import MutualInformation, SingleFeatureRanking
 
 _HOMES = {
     "Fold": "data.dataset",
     "FoldedDataset": "data.dataset",
     "GreedyRankRLS": "selection.greedy_rankrls",
+    "MutualInformation": "selection.univariate",
     "RankRLS": "learners.rankrls",
     "RankingDataset": "data.dataset",
+    "SingleFeatureRanking": "selection.univariate",
     "evaluate": "metrics",
     "load_letor": "data.reader",
     "open_dataset": "data.folders",
@@ -32,8 +35,10 @@ __all__ = [
     "Fold",
     "FoldedDataset",
     "GreedyRankRLS",
+    "MutualInformation",
     "RankRLS",
     "RankingDataset",
+    "SingleFeatureRanking",
     "evaluate",
     "load_letor",
     "open_dataset",
