@@ -14,16 +14,20 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.folders import open_dataset
     from rankstudio.engine.data.reader import load_letor
     from rankstudio.engine.learners.rankrls import RankRLS
+    from rankstudio.engine.learners.ranksvm import RankSVM
     from rankstudio.engine.metrics import evaluate
+    from rankstudio.engine.selection.expected_divergence import ExpectedDivergence
     from rankstudio.engine.selection.greedy_rankrls import GreedyRankRLS
     from rankstudio.engine.selection.univariate import MutualInformation, SingleFeatureRanking
 
 _HOMES = {
+    "ExpectedDivergence": "selection.expected_divergence",
     "Fold": "data.dataset",
     "FoldedDataset": "data.dataset",
     "GreedyRankRLS": "selection.greedy_rankrls",
     "MutualInformation": "selection.univariate",
     "RankRLS": "learners.rankrls",
+    "RankSVM": "learners.ranksvm",
     "RankingDataset": "data.dataset",
     "SingleFeatureRanking": "selection.univariate",
     "evaluate": "metrics",
@@ -32,11 +36,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "ExpectedDivergence",
     "Fold",
     "FoldedDataset",
     "GreedyRankRLS",
     "MutualInformation",
     "RankRLS",
+    "RankSVM",
     "RankingDataset",
     "SingleFeatureRanking",
     "evaluate",

@@ -1,11 +1,12 @@
 """RankRLS along a given order of features: every model from one factorisation, with its exact criterion.
 
 Along a path that is known beforehand, the models with the first 1, 2, … k features share one Cholesky
-factorisation, because the leading block of a Cholesky factor is the factor of the leading block. That holds
-for the models that leave a query out as well.
+factorisation, because the leading block of a Cholesky factor is the factor of the leading block.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,10 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from rankstudio.engine.querywise import Grouped
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-def nested_models(data: Grouped, order: NDArray[np.int64], regularization: float) -> tuple[Floats, Floats]:
+def nested_models(data: Grouped, order: Ints, regularization: float) -> tuple[Floats, Floats]:
     """Learn RankRLS with the first feature of an order, the first two, and so on.
 
     Parameters
@@ -38,36 +40,47 @@ def nested_models(data: Grouped, order: NDArray[np.int64], regularization: float
 
     Notes
     -----
-    With TS = T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features are the sum of
-    z_i times row i of L^-1 over i <= t, for all t at once. O(mk² + Qk³) time for m documents in Q queries and
-    O(mk) memory; all of it in BLAS-3.
+    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features are the sum of z_i
+    times row i of L^-1 over i <= t, for all t at once. O(mk² + k sum_q min(|q|, k)²) time for queries of
+    |q| documents, and O(mk) memory.
     """
+    from rankstudio.engine.selection._nested_kernel import nested_errors  # noqa: PLC0415 - numba
+
     X, y = data.centred
     X = np.ascontiguousarray(X[:, order])
-    gram, right = X.T @ X, X.T @ y
-    inverse, along = _factorise(gram, right, regularization)
+    left = X.T @ X
+    left[np.diag_indices_from(left)] += regularization
+    factor = _factorise(left, regularization)
+    inverse = solve_triangular(factor, np.eye(order.size), lower=True, check_finite=False)
+    along = inverse @ (X.T @ y)
     coefs = np.zeros((order.size, data.X.shape[1]))
     coefs[:, order] = np.cumsum(along[:, None] * inverse, axis=0)
+    rows, labels, ptr = _compress(X, y, data.ptr)
+    # By columns in memory, so that the kernel reads one feature's documents side by side.
+    V = solve_triangular(factor, rows.T, lower=True, check_finite=False).T
     errors = np.zeros(order.size)
-    for first, last in zip(data.ptr[:-1], data.ptr[1:], strict=True):
-        held, labels = X[first:last], y[first:last]
-        if last - first > 1:  # a document alone has nothing to be compared with: all of it is 0
-            inverse, along = _factorise(gram - held.T @ held, right - labels @ held, regularization)
-            residuals = labels[:, None] - np.cumsum((held @ inverse.T) * along, axis=1)
-            errors += np.einsum("mt,mt->t", residuals, residuals)
+    nested_errors(V, labels, ptr, along, regularization / np.diag(factor) ** 2, 0, ptr.size - 1, errors)
     return coefs, errors
 
 
-def _factorise(gram: Floats, right: Floats, regularization: float) -> tuple[Floats, Floats]:
-    """Return L^-1 and L^-1 ``right`` for gram + λI = LL'."""
-    left = gram.copy()
-    left[np.diag_indices_from(left)] += regularization
+def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
+    """Return at most k + 1 rows a query with the same Gram matrix of [X y], and so the same errors."""
+    sizes, most = np.diff(ptr), X.shape[1] + 1
+    if sizes.max() <= most:
+        return X, y, ptr
+    both = np.column_stack((X, y))
+    parts = [both[first:last] for first, last in pairwise(ptr.tolist())]
+    both = np.vstack([np.linalg.qr(part, mode="r") if len(part) > most else part for part in parts])
+    shorter = np.append(0, np.cumsum(np.minimum(sizes, most)))
+    return np.ascontiguousarray(both[:, :-1]), np.ascontiguousarray(both[:, -1]), shorter
+
+
+def _factorise(left: Floats, regularization: float) -> Floats:
+    """Return L with LL' = left, of which every pivot is at least λ."""
     try:
-        factor = cholesky(left, lower=True, check_finite=False)
+        return np.asarray(cholesky(left, lower=True, check_finite=False))
     except LinAlgError:
-        factor = _clamped_cholesky(left, regularization)
-    inverse = solve_triangular(factor, np.eye(left.shape[0]), lower=True, check_finite=False)
-    return np.asarray(inverse), np.asarray(inverse @ right)
+        return _clamped_cholesky(left, regularization)
 
 
 def _clamped_cholesky(left: Floats, least: float) -> Floats:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,6 +55,10 @@ class PathSelector(LinearRanker):
 
     def learn(self, data: Grouped) -> Iterator[Step]:
         """Yield one step a selected feature: RankRLS with it and all before it."""
+        yield from self._path(data, partial(self.order_features, data))
+
+    def _path(self, data: Grouped, first: Callable[[int], Ints]) -> Iterator[Step]:
+        """Yield the steps along an order, given as a function from k to the first k features."""
         # scipy is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.selection.nested import nested_models  # noqa: PLC0415
 
@@ -61,7 +66,7 @@ class PathSelector(LinearRanker):
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         k = between("n_features_to_select", wanted, 1, n)
         regularization = positive("regularization", self.regularization)
-        order = self.order_features(data, k)
+        order = first(k)
         coefs, errors = nested_models(data, order, regularization)
         for t in range(k):
             yield Step(t + 1, tuple(order[: t + 1].tolist()), coefs[t], float(errors[t]), np.empty(0))

@@ -5,6 +5,7 @@ from hypothesis import given
 from oracles import leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems
 
+from rankstudio.engine import GreedyRankRLS
 from rankstudio.engine.querywise import group
 from rankstudio.engine.selection.nested import _clamped_cholesky, nested_models
 
@@ -24,6 +25,27 @@ def test_every_size_is_rankrls_retrained(problem: Problem) -> None:
         np.testing.assert_allclose(coefs[t], expected, rtol=eps, atol=atol / min(1.0, regularization))
         error = leave_query_out_error(X, y, qid, selected, regularization)
         np.testing.assert_allclose(errors[t], error, rtol=eps, atol=atol)
+
+
+def test_queries_longer_than_the_path_are_compressed() -> None:
+    rng = np.random.default_rng(4)
+    X, qid = rng.random((90, 3)), np.repeat([0, 1, 2, 3], [40, 2, 1, 47])
+    y = np.round(3 * X[:, 1] + rng.random(90))
+    _, errors = nested_models(group(X, y, qid), np.array([2, 1, 0]), 0.25)
+    for t in range(3):
+        expected = leave_query_out_error(X, y, qid, [2, 1, 0][: t + 1], 0.25)
+        np.testing.assert_allclose(errors[t], expected, rtol=1e-12)
+
+
+def test_greedy_rankrls_that_is_told_the_order_has_the_same_criterion() -> None:
+    rng = np.random.default_rng(6)
+    X, qid = rng.random((400, 30)), np.sort(rng.integers(0, 40, 400))
+    y = np.round(X @ rng.normal(size=30))
+    order = rng.permutation(30)
+    greedy = GreedyRankRLS(regularization=2.0**-6, pinned=tuple(order.tolist())).fit(X, y, qid=qid)
+    coefs, errors = nested_models(group(X, y, qid), order, 2.0**-6)
+    np.testing.assert_allclose(errors, greedy.criterion_path_, rtol=1e-10)
+    np.testing.assert_allclose(coefs, greedy.coef_path_, atol=1e-9)
 
 
 def test_some_of_the_columns_in_any_order() -> None:
