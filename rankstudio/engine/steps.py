@@ -34,3 +34,16 @@ class Step:
     coef: Floats
     criterion: float
     candidates: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration(Step):
+    """One iteration of an optimiser that knows how far it is from the minimum at most.
+
+    Attributes
+    ----------
+    gap : float
+        Duality gap: the criterion is at most this much above its minimum.
+    """
+
+    gap: float
