@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.learners.ranksvm import RankSVM
     from rankstudio.engine.metrics import evaluate
     from rankstudio.engine.selection.expected_divergence import ExpectedDivergence
+    from rankstudio.engine.selection.gas import GAS
     from rankstudio.engine.selection.greedy_rankrls import GreedyRankRLS
     from rankstudio.engine.selection.univariate import MutualInformation, SingleFeatureRanking
 
@@ -24,6 +25,7 @@ _HOMES = {
     "ExpectedDivergence": "selection.expected_divergence",
     "Fold": "data.dataset",
     "FoldedDataset": "data.dataset",
+    "GAS": "selection.gas",
     "GreedyRankRLS": "selection.greedy_rankrls",
     "MutualInformation": "selection.univariate",
     "RankRLS": "learners.rankrls",
@@ -36,6 +38,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "GAS",
     "ExpectedDivergence",
     "Fold",
     "FoldedDataset",
