@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
     from rankstudio.engine.data.folders import open_dataset
     from rankstudio.engine.data.reader import load_letor
+    from rankstudio.engine.learners.coordinate_ascent import CoordinateAscent
     from rankstudio.engine.learners.rankrls import RankRLS
     from rankstudio.engine.learners.ranksvm import RankSVM
     from rankstudio.engine.metrics import evaluate
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.selection.univariate import MutualInformation, SingleFeatureRanking
 
 _HOMES = {
+    "CoordinateAscent": "learners.coordinate_ascent",
     "ExpectedDivergence": "selection.expected_divergence",
     "Fold": "data.dataset",
     "FoldedDataset": "data.dataset",
@@ -39,6 +41,7 @@ _HOMES = {
 
 __all__ = [
     "GAS",
+    "CoordinateAscent",
     "ExpectedDivergence",
     "Fold",
     "FoldedDataset",
