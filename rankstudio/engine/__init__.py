@@ -17,22 +17,28 @@ if TYPE_CHECKING:
     from rankstudio.engine.learners.rankrls import RankRLS
     from rankstudio.engine.learners.ranksvm import RankSVM
     from rankstudio.engine.metrics import evaluate
+    from rankstudio.engine.selection.elimination import RecursiveElimination
     from rankstudio.engine.selection.expected_divergence import ExpectedDivergence
+    from rankstudio.engine.selection.fsbfs import FSBFS
     from rankstudio.engine.selection.gas import GAS
     from rankstudio.engine.selection.greedy_rankrls import GreedyRankRLS
+    from rankstudio.engine.selection.l1_path import L1Path
     from rankstudio.engine.selection.univariate import MutualInformation, SingleFeatureRanking
 
 _HOMES = {
     "CoordinateAscent": "learners.coordinate_ascent",
     "ExpectedDivergence": "selection.expected_divergence",
+    "FSBFS": "selection.fsbfs",
     "Fold": "data.dataset",
     "FoldedDataset": "data.dataset",
     "GAS": "selection.gas",
     "GreedyRankRLS": "selection.greedy_rankrls",
+    "L1Path": "selection.l1_path",
     "MutualInformation": "selection.univariate",
     "RankRLS": "learners.rankrls",
     "RankSVM": "learners.ranksvm",
     "RankingDataset": "data.dataset",
+    "RecursiveElimination": "selection.elimination",
     "SingleFeatureRanking": "selection.univariate",
     "evaluate": "metrics",
     "load_letor": "data.reader",
@@ -40,16 +46,19 @@ _HOMES = {
 }
 
 __all__ = [
+    "FSBFS",
     "GAS",
     "CoordinateAscent",
     "ExpectedDivergence",
     "Fold",
     "FoldedDataset",
     "GreedyRankRLS",
+    "L1Path",
     "MutualInformation",
     "RankRLS",
     "RankSVM",
     "RankingDataset",
+    "RecursiveElimination",
     "SingleFeatureRanking",
     "evaluate",
     "load_letor",
