@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.ascent import Ascent
 from rankstudio.engine.estimator import LinearRanker, between, positive
-from rankstudio.engine.learners.ascent import Ascent
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise import Grouped

@@ -9,7 +9,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.learners.ascent import Ascent
+from rankstudio.engine.ascent import Ascent
 
 Floats = NDArray[np.float64]
 

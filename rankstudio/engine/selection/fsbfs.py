@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankstudio.engine.ascent import Ascent
 from rankstudio.engine.estimator import between, positive
-from rankstudio.engine.learners.ascent import Ascent
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.best_first_search import BestFirstSearch, Node

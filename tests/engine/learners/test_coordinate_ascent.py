@@ -10,8 +10,8 @@ from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import CoordinateAscent, evaluate
+from rankstudio.engine.ascent import STEPS, Ascent
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.learners.ascent import STEPS, Ascent
 from rankstudio.engine.querywise import group
 
 
