@@ -12,17 +12,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine import _pairs_kernel as kernels
-from rankstudio.engine.newton import Progress, close_enough
+from rankstudio.engine.newton import Progress, close_enough, minimise_hinge
 from rankstudio.engine.pairs import LinearPairs
 
 Floats = NDArray[np.float64]
 
 _AHEAD = 0.1  # how far from the best point towards the model's minimum the next plane is taken
 _LINE_STEPS = 60
+_FEW_PLANES = 12  # after which Newton steps are the faster way
+_FAR = 5.0  # from which on they are from the beginning
 _RIDGE = 1e-13  # of the largest diagonal entry, so that dependent planes do not make the program singular
 
 
-def minimise_hinge_by_planes(problem: LinearPairs, C: float, tol: float, max_iter: int) -> Iterator[Progress]:
+def minimise_hinge_either_way(
+    problem: LinearPairs, C: float, tol: float, max_iter: int
+) -> Iterator[Progress]:
+    """Minimise the hinge by a few cutting planes where C is small, and by Newton steps from there on.
+
+    Parameters and steps as for :func:`minimise_hinge_by_planes`.
+    """
+    now, taken = None, 0
+    for now in minimise_hinge_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
+        taken += 1
+        yield now
+        if now.converged:
+            return
+    if taken < max_iter:
+        yield from minimise_hinge(problem, C, tol, max_iter - taken, now)
+
+
+def minimise_hinge_by_planes(
+    problem: LinearPairs, C: float, tol: float, max_iter: int, farthest: float = np.inf
+) -> Iterator[Progress]:
     """Minimise P(w) = ½ w'w + C R(w), R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)).
 
     Parameters
@@ -35,6 +56,10 @@ def minimise_hinge_by_planes(problem: LinearPairs, C: float, tol: float, max_ite
         Stop where the gap to the bundle's minimum is at most this share of P(w) and of P(0) - P(w).
     max_iter : int
         Cutting planes at most.
+    farthest : float
+        Give up, before the first step, where the first plane tells that there will be many: its minimum
+        w = C sum (x_i - x_j) is the solution where it reaches no margin, and ½ w'w beyond this multiple of
+        C R(0) reaches far more.
 
     Yields
     ------
@@ -56,7 +81,10 @@ def minimise_hinge_by_planes(problem: LinearPairs, C: float, tol: float, max_ite
     for _ in range(max_iter):
         at = problem.pairs.at(point_scores)
         _, subgradient = at.hinge()
-        program.add(-C * problem.weigh(subgradient), C * at.n_violated)
+        plane = -C * problem.weigh(subgradient)
+        if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
+            return
+        program.add(plane, C * at.n_violated)
         model, value = program.solve()
         lower = max(lower, value)
         towards = model - best
@@ -74,28 +102,38 @@ def minimise_hinge_by_planes(problem: LinearPairs, C: float, tol: float, max_ite
 def _line_search(
     problem: LinearPairs, C: float, w: Floats, scores: Floats, p: Floats, d: Floats, objective: float
 ) -> tuple[float, float]:
-    """Minimise P(w + tp) over t in [0, 1]: bisection on the slope, until the steps left are small.
+    """Minimise P(w + tp) over t in [0, 1], until there is little left to gain.
 
-    Returns t and the objective there; (0, objective) where nothing on the way is lower.
+    The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and the
+    objective there; (0, objective) where nothing on the way is lower.
     """
-    ww, wp, pp = float(w @ w), float(w @ p), float(p @ p)
-    low, high, t = 0.0, 1.0, 1.0
-    best = (0.0, objective)
-    for _ in range(_LINE_STEPS):
+
+    def at(t: float) -> tuple[float, float]:
         loss, subgradient = problem.pairs.at(scores + t * d).hinge()
         value = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * loss
-        if value < best[1]:
-            best = (t, value)
-        slope = wp + t * pp + C * kernels.dot(subgradient, d)
-        if slope < 0.0:
-            low = t
-        else:
-            high = t
+        return value, wp + t * pp + C * kernels.dot(subgradient, d)
+
+    ww, wp, pp = float(w @ w), float(w @ p), float(p @ p)
+    value, at_high = at(1.0)
+    best = min((objective, 0.0), (value, 1.0))
+    if at_high <= 0.0:
+        return best[1], best[0]
+    low, high, at_low = 0.0, 1.0, at(0.0)[1]
+    for _ in range(_LINE_STEPS):
+        t = (low * at_high - high * at_low) / (at_high - at_low)
+        t = min(max(t, low + 0.01 * (high - low)), high - 0.01 * (high - low))
+        value, slope = at(t)
+        best = min(best, (value, t))
         # What the objective can still fall by between here and the other end of the bracket.
-        if low == 1.0 or abs(slope) * (high - low) <= 0.1 * (objective - best[1]) or high - low < 1e-9:
+        if abs(slope) * (high - low) <= 0.1 * (objective - best[0]) or high - low < 1e-9:
             break
-        t = 0.5 * (low + high)
-    return best
+        if slope < 0.0:
+            low, at_low, at_high = t, slope, 0.5 * at_high
+        else:
+            high, at_high, at_low = t, slope, 0.5 * at_low
+        if not at_low < at_high:
+            break
+    return best[1], best[0]
 
 
 class _Program:

@@ -19,7 +19,8 @@ _SAMPLE = 4_096  # documents from which the preconditioner is estimated, at leas
 _DENSE = 1_000  # features up to which it is a matrix and not only its diagonal
 _SMALL = 256  # features up to which one thread decomposes that matrix
 _LINE_STEPS = 40  # evaluations of a line search at most; one or two are usual
-_ROUNDING = 1e-15  # of the loss at w = 0: a gap below it is zero
+_ROUNDING = 1e-12  # of the loss at w = 0: a gap below it is all rounding
+_WIDEST = 2.0  # smoothing of the hinge at first: at w = 0 every pair is in the middle of it
 _NARROWEST = 1e-9  # smoothing of the hinge, beside its margin of 1
 
 
@@ -106,10 +107,12 @@ def minimise_squared_hinge(problem: LinearPairs, C: float, tol: float, max_iter:
             return
 
 
-def minimise_hinge(problem: LinearPairs, C: float, tol: float, max_iter: int) -> Iterator[Progress]:
+def minimise_hinge(
+    problem: LinearPairs, C: float, tol: float, max_iter: int, start: Progress | None = None
+) -> Iterator[Progress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) by smoothing it less and less.
 
-    Parameters and steps as for :func:`minimise_squared_hinge`.
+    Parameters and steps as for :func:`minimise_squared_hinge`; ``start`` is where to go on from.
 
     Notes
     -----
@@ -118,16 +121,19 @@ def minimise_hinge(problem: LinearPairs, C: float, tol: float, max_iter: int) ->
     the smoothing falls with the square of its width, from which the next width is taken.
     """
     at_zero = C * problem.pairs.n_pairs
+    w, width, taken = np.zeros(problem.X.shape[1]), _WIDEST, 0
+    best, lower = (at_zero, w), 0.0
+    if start is not None:
+        w, width = start.w, _WIDEST / 10
+        best, lower = (start.objective, w), start.objective - start.gap
     inverse = preconditioner(problem)
-    w, lower, width, taken = np.zeros(problem.X.shape[1]), 0.0, 1.0, 0
-    best = (at_zero, w)
     while taken < max_iter:
         loss = _smoothed(width)
         for point in descend(problem, C, loss, w, inverse):
             taken += 1
             w = point.w
             primal, dual = _hinge_bounds(point, C, width)
-            best, lower = min(best, (primal, w), key=lambda pair: pair[0]), max(lower, dual)
+            best, lower = min(best, (primal, w), key=_first), max(lower, dual)
             gap = max(best[0] - lower, 0.0)
             converged = close_enough(gap, best[0], at_zero, tol)
             yield Progress(best[1], best[0], gap, converged)
@@ -141,6 +147,10 @@ def minimise_hinge(problem: LinearPairs, C: float, tol: float, max_iter: int) ->
         width = max(
             width * float(np.clip(np.sqrt(wanted / max(primal - dual, 1e-300)), 0.1, 0.5)), _NARROWEST
         )
+
+
+def _first(pair: tuple[float, Floats]) -> float:
+    return pair[0]
 
 
 def _smoothed(width: float) -> Loss:
@@ -205,7 +215,7 @@ def _line_search(problem: LinearPairs, C: float, loss: Loss, start: Point, p: Fl
         # The slope tells lower from higher where the objective itself is all rounding.
         if here <= 0.0 or t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss) < 0.0:
             best = (t, smooth, scores)
-            if abs(here) <= 0.1 * abs(slope):
+            if abs(here) <= 0.25 * abs(slope):
                 break
         if here < 0.0:
             low = t

@@ -44,6 +44,9 @@ class Iteration(Step):
     ----------
     gap : float
         Duality gap: the criterion is at most this much above its minimum.
+    converged : bool
+        Whether that is close enough for the optimiser to stop.
     """
 
     gap: float
+    converged: bool

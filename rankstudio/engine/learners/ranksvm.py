@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _LOSSES = ("squared_hinge", "hinge")
-_SOLVERS = ("newton", "bundle")
+_SOLVERS = ("auto", "newton", "bundle")
 _MOST_ITERATIONS = 1_000_000
 
 
@@ -39,10 +39,11 @@ class RankSVM(LinearRanker):
         Weight of a pair's loss against the squared norm, greater than 0.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
         p = 2 or p = 1.
-    solver : {"newton", "bundle"}, default "newton"
+    solver : {"auto", "newton", "bundle"}, default "auto"
         "newton" takes truncated Newton steps; for the hinge, on smoother versions of it whose width shrinks
         as the duality gap asks. "bundle" is the cutting-plane method of the thesis, for the hinge alone;
-        it needs many more iterations where C is large.
+        it needs many more iterations where C is large. "auto" takes a few planes where C is small, and
+        Newton steps from there on.
     tol : float, default 1e-6
         Stops where the duality gap is at most this share of the objective, and of what it has fallen by
         since w = 0.
@@ -81,7 +82,7 @@ class RankSVM(LinearRanker):
         self,
         C: float = 1.0,
         loss: str = "squared_hinge",
-        solver: str = "newton",
+        solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
     ) -> None:
@@ -105,7 +106,7 @@ class RankSVM(LinearRanker):
             problem = LinearPairs(data.centred[0], Pairs(data.y, data.ptr, executor))
             everything = tuple(range(data.X.shape[1]))
             for number, now in enumerate(minimise(problem, C, tol, max_iter), start=1):
-                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap)
+                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
 
     def _minimiser(self) -> Callable[..., Iterator[Progress]]:
         if self.loss not in _LOSSES:
@@ -113,21 +114,25 @@ class RankSVM(LinearRanker):
         if self.solver not in _SOLVERS:
             raise ParameterError("solver", self.solver, " or ".join(_SOLVERS))
         if self.solver == "bundle" and self.loss != "hinge":
-            raise ParameterError("solver", self.solver, f"newton, with the loss {self.loss}")
+            raise ParameterError("solver", self.solver, f"auto or newton, with the loss {self.loss}")
         from rankstudio.engine import bundle, newton  # noqa: PLC0415 - numba, where it is needed
 
-        if self.solver == "bundle":
-            return bundle.minimise_hinge_by_planes
-        return newton.minimise_hinge if self.loss == "hinge" else newton.minimise_squared_hinge
+        if self.loss == "squared_hinge":
+            return newton.minimise_squared_hinge
+        return {
+            "auto": bundle.minimise_hinge_either_way,
+            "newton": newton.minimise_hinge,
+            "bundle": bundle.minimise_hinge_by_planes,
+        }[self.solver]
 
     def _finish(self, data: Grouped, taken: list[Step]) -> None:
         last = taken[-1]
         assert isinstance(last, Iteration)
         self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number
-        if self.n_iter_ == self.max_iter:
+        if not last.converged:
             warnings.warn(
-                f"RankSVM stopped after max_iter = {self.max_iter} iterations, with a duality gap of "
-                f"{self.gap_:.3g} at an objective of {self.objective_:.6g}.",
+                f"RankSVM stopped after {self.n_iter_} iterations with a duality gap of {self.gap_:.3g} at an "
+                f"objective of {self.objective_:.6g}; max_iter is {self.max_iter}, tol {self.tol:g}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
