@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.folders import open_dataset
     from rankstudio.engine.data.reader import load_letor
     from rankstudio.engine.learners.coordinate_ascent import CoordinateAscent
+    from rankstudio.engine.learners.listnet import ListNet
     from rankstudio.engine.learners.rankrls import RankRLS
     from rankstudio.engine.learners.ranksvm import RankSVM
     from rankstudio.engine.metrics import evaluate
@@ -34,6 +35,7 @@ _HOMES = {
     "GAS": "selection.gas",
     "GreedyRankRLS": "selection.greedy_rankrls",
     "L1Path": "selection.l1_path",
+    "ListNet": "learners.listnet",
     "MutualInformation": "selection.univariate",
     "RankRLS": "learners.rankrls",
     "RankSVM": "learners.ranksvm",
@@ -54,6 +56,7 @@ __all__ = [
     "FoldedDataset",
     "GreedyRankRLS",
     "L1Path",
+    "ListNet",
     "MutualInformation",
     "RankRLS",
     "RankSVM",
