@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
     from rankstudio.engine.data.folders import open_dataset
     from rankstudio.engine.data.reader import load_letor
+    from rankstudio.engine.learners.adarank import AdaRank
     from rankstudio.engine.learners.coordinate_ascent import CoordinateAscent
     from rankstudio.engine.learners.listnet import ListNet
+    from rankstudio.engine.learners.rankboost import RankBoost
     from rankstudio.engine.learners.rankrls import RankRLS
     from rankstudio.engine.learners.ranksvm import RankSVM
     from rankstudio.engine.metrics import evaluate
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.selection.univariate import MutualInformation, SingleFeatureRanking
 
 _HOMES = {
+    "AdaRank": "learners.adarank",
     "CoordinateAscent": "learners.coordinate_ascent",
     "ExpectedDivergence": "selection.expected_divergence",
     "FSBFS": "selection.fsbfs",
@@ -37,6 +40,7 @@ _HOMES = {
     "L1Path": "selection.l1_path",
     "ListNet": "learners.listnet",
     "MutualInformation": "selection.univariate",
+    "RankBoost": "learners.rankboost",
     "RankRLS": "learners.rankrls",
     "RankSVM": "learners.ranksvm",
     "RankingDataset": "data.dataset",
@@ -50,6 +54,7 @@ _HOMES = {
 __all__ = [
     "FSBFS",
     "GAS",
+    "AdaRank",
     "CoordinateAscent",
     "ExpectedDivergence",
     "Fold",
@@ -58,6 +63,7 @@ __all__ = [
     "L1Path",
     "ListNet",
     "MutualInformation",
+    "RankBoost",
     "RankRLS",
     "RankSVM",
     "RankingDataset",
