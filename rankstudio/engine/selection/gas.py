@@ -9,7 +9,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.kendall import KendallSimilarity
-from rankstudio.engine.selection.path import PathSelector
+from rankstudio.engine.selection.path import PathSelector, informative
 from rankstudio.engine.selection.univariate import single_feature_measures
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,8 @@ class GAS(PathSelector):
     Notes
     -----
     O(nm log m + knm log |q|) for m documents, n features and queries of |q| documents; 8nm bytes. Equally
-    important features are taken in the order of their columns. The attributes of the path are those of
+    important features are taken in the order of their columns; those that are constant inside every query,
+    like no other and so never lowered, after all others. The attributes of the path are those of
     :class:`rankstudio.engine.selection.path.PathSelector`.
     """
 
@@ -84,10 +85,11 @@ class GAS(PathSelector):
         )
         self.scores_ = self.importance_.copy()
         similarity = KendallSimilarity(data)
-        left = np.ones(self.scores_.size, dtype=bool)
+        varies, left = informative(data), np.ones(self.scores_.size, dtype=bool)
         order = np.empty(k, dtype=np.int64)
         for t in range(k):
-            order[t] = int(np.argmax(np.where(left, self.scores_, -np.inf)))
+            candidates = left & varies if (left & varies).any() else left
+            order[t] = int(np.argmax(np.where(candidates, self.scores_, -np.inf)))
             left[order[t]] = False
             others = np.flatnonzero(left)
             if t + 1 < k and self.c > 0:

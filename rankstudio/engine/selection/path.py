@@ -88,6 +88,15 @@ class PathSelector(LinearRanker):
         return selected
 
 
+def informative(data: Grouped) -> NDArray[np.bool_]:
+    """Return which features vary inside some query, shape (n,); the others cannot change any ranking.
+
+    Alone they rank documents as they stand in the file, and that may be no bad order.
+    """
+    varies: NDArray[np.bool_] = (data.centred[0] != 0).any(axis=0)
+    return varies
+
+
 def best_first(scores: Floats, k: int) -> Ints:
     """Return the columns of the k greatest scores, of equal ones the lowest column first."""
     return np.argsort(-scores, kind="stable")[:k].astype(np.int64)

@@ -10,7 +10,7 @@ from rankstudio.engine.estimator import between
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise import Grouped
-from rankstudio.engine.selection.path import PathSelector, best_first
+from rankstudio.engine.selection.path import PathSelector, best_first, informative
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -18,6 +18,8 @@ Ints = NDArray[np.int64]
 
 class SingleFeatureRanking(PathSelector):
     """Order features by how well each one alone ranks the training documents.
+
+    Features that are constant inside every query come last, whatever the order of the file is worth.
 
     Parameters
     ----------
@@ -69,8 +71,10 @@ class SingleFeatureRanking(PathSelector):
         both = self.direction == "best"
         self.scores_, self.directions_ = single_feature_measures(data, self.measure, self.convention, both)
         higher = find_measure(self.measure).higher_is_better
-        # A measure without a pair to judge is NaN in every query: such features come last.
-        gains = np.where(np.isnan(self.scores_), -np.inf, self.scores_ if higher else -self.scores_)
+        gains = self.scores_ if higher else -self.scores_
+        # The disagreement error is NaN where no query has a pair.
+        gains = np.nan_to_num(gains, nan=np.finfo(np.float64).min)
+        gains = np.where(informative(data), gains, -np.inf)
         return best_first(gains, k)
 
 

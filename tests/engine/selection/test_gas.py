@@ -79,6 +79,16 @@ def test_a_copy_of_the_best_feature_comes_last() -> None:
     assert found.scores_[4] < found.importance_[4] - 2.0 + 1e-9
 
 
+def test_features_that_cannot_rank_come_last() -> None:
+    X, y, qid = ranking_problem()
+    order = np.lexsort((-y, qid))  # a file in the best order already
+    X, y = X[order], y[order]
+    X[:, 1] = qid
+    found = GAS(c=0.5).fit(X, y, qid=qid)
+    assert found.importance_[1] == 1.0
+    assert found.selection_order_[-1] == 1
+
+
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     X, y, qid = rng.random((9000, 60)).round(2), rng.random(9000), np.arange(9000) // 30

@@ -22,7 +22,10 @@ def test_scores_are_those_of_evaluate(problem: Problem) -> None:
             both = [evaluate(y, d * X[:, j], qid, measures=[measure])[measure] for d in (1, -1)]
             np.testing.assert_allclose(score, sign * max(sign * b for b in both), rtol=1e-12)
             np.testing.assert_allclose(score, both[0 if direction > 0 else 1], rtol=1e-12)
-        gains = sign * found.scores_[found.selection_order_]
+        constant = [j for j in range(X.shape[1]) if all(np.ptp(X[qid == q, j]) == 0 for q in qid)]
+        order = found.selection_order_.tolist()
+        assert order[len(order) - len(constant) :] == constant
+        gains = sign * found.scores_[order[: len(order) - len(constant)]]
         assert np.isnan(gains).all() or (np.diff(gains) <= 0).all()
 
 
