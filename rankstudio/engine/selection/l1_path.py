@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.querywise import Grouped
+from rankstudio.engine.selection.homotopy import lasso_path
 from rankstudio.engine.selection.path import PathSelector
 
 Floats = NDArray[np.float64]
@@ -20,9 +19,9 @@ class L1Path(PathSelector):
 
     The lasso minimises ||y^ - X^ w||² / 2 + α ||w||_1, pairwise least squares with a penalty on the absolute
     weights (^ is centring inside each query). Its exact path over all α comes from least angle regression
-    (Efron et al. 2004) on the Gram matrix. A feature's place is that of the greatest α from which on it was
-    first in the model, even if it left it again. Features the path never takes in come last, in the order
-    of their columns.
+    (Efron et al. 2004) on the Gram matrix. A feature's place is that of the greatest α at which it came
+    into the model, even if it left it again. Features the path never takes in, among them combinations of
+    those that are in the model already, come last in the order of their columns.
 
     Parameters
     ----------
@@ -39,13 +38,13 @@ class L1Path(PathSelector):
     alphas_ : ndarray of shape (n,)
         The α at which each feature first comes in, NaN where it never does.
     lasso_alphas_ : ndarray of shape (t,)
-        The knots of the path, falling.
+        The knots of the path, falling; it ends with the one after the k-th feature came in.
     lasso_coefs_ : ndarray of shape (t, n)
         The lasso's weights at the knots, for the features as they are.
 
     Notes
     -----
-    O(mn² + tn²) for m documents, n features and t knots. The attributes of the path are those of
+    O(mn² + t(n² + k³)) for m documents, n features and t knots. The attributes of the path are those of
     :class:`rankstudio.engine.selection.path.PathSelector`.
     """
 
@@ -71,31 +70,12 @@ class L1Path(PathSelector):
         length = np.sqrt(np.diag(gram))
         used = np.flatnonzero(length > 0)
         scale = length[used] if self.scaling == "unit" else np.ones(used.size)
-        alphas, coefs = _lasso_path(gram[np.ix_(used, used)] / np.outer(scale, scale), right[used] / scale)
+        alphas, coefs, entered = lasso_path(
+            gram[np.ix_(used, used)] / np.outer(scale, scale), right[used] / scale, k
+        )
         self.lasso_alphas_ = alphas
         self.lasso_coefs_ = np.zeros((alphas.size, length.size))
         self.lasso_coefs_[:, used] = coefs / scale
         self.alphas_ = np.full(length.size, np.nan)
-        entered = self.lasso_coefs_ != 0
-        for j in np.flatnonzero(entered.any(axis=0)):
-            # At a knot a feature that comes in still has weight 0; it has one at the next.
-            self.alphas_[j] = alphas[max(int(np.argmax(entered[:, j])) - 1, 0)]
+        self.alphas_[used] = entered
         return np.argsort(-np.nan_to_num(self.alphas_, nan=-1.0), kind="stable")[:k].astype(np.int64)
-
-
-def _lasso_path(gram: Floats, right: Floats) -> tuple[Floats, Floats]:
-    """Return the knots (t,) and the weights there (t, n); where nothing correlates one knot without any."""
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
-    from sklearn.linear_model import lars_path_gram  # noqa: PLC0415 - slow to import
-
-    largest, greatest = float(np.diag(gram).max(initial=0.0)), float(np.abs(right).max(initial=0.0))
-    if greatest == 0.0:
-        return np.zeros(1), np.zeros((1, right.size))
-    with warnings.catch_warnings():
-        # Of features that are combinations of others: they are dropped, as they should be.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        # Its tolerances are absolute: they mean the same for all data once these two are 1.
-        alphas, _, coefs = lars_path_gram(
-            Xy=right / greatest, Gram=gram / largest, n_samples=1, method="lasso", alpha_min=0.0
-        )
-    return alphas * greatest, coefs.T * (greatest / largest)

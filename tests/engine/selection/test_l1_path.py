@@ -12,8 +12,8 @@ from rankstudio.engine import L1Path
 from rankstudio.engine.errors import ParameterError
 
 
-@settings(max_examples=40)
-@given(problems())
+@settings(max_examples=150)
+@given(problems(most_features=9))
 def test_every_knot_is_an_optimum(problem: Problem) -> None:
     X, y, qid, _ = problem
     found = L1Path(scaling="none").fit(X, y, qid=qid)
@@ -50,6 +50,14 @@ def test_features_come_in_the_order_of_the_falling_penalty() -> None:
     for j, alpha in first_seen.items():
         assert alpha <= found.alphas_[j] * (1 + 1e-6)
         assert alpha >= found.alphas_[j] * 0.97
+
+
+def test_the_path_ends_after_k_features() -> None:
+    X, y, qid = ranking_problem()
+    full, short = L1Path().fit(X, y, qid=qid), L1Path(2).fit(X, y, qid=qid)
+    assert short.selection_order_.tolist() == full.selection_order_.tolist()[:2]
+    assert (short.lasso_alphas_ == full.lasso_alphas_[: short.lasso_alphas_.size]).all()
+    assert np.isfinite(short.alphas_).sum() == 2
 
 
 def test_unit_scaling_does_not_see_scales() -> None:
