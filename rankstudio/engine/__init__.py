@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.selection.elimination import RecursiveElimination
     from rankstudio.engine.selection.expected_divergence import ExpectedDivergence
     from rankstudio.engine.selection.fsbfs import FSBFS
+    from rankstudio.engine.selection.fsmrank import FSMRank
+    from rankstudio.engine.selection.fsmsvm import FSMSVM
     from rankstudio.engine.selection.gas import GAS
     from rankstudio.engine.selection.greedy_rankrls import GreedyRankRLS
     from rankstudio.engine.selection.l1_path import L1Path
@@ -33,6 +35,8 @@ _HOMES = {
     "CoordinateAscent": "learners.coordinate_ascent",
     "ExpectedDivergence": "selection.expected_divergence",
     "FSBFS": "selection.fsbfs",
+    "FSMRank": "selection.fsmrank",
+    "FSMSVM": "selection.fsmsvm",
     "Fold": "data.dataset",
     "FoldedDataset": "data.dataset",
     "GAS": "selection.gas",
@@ -53,10 +57,12 @@ _HOMES = {
 
 __all__ = [
     "FSBFS",
+    "FSMSVM",
     "GAS",
     "AdaRank",
     "CoordinateAscent",
     "ExpectedDivergence",
+    "FSMRank",
     "Fold",
     "FoldedDataset",
     "GreedyRankRLS",

@@ -21,7 +21,7 @@ _SMALL = 256  # features up to which one thread decomposes that matrix
 _LINE_STEPS = 40  # evaluations of a line search at most; one or two are usual
 _ROUNDING = 1e-12  # of the loss at w = 0: a gap below it is all rounding
 _WIDEST = 2.0  # smoothing of the hinge at first: at w = 0 every pair is in the middle of it
-_NARROWEST = 1e-9  # smoothing of the hinge, beside its margin of 1
+_NARROWEST = 1e-8  # beside its margin of 1; sums over pairs are divided by it, with their rounding
 
 
 @dataclass(frozen=True, eq=False)

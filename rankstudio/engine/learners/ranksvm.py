@@ -131,8 +131,8 @@ class RankSVM(LinearRanker):
         self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number
         if not last.converged:
             warnings.warn(
-                f"RankSVM stopped after {self.n_iter_} iterations with a duality gap of {self.gap_:.3g} at an "
-                f"objective of {self.objective_:.6g}; max_iter is {self.max_iter}, tol {self.tol:g}.",
+                f"RankSVM stopped after {self.n_iter_} iterations with a duality gap of {self.gap_:.3g} at "
+                f"an objective of {self.objective_:.6g}; max_iter is {self.max_iter}, tol {self.tol:g}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

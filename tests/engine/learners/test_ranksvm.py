@@ -49,7 +49,7 @@ def test_hinge_reaches_the_minimum_on_explicit_pairs(problem: Problem, exponent:
     assert fitted.objective_ == pytest.approx(reached, rel=1e-9, abs=1e-12)
     assert reached <= above * (1 + 1e-6) + 1e-12
     assert reached >= below * (1 - 1e-9) - 1e-12
-    assert fitted.objective_ - fitted.gap_ <= above * (1 + 1e-9) + 1e-12
+    assert fitted.objective_ - fitted.gap_ <= above * (1 + 1e-7) + 1e-12
 
 
 def ranking(m: int, n: int, queries: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
