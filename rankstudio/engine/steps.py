@@ -39,3 +39,19 @@ class Step:
     criterion: float
     candidates: Floats
     before: float = field(default=nan, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration(Step):
+    """One iteration of an optimiser that knows how far it is from the minimum at most.
+
+    Attributes
+    ----------
+    gap : float
+        Duality gap: the criterion is at most this much above its minimum.
+    converged : bool
+        Whether that is close enough for the optimiser to stop.
+    """
+
+    gap: float
+    converged: bool

@@ -1,0 +1,256 @@
+"""Compiled sweeps over the sorted scores of each query that add up over its pairs without listing them.
+
+A pair is (i, j) with y_i > y_j in one query; it is violated where s_i - s_j < margin. With the documents of
+a query sorted by score, those that violate with document k are a suffix (as the less relevant one) or a
+prefix (as the more relevant one) of the sorted documents, and both grow along the sweep. What is left is
+"how much of what was added has a lower label", which running sums answer for few labels and a Fenwick tree
+for many.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.jit import inlined, kernel, reordered
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SORTED = 200  # documents above which a query comes in sorted: NumPy's vector instructions sort it faster
+_SHORT = 80  # documents up to which insertion beats quicksort, all the more as the order is nearly right
+_FEW = 8  # labels up to which running sums beat a tree
+
+
+@inlined
+def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
+    """Add a value at a level."""
+    if n_levels <= _FEW:
+        for above in range(level + 1, n_levels):
+            sums[above] += value
+    else:
+        i = level + 1
+        while i <= n_levels:
+            sums[i] += value
+            i += i & -i
+
+
+@inlined
+def _below(sums: Floats, n_levels: int, level: int) -> float:
+    """Return the sum of what was added at lower levels."""
+    if n_levels <= _FEW:
+        return float(sums[level])
+    total = 0.0
+    i = level
+    while i > 0:
+        total += sums[i]
+        i -= i & -i
+    return total
+
+
+@inlined
+def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
+    """Add one document and its score at a level; ``sums`` holds numbers and sums side by side."""
+    if n_levels <= _FEW:
+        for above in range(level + 1, n_levels):
+            sums[above, 0] += 1.0
+            sums[above, 1] += score
+    else:
+        i = level + 1
+        while i <= n_levels:
+            sums[i, 0] += 1.0
+            sums[i, 1] += score
+            i += i & -i
+
+
+@inlined
+def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
+    """Return the number of documents at lower levels and the sum of their scores."""
+    if n_levels <= _FEW:
+        return sums[level, 0], sums[level, 1]
+    number = total = 0.0
+    i = level
+    while i > 0:
+        number += sums[i, 0]
+        total += sums[i, 1]
+        i -= i & -i
+    return number, total
+
+
+@inlined
+def _sort(scores: Floats, order: Ints, begin: int, end: int, values: Floats) -> None:
+    """Put ``order[begin:end]`` in ascending order of score, unless it is long and comes in sorted.
+
+    ``values`` receives the sorted scores.
+    """
+    if end - begin > SORTED:
+        for k in range(begin, end):
+            values[k - begin] = scores[order[k]]
+        return
+    if end - begin > _SHORT:
+        rows = order[begin:end].copy()
+        order[begin:end] = rows[np.argsort(scores[rows])]
+    for k in range(end - begin):
+        row = order[begin + k]
+        score = scores[row]
+        place = k
+        while place > 0 and values[place - 1] > score:
+            values[place] = values[place - 1]
+            order[begin + place] = order[begin + place - 1]
+            place -= 1
+        values[place] = score
+        order[begin + place] = row
+
+
+@kernel
+def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints) -> None:
+    """Count through the distinct labels of each query from 0 up: O(m log m)."""
+    for q in range(ptr.size - 1):
+        begin, end = ptr[q], ptr[q + 1]
+        order = np.argsort(y[begin:end])
+        current = 0
+        for k in range(end - begin):
+            if k > 0 and y[begin + order[k]] > y[begin + order[k - 1]]:
+                current += 1
+            level[begin + order[k]] = current
+        n_levels[q] = current + 1
+
+
+@kernel
+def arrange(
+    scores: Floats, ptr: Ints, margin: float, first: int, last: int, order: Ints, start: Ints, stop: Ints
+) -> None:
+    """Sort queries first … last - 1, and find who is within the margin.
+
+    For the document at sorted place k, the places from ``start[k]`` on hold the documents j with
+    s_k - s_j < margin, and the places before ``stop[k]`` those with s_j - s_k < margin. Both come from the
+    same rounded difference, so a pair is in both or in none.
+    """
+    values = np.empty(np.diff(ptr[first : last + 1]).max())
+    for q in range(first, last):
+        begin, end = ptr[q], ptr[q + 1]
+        _sort(scores, order, begin, end, values)
+        size = end - begin
+        low = high = 0
+        for k in range(size):
+            score = values[k]
+            while low < size and score - values[low] >= margin:
+                low += 1
+            start[begin + k] = begin + low
+            while high < size and values[high] - score < margin:
+                high += 1
+            stop[begin + k] = begin + high
+
+
+@kernel
+def violations(
+    scores: Floats,
+    ptr: Ints,
+    level: Ints,
+    n_levels: Ints,
+    order: Ints,
+    start: Ints,
+    stop: Ints,
+    first: int,
+    last: int,
+    counts: Floats,
+    sums: Floats,
+) -> None:
+    """Count each document's violated pairs and add up its partners' scores.
+
+    Row 0 of the results is over the less relevant partners, row 1 over the more relevant ones.
+    """
+    tree = np.empty((n_levels[first:last].max() + 1, 2))
+    for q in range(first, last):
+        begin, end = ptr[q], ptr[q + 1]
+        n = n_levels[q]
+        tree[: n + 1] = 0.0
+        place = end
+        for k in range(end - 1, begin - 1, -1):
+            while place > start[k]:
+                place -= 1
+                row = order[place]
+                _add_both(tree, n, level[row], scores[row])
+            row = order[k]
+            counts[0, row], sums[0, row] = _both_below(tree, n, level[row])
+        tree[: n + 1] = 0.0
+        place = begin
+        for k in range(begin, end):
+            while place < stop[k]:
+                row = order[place]
+                _add_both(tree, n, n - 1 - level[row], scores[row])
+                place += 1
+            row = order[k]
+            counts[1, row], sums[1, row] = _both_below(tree, n, n - 1 - level[row])
+
+
+@kernel
+def laplacian(
+    values: Floats,
+    degrees: Floats,
+    ptr: Ints,
+    level: Ints,
+    n_levels: Ints,
+    order: Ints,
+    start: Ints,
+    stop: Ints,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """Compute each document's degree times its value minus the sum of its partners' values."""
+    tree = np.empty(n_levels[first:last].max() + 1)
+    for q in range(first, last):
+        begin, end = ptr[q], ptr[q + 1]
+        n = n_levels[q]
+        tree[: n + 1] = 0.0
+        place = end
+        for k in range(end - 1, begin - 1, -1):
+            while place > start[k]:
+                place -= 1
+                row = order[place]
+                _add(tree, n, level[row], values[row])
+            row = order[k]
+            out[row] = degrees[row] * values[row] - _below(tree, n, level[row])
+        tree[: n + 1] = 0.0
+        place = begin
+        for k in range(begin, end):
+            while place < stop[k]:
+                row = order[place]
+                _add(tree, n, n - 1 - level[row], values[row])
+                place += 1
+            row = order[k]
+            out[row] -= _below(tree, n, n - 1 - level[row])
+
+
+@reordered
+def multiply(X: Floats, w: Floats, first: int, last: int, out: Floats) -> None:
+    """Compute rows first … last - 1 of Xw."""
+    for i in range(first, last):
+        value = 0.0
+        for j in range(w.size):
+            value += X[i, j] * w[j]
+        out[i] = value
+
+
+@reordered
+def weigh(X: Floats, weights: Floats, first: int, last: int, out: Floats) -> None:
+    """Compute the sum of rows first … last - 1, each times its weight."""
+    out[:] = 0.0
+    whole = first + (last - first) // 4 * 4
+    for i in range(first, whole, 4):
+        a, b, c, d = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        for j in range(out.size):
+            out[j] += a * X[i, j] + b * X[i + 1, j] + c * X[i + 2, j] + d * X[i + 3, j]
+    for i in range(whole, last):
+        for j in range(out.size):
+            out[j] += weights[i] * X[i, j]
+
+
+@reordered
+def dot(a: Floats, b: Floats) -> float:
+    """Compute a'b on this thread: BLAS would wake threads of its own for each of many short products."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total

@@ -1,0 +1,140 @@
+"""FSMSVM: features chosen by FSMRank, weights by RankSVM (Lai et al. 2013, section IV.D)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.estimator import LinearRanker, between, positive
+from rankstudio.engine.querywise import Grouped
+from rankstudio.engine.selection.fsmrank import FSMRank
+from rankstudio.engine.steps import Step
+from rankstudio.engine.threads import pool
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_TOL = 1e-6  # duality gap of a refitted model beside its objective
+_MAX_ITER = 1000
+
+
+class FSMSVM(LinearRanker):
+    """Order the features by FSMRank's weights and refit RankSVM, squared hinge, on the first k.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many features to select at most, k; all that FSMRank gives a weight where it is not given, and
+        never more than those.
+    C : float, default 1.0
+        Of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
+    lambda1, lambda2 : float, default 0.1 and 1e-4
+        Of FSMRank, as are the parameters that follow.
+    importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
+    similarity : {"pearson", "kendall", "none"}, default "pearson"
+    project : bool, default False
+    tol : float, default 1e-4
+    max_iter : int, default 400
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        RankSVM's weights with all selected features, 0 for the others.
+    support_ : ndarray of shape (n,), bool
+        Which features are selected.
+    selection_order_ : ndarray of shape (k,)
+        Their 0-based columns, the greatest weight of FSMRank first.
+    criterion_path_ : ndarray of shape (k,)
+        RankSVM's objective after each step; it falls with every feature.
+    coef_path_ : ndarray of shape (k, n)
+        The model after each step.
+
+    Notes
+    -----
+    FSMRank's cost, then a few times O(mk + m log m) for the model with k features of m documents.
+    """
+
+    support_: NDArray[np.bool_]
+    selection_order_: Ints
+    criterion_path_: Floats
+    coef_path_: Floats
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        C: float = 1.0,
+        lambda1: float = 0.1,
+        lambda2: float = 1e-4,
+        importance: str = "pearson",
+        similarity: str = "pearson",
+        project: bool = False,
+        tol: float = 1e-4,
+        max_iter: int = 400,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.C = C
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.importance = importance
+        self.similarity = similarity
+        self.project = project
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
+
+    def learn(self, data: Grouped) -> Iterator[Step]:
+        """Yield one step a selected feature: RankSVM with it and all before it.
+
+        Where FSMRank leaves every weight at 0, the one step is the model without a feature.
+        """
+        n = data.X.shape[1]
+        C = positive("C", self.C)
+        wanted = n if self.n_features_to_select is None else self.n_features_to_select
+        wanted = between("n_features_to_select", wanted, 1, n)
+        *_, last = self._fsmrank().learn(data)
+        order = last.selected[:wanted]
+        from rankstudio.engine.newton import minimise_squared_hinge  # noqa: PLC0415 - numba
+        from rankstudio.engine.pairs import LinearPairs, Pairs  # noqa: PLC0415
+
+        with pool() as (executor, _):
+            pairs = Pairs(data.y, data.ptr, executor)
+            if not order:
+                yield Step(1, (), np.zeros(n), C * pairs.n_pairs, np.empty(0))
+            for k in range(1, len(order) + 1):
+                chosen = list(order[:k])
+                problem = LinearPairs(np.ascontiguousarray(data.centred[0][:, chosen]), pairs)
+                *_, now = minimise_squared_hinge(problem, C, _TOL, _MAX_ITER)
+                coef = np.zeros(n)
+                coef[chosen] = now.w
+                yield Step(k, tuple(chosen), coef, now.objective, np.empty(0))
+
+    def _fsmrank(self) -> FSMRank:
+        return FSMRank(
+            lambda1=self.lambda1,
+            lambda2=self.lambda2,
+            importance=self.importance,
+            similarity=self.similarity,
+            project=self.project,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+
+    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+        self.selection_order_ = np.array(taken[-1].selected, dtype=np.int64)
+        self.support_ = np.zeros(data.X.shape[1], dtype=bool)
+        self.support_[self.selection_order_] = True
+        self.criterion_path_ = np.array([step.criterion for step in taken])
+        self.coef_path_ = np.array([step.coef for step in taken])
+
+    def get_support(self, indices: bool = False) -> NDArray[np.bool_] | Ints:
+        """Return the mask of the selected features, or their columns in ascending order."""
+        return np.flatnonzero(self.support_) if indices else self.support_
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Return the selected columns of X, in ascending order, shape (m, k)."""
+        selected: Floats = np.asarray(X, dtype=np.float64)[:, self.support_]
+        return selected

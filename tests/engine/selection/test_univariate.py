@@ -1,0 +1,80 @@
+"""Features one at a time: the measures of ``evaluate``, and mutual information from its definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from ordering import check_conventions, ranking_problem
+from sklearn.metrics import mutual_info_score
+from strategies import Problem, problems
+
+from rankstudio.engine import MutualInformation, SingleFeatureRanking, evaluate
+from rankstudio.engine.errors import ParameterError
+
+
+@settings(max_examples=30)
+@given(problems())
+def test_scores_are_those_of_evaluate(problem: Problem) -> None:
+    X, y, qid, _ = problem
+    y = np.clip(np.round(y), 0, 2)
+    for measure, sign in (("NDCG@3", 1), ("MAP", 1), ("Disagreement", -1)):
+        found = SingleFeatureRanking(measure=measure).fit(X, y, qid=qid)
+        for j, (score, direction) in enumerate(zip(found.scores_, found.directions_, strict=True)):
+            both = [evaluate(y, d * X[:, j], qid, measures=[measure])[measure] for d in (1, -1)]
+            np.testing.assert_allclose(score, sign * max(sign * b for b in both), rtol=1e-12)
+            np.testing.assert_allclose(score, both[0 if direction > 0 else 1], rtol=1e-12)
+        constant = [j for j in range(X.shape[1]) if all(np.ptp(X[qid == q, j]) == 0 for q in qid)]
+        order = found.selection_order_.tolist()
+        assert order[len(order) - len(constant) :] == constant
+        gains = sign * found.scores_[order[: len(order) - len(constant)]]
+        assert np.isnan(gains).all() or (np.diff(gains) <= 0).all()
+
+
+def test_a_feature_that_ranks_from_below_is_found_only_in_both_directions() -> None:
+    X, y, qid = ranking_problem()
+    X[:, 4] *= -1
+    assert SingleFeatureRanking().fit(X, y, qid=qid).selection_order_[0] == 4
+    found = SingleFeatureRanking(direction="descending").fit(X, y, qid=qid)
+    assert found.selection_order_[0] != 4
+    assert (found.directions_ == 1).all()
+
+
+@settings(max_examples=30)
+@given(problems())
+def test_mutual_information_is_that_of_the_bins(problem: Problem) -> None:
+    X, y, qid, _ = problem
+    y = np.round(y)
+    found = MutualInformation(n_bins=4).fit(X, y, qid=qid)
+    for j, score in enumerate(found.scores_):
+        ordered = np.sort(X[:, j])
+        edges = {ordered[int(np.ceil((len(ordered) - 1) * q))] for q in (0.25, 0.5, 0.75)}
+        bins = [sum(edge < value for edge in edges) for value in X[:, j]]
+        assert score == pytest.approx(max(0.0, mutual_info_score(y, bins)), abs=1e-12)
+
+
+def test_mutual_information_of_known_cases() -> None:
+    y = np.tile([0.0, 1.0], 50)
+    X = np.column_stack((y, np.ones(100), 1 - y))
+    found = MutualInformation().fit(X, y)
+    np.testing.assert_allclose(found.scores_, [np.log(2), 0.0, np.log(2)], atol=1e-15)
+    assert found.selection_order_.tolist() == [0, 2, 1]
+
+
+@pytest.mark.parametrize("selector", [SingleFeatureRanking, MutualInformation])
+def test_conventions(selector: type) -> None:
+    check_conventions(selector(n_features_to_select=2))
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        (SingleFeatureRanking(measure="ERR"), "measure: expected one of MAP"),
+        (SingleFeatureRanking(direction="up"), "direction: expected best or descending, got 'up'"),
+        (SingleFeatureRanking(convention="x"), "convention: expected one of letor4"),
+        (SingleFeatureRanking(regularization=0), "regularization: expected a finite number greater than 0"),
+        (MutualInformation(n_bins=1), "n_bins: expected a whole number from 2 to 1000, got 1"),
+        (MutualInformation(7), "n_features_to_select: expected a whole number from 1 to 6, got 7"),
+    ],
+)
+def test_bad_parameters_are_refused(selector: SingleFeatureRanking, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        selector.fit(*ranking_problem()[:2])
