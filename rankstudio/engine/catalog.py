@@ -237,6 +237,19 @@ _LAMBDA = Parameter(
     open_low=True,
 )
 
+_SIZE = Parameter(
+    name="n_features_to_select",
+    label="features k",
+    kind=Kind.INTEGER,
+    default=None,
+    help="How many features to select at most; every size up to it is a candidate model.",
+    symbol="k",
+    source="Pahikkala et al. 2010, Algorithm 1",
+    option="--features",
+    low=1,
+    none_label="all",
+)
+
 CATALOG: tuple[Method, ...] = (
     Method(
         key="greedy-rankrls",
@@ -252,18 +265,7 @@ CATALOG: tuple[Method, ...] = (
         estimator="rankstudio.engine.selection.greedy_rankrls:GreedyRankRLS",
         parameters=(
             _LAMBDA,
-            Parameter(
-                name="n_features_to_select",
-                label="features k",
-                kind=Kind.INTEGER,
-                default=None,
-                help="How many features to select at most; every size up to it is a candidate model.",
-                symbol="k",
-                source="Pahikkala et al. 2010, Algorithm 1",
-                option="--features",
-                low=1,
-                none_label="all",
-            ),
+            _SIZE,
             Parameter(
                 name="pinned",
                 label="pinned",
@@ -312,6 +314,89 @@ CATALOG: tuple[Method, ...] = (
         criterion="leave-query-out error per document",
         estimator="rankstudio.engine.learners.rankrls:RankRLS",
         parameters=(_LAMBDA,),
+    ),
+    Method(
+        key="rfe",
+        label="Recursive elimination",
+        family="selector",
+        citation="Guyon et al. 2002",
+        title="Gene selection for cancer classification using support vector machines",
+        summary=(
+            "Learns RankRLS with all features, drops the one with the smallest weight, and learns again: the "
+            "last one left is the first of the path."
+        ),
+        criterion="leave-query-out error per document",
+        estimator="rankstudio.engine.selection.elimination:RecursiveElimination",
+        parameters=(
+            _LAMBDA,
+            _SIZE,
+            Parameter(
+                name="importance",
+                label="importance",
+                kind=Kind.CHOICE,
+                default="weight",
+                help=(
+                    "The smallest is dropped: the weight itself, for features on one scale, or the weight "
+                    "times the feature's deviation inside queries, for features on scales of their own."
+                ),
+                source="Guyon et al. 2002, section 4",
+                option="--importance",
+                choices=(("weight", "weight"), ("scaled", "weight × deviation")),
+            ),
+        ),
+    ),
+    Method(
+        key="l1-path",
+        label="L1 path",
+        family="selector",
+        citation="Efron et al. 2004",
+        title="Least angle regression",
+        summary=(
+            "Takes features in the order in which the lasso gives them a weight as its penalty falls; "
+            "RankRLS ranks with them."
+        ),
+        criterion="leave-query-out error per document",
+        estimator="rankstudio.engine.selection.l1_path:L1Path",
+        parameters=(
+            _LAMBDA,
+            _SIZE,
+            Parameter(
+                name="scaling",
+                label="scaling",
+                kind=Kind.CHOICE,
+                default="unit",
+                help="Whether the lasso sees every feature at the same length, or features as they are.",
+                option="--scaling",
+                choices=(("unit", "unit length"), ("none", "as they are")),
+            ),
+        ),
+    ),
+    Method(
+        key="mutual-information",
+        label="Mutual information",
+        family="selector",
+        citation="Guyon and Elisseeff 2003",
+        title="An introduction to variable and feature selection",
+        summary=(
+            "Takes features in the order of the information that their values, put into bins, have on the "
+            "labels, each for itself; RankRLS ranks with them."
+        ),
+        criterion="leave-query-out error per document",
+        estimator="rankstudio.engine.selection.univariate:MutualInformation",
+        parameters=(
+            _LAMBDA,
+            _SIZE,
+            Parameter(
+                name="n_bins",
+                label="bins",
+                kind=Kind.INTEGER,
+                default=10,
+                help="Bins of about equally many documents that a feature's values are put into.",
+                option="--bins",
+                low=2,
+                high=1000,
+            ),
+        ),
     ),
 )
 

@@ -21,6 +21,7 @@ _ON_DATA = (
 def enabled_commands(models: Models) -> dict[str, bool]:
     """Return for each command that depends on what is open and what works whether it can be carried out."""
     there, model = models.study.dataset is not None, models.current.model is not None
+    pins = model and "pinned" in models.study.plan.parameters
     current, loading, undo = models.runs.current, models.loader.busy, models.study.undo
     paused = current is not None and current.state is RunState.PAUSED
     return {
@@ -32,6 +33,6 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "cancel_load": loading,
         "undo": undo.canUndo(),
         "redo": undo.canRedo(),
-        "pin": model,
-        "ban": model,
+        "pin": pins,
+        "ban": pins,
     }

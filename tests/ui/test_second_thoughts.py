@@ -162,3 +162,15 @@ def test_a_plan_that_is_none_changes_nothing(window: MainWindow, tmp_path: Path)
     window.open_path(str(tmp_path / "plan.toml"))
     assert window.notice.text().endswith("plan.toml: data: expected a text, got 3.")
     assert window.study.plan is before
+
+
+def test_a_method_without_pins_offers_none(window: MainWindow) -> None:
+    finish(window)
+    assert window.commands["pin"].isEnabled()
+    window.study.set_parameters("l1-path", {"regularization": (1.0,)})
+    finish(window)
+    assert window.runs.records[-1].state is RunState.DONE
+    assert not window.commands["pin"].isEnabled()
+    features = window.places.inspect.features
+    assert not features._pin.isEnabled()
+    assert not any(action.isEnabled() for action in features.table.row_actions(features.table.current()))

@@ -127,6 +127,7 @@ class FeaturesPanel(Panel):
         self._ban = self._tool(
             "ban", "B", "Ban the selected feature, or allow it again (B)", self._toggle_ban
         )
+        self._pins = False  # whether the path's method knows pinned and banned features
         self._lay_out()
         self.table.chosen.connect(self._on_chosen)
         self.table.cellClicked.connect(self._on_clicked)
@@ -161,6 +162,7 @@ class FeaturesPanel(Panel):
         self._make_room()
         # A ranker takes all at once: then no row is the chosen one, and the table begins at its first.
         self._stepwise = len(path.steps) > 1
+        self._pins = "pinned" in path.unit.parameters
         if (chosen_k, order) != (self._k, self._order) or self.table.current() is None:
             self._k, self._order = chosen_k, order
             self._mark(rows)
@@ -258,13 +260,13 @@ class FeaturesPanel(Panel):
         ):
             action = QAction(icon(self._theme, name), text, self.table)
             action.triggered.connect(act)
+            action.setEnabled(self._pins)
             made.append(action)
         return made
 
     def _update_tools(self) -> None:
-        there = self.table.current() is not None
         for button in (self._pin, self._ban):
-            button.setEnabled(there)
+            button.setEnabled(self._pins and self.table.current() is not None)
 
     @Slot(object)
     def _on_chosen(self, row: FeatureRow) -> None:
@@ -283,11 +285,11 @@ class FeaturesPanel(Panel):
     @Slot()
     def _toggle_pin(self) -> None:
         row = self.table.current()
-        if row is not None:
+        if row is not None and self._pins:
             self.pinToggled.emit(row.feature_id)
 
     @Slot()
     def _toggle_ban(self) -> None:
         row = self.table.current()
-        if row is not None:
+        if row is not None and self._pins:
             self.banToggled.emit(row.feature_id)
