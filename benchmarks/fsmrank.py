@@ -24,7 +24,7 @@ from rankstudio.engine.selection.importance import importance, nearest_positive_
 from rankstudio.engine.threads import pool
 
 LAMBDA1, LAMBDA2 = 0.1, 1e-4
-SHARES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
+SHARES = (1e-1, 1e-2, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 MOST_SECONDS = 15.0
 
 

@@ -117,7 +117,7 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
             new_scores = objective.scores(new)
             value = objective.smooth(new, new_scores)[0]
             step = new - z
-            allowance = 1e-15 * abs(value_z)  # rounding is no reason to shorten the steps
+            allowance = _rounding(scores_z) + _rounding(new_scores)
             if value <= value_z + float(g @ step) + 0.5 * lipschitz * float(step @ step) + allowance:
                 break
             lipschitz *= _GROWTH
@@ -130,6 +130,15 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
         push = (last - 1.0) / alpha
         z, scores_z = new + push * (new - w), new_scores + push * (new_scores - scores)
         w, scores = new, new_scores
+
+
+def _rounding(scores: Floats) -> float:
+    """Return a bound on the rounding of φ, a mean over pairs of squares as large as the scores' squares.
+
+    Rounding is no reason to shorten the steps: without this the line search never ends near the minimum.
+    """
+    largest = max(float(scores.max()), -float(scores.min()))
+    return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + largest) ** 2
 
 
 def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent]:

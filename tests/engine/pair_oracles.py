@@ -38,16 +38,22 @@ def least_squared_hinge(D: np.ndarray, C: float) -> float:
     return float(minimize(value, np.zeros(D.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-10}).fun)
 
 
-def least_hinge(D: np.ndarray, C: float) -> tuple[float, float]:
-    """Bounds on the minimum of the objective, from above and below, by a general optimiser on its dual."""
-    if not len(D):
-        return 0.0, 0.0
-
-    def value(a: np.ndarray) -> tuple[float, np.ndarray]:
-        w = a @ D
-        return 0.5 * w @ w - a.sum(), D @ w - 1.0
-
-    start = np.full(len(D), 0.5 * C)
-    options = {"ftol": 1e-15, "gtol": 1e-12, "maxiter": 20_000, "maxfun": 100_000, "maxcor": 30}
-    found = minimize(value, start, jac=True, method="L-BFGS-B", bounds=[(0.0, C)] * len(D), options=options)
-    return hinge_objective(D, C, found.x @ D), -float(found.fun)
+def least_hinge(D: np.ndarray, C: float) -> float:
+    """Minimum of the objective, by a general optimiser on its smooth form with a slack for every pair."""
+    p, n = D.shape
+    if p == 0:
+        return 0.0
+    constraints = {
+        "type": "ineq",
+        "fun": lambda v: np.concatenate((D @ v[:n] - 1.0 + v[n:], v[n:])),
+        "jac": lambda v: np.block([[D, np.eye(p)], [np.zeros((p, n)), np.eye(p)]]),
+    }
+    found = minimize(
+        lambda v: (0.5 * v[:n] @ v[:n] + C * v[n:].sum(), np.concatenate((v[:n], np.full(p, C)))),
+        np.concatenate((np.zeros(n), np.ones(p))),
+        jac=True,
+        method="SLSQP",
+        constraints=[constraints],
+        options={"ftol": 1e-13, "maxiter": 500},
+    )
+    return hinge_objective(D, C, found.x[:n])

@@ -45,11 +45,12 @@ def test_hinge_reaches_the_minimum_on_explicit_pairs(problem: Problem, exponent:
     C, D = 2.0**exponent, differences(X, y, qid)
     fitted = RankSVM(C=C, loss="hinge", solver=solver, tol=1e-7).fit(X, y, qid=qid)
     reached = hinge_objective(D, C, fitted.coef_)
-    above, below = least_hinge(D, C)
+    least = least_hinge(D, C)
     assert fitted.objective_ == pytest.approx(reached, rel=1e-9, abs=1e-12)
-    assert reached <= above * (1 + 1e-6) + 1e-12
-    assert reached >= below * (1 - 1e-9) - 1e-12
-    assert fitted.objective_ - fitted.gap_ <= above * (1 + 1e-7) + 1e-12
+    assert reached <= least * (1 + 1e-6) + 1e-12
+    # The oracle's minimum is from above, and less accurate than the gap.
+    assert least <= reached * (1 + 1e-4) + 1e-9
+    assert fitted.objective_ - fitted.gap_ <= least * (1 + 1e-7) + 1e-12
 
 
 def ranking(m: int, n: int, queries: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

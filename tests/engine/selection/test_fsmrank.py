@@ -65,10 +65,12 @@ def test_the_objective_reaches_the_minimum_on_explicit_pairs(
 ) -> None:
     X, y, qid, _ = problem
     least, convex = slow(problem, lambda1, lambda2)
+    convex |= lambda1 == 0
+    method = FSMRank(lambda1=lambda1, lambda2=lambda2, tol=1e-14, max_iter=20_000 if convex else 50)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IndefiniteSimilarityWarning)
-        fitted = FSMRank(lambda1=lambda1, lambda2=lambda2, tol=1e-14, max_iter=50_000).fit(X, y, qid=qid)
-    if convex or lambda1 == 0:
+        fitted = method.fit(X, y, qid=qid)
+    if convex:
         assert fitted.objective_ == pytest.approx(least, rel=1e-6, abs=1e-6)
     assert np.isfinite(fitted.coef_).all()
     constant = np.ptp(X, axis=0) == 0
@@ -246,3 +248,13 @@ def test_scikit_learn_conventions(method: FSMRank | FSMSVM) -> None:
 def test_bad_parameters_are_refused_with_name_range_and_value(method: FSMRank | FSMSVM, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         method.fit(np.eye(3), np.arange(3.0))
+
+
+def test_rounding_near_the_minimum_does_not_shorten_the_steps() -> None:
+    rng = np.random.default_rng(0)
+    X, qid = rng.random((12, 6)), np.repeat(np.arange(4), 3)
+    *_, last = FSMRank(lambda1=0.0, lambda2=1e-3, tol=1e-15, max_iter=3000).steps(
+        X, X @ rng.random(6), qid=qid
+    )
+    assert isinstance(last, FSMStep)
+    assert last.lipschitz < 1e3
