@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.querywise import Grouped, group
 from rankstudio.engine.scoring import linear_scores
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, Working
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +22,8 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     """Base of the methods that learn one weight a feature.
 
     A subclass writes :meth:`learn`, a generator of steps over grouped data. It knows no progress bar, no
-    thread and no callback: to cancel it is not to ask for the next step.
+    thread and no callback: to cancel it is not to ask for the next step. One that works long before a step
+    writes :meth:`work` instead, and gives signs of life in between.
     """
 
     coef_: Floats
@@ -30,7 +31,13 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
 
     def learn(self, data: Grouped) -> Iterator[Step]:
         """Yield one :class:`Step` a feature or iteration; the last one is the model."""
-        raise NotImplementedError
+        for step in self.work(data):
+            if isinstance(step, Step):
+                yield step
+
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
+        """Yield the steps of :meth:`learn`, and signs of life between those that take long."""
+        yield from self.learn(data)
 
     def n_steps(self, n_features: int) -> int:
         """Return how many steps :meth:`learn` takes at most on data with so many features."""

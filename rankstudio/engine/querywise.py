@@ -7,9 +7,10 @@ Gram matrix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,7 @@ from rankstudio.engine.errors import DatasetError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +34,16 @@ class Grouped:
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
         ``X = original_X[order]``; None where the rows stood together from the beginning.
+    validation : ndarray of shape (V, n) or None
+        Features of the validation documents, for methods that look at those too; never their labels.
     """
 
     X: Floats
     y: Floats
     ptr: Ints
     order: Ints | None = None
+    validation: Floats | None = None
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
@@ -48,6 +54,16 @@ class Grouped:
     def statistics(self) -> QueryStatistics:
         """Gram matrices of the centred data, made when they are first asked for."""
         return QueryStatistics.of(*self.centred, self.ptr)
+
+    def once(self, key: Hashable, find: Callable[[], Found]) -> Found:
+        """Return what was found out about these data under a key, found now where nobody has yet.
+
+        Settings that differ only in what does not matter here share it: a filter's order serves every λ.
+        """
+        if key not in self._known:
+            self._known[key] = find()
+        found: Found = self._known[key]
+        return found
 
     def in_original_order(self, values: Floats) -> Floats:
         """Return values per grouped row (m, …) in the order in which the rows were given."""

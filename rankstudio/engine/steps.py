@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import nan
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rankstudio.engine.scoring import linear_scores
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +34,12 @@ class Step:
     before : float
         The criterion before this step: that of the step before, in the first one that of the model that
         predicts nothing. NaN for a method that learns in one step, or has no criterion.
+    linear : bool
+        Class attribute: whether ``coef`` is the model. Where it is not, ``coef`` tells how much each feature
+        is used.
     """
+
+    linear: ClassVar[bool] = True
 
     number: int
     selected: tuple[int, ...]
@@ -39,6 +47,41 @@ class Step:
     criterion: float
     candidates: Floats
     before: float = field(default=nan, kw_only=True)
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n, m), C order
+            Features of the documents, one row a feature: ``np.ascontiguousarray(X.T)``.
+        known : ndarray of shape (m,), optional
+            What the step before gave for the same documents: a model that grows by addition goes on from
+            there.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The higher, the more relevant.
+        """
+        scores: Floats = linear_scores(columns, self.coef[None, :])[0]
+        return scores
+
+
+@dataclass(frozen=True)
+class Working:
+    """A sign of life between two steps, from a method whose next step takes long.
+
+    Attributes
+    ----------
+    what : str
+        "comparing features".
+    share : float
+        How much of that is done, 0 to 1.
+    """
+
+    what: str
+    share: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +45,8 @@ class BoostStep(Step):
         copy for each would take memory in the square of their number.
     """
 
+    linear: ClassVar[bool] = False
+
     history: Sequence[Threshold] = ()
 
     @property
@@ -51,19 +54,11 @@ class BoostStep(Step):
         """The weak rankers up to this round."""
         return tuple(self.history[: self.number])
 
-    def scores(self, columns: Floats) -> Floats:
-        """Score documents.
-
-        Parameters
-        ----------
-        columns : ndarray of shape (n, m)
-            Features of the documents, one row a feature.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
-        return _scores(columns, self.thresholds)
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        if known is None:
+            return _scores(columns, self.thresholds)
+        return known + _scores(columns, self.thresholds[-1:])
 
 
 def _scores(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:
