@@ -7,10 +7,10 @@ Gram matrix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,6 @@ from rankstudio.engine.errors import DatasetError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +35,9 @@ class Grouped:
         ``X = original_X[order]``; None where the rows stood together from the beginning.
     validation : ndarray of shape (V, n) or None
         Features of the validation documents, for methods that look at those too; never their labels.
+    remembered : dict
+        What methods found out about these data. Settings that differ only in what does not matter for it
+        share it: a filter's order serves every λ.
     """
 
     X: Floats
@@ -43,7 +45,7 @@ class Grouped:
     ptr: Ints
     order: Ints | None = None
     validation: Floats | None = None
-    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
@@ -54,16 +56,6 @@ class Grouped:
     def statistics(self) -> QueryStatistics:
         """Gram matrices of the centred data, made when they are first asked for."""
         return QueryStatistics.of(*self.centred, self.ptr)
-
-    def once(self, key: Hashable, find: Callable[[], Found]) -> Found:
-        """Return what was found out about these data under a key, found now where nobody has yet.
-
-        Settings that differ only in what does not matter here share it: a filter's order serves every λ.
-        """
-        if key not in self._known:
-            self._known[key] = find()
-        found: Found = self._known[key]
-        return found
 
     def in_original_order(self, values: Floats) -> Floats:
         """Return values per grouped row (m, …) in the order in which the rows were given."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from math import nan
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +67,19 @@ class Step:
         """
         scores: Floats = linear_scores(columns, self.coef[None, :])[0]
         return scores
+
+
+Value = TypeVar("Value")
+
+
+def finish(work: Generator[object, None, Value]) -> Value:
+    """Run a generator to its end, whatever it yields, and return its value."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
 
 
 @dataclass(frozen=True)

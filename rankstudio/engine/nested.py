@@ -44,7 +44,7 @@ def nested_models(data: Grouped, order: Ints, regularization: float) -> tuple[Fl
     times row i of L^-1 over i <= t, for all t at once. O(mk² + k sum_q min(|q|, k)²) time for queries of
     |q| documents, and O(mk) memory.
     """
-    from rankstudio.engine.selection._nested_kernel import nested_errors  # noqa: PLC0415 - numba
+    from rankstudio.engine._nested_kernel import nested_errors  # noqa: PLC0415 - numba
 
     X, y = data.centred
     X = np.ascontiguousarray(X[:, order])
