@@ -6,14 +6,14 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.progress import Progress
 from rankstudio.cli.tables import as_text
-from rankstudio.engine.catalog import CATALOG, Kind, Parameter
+from rankstudio.engine.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.events import FoldFinished
@@ -58,36 +58,50 @@ def register(commands: Any) -> None:
     where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
     what = parser.add_argument_group("method and choice")
-    what.add_argument("--method", choices=[m.key for m in CATALOG], help="method; greedy-rankrls by default")
+    what.add_argument(
+        "--method", choices=[m.key for m in methods()], help="method; greedy-rankrls by default"
+    )
+    rankers = [m.key for m in methods() if not m.selects]
+    what.add_argument(
+        "--judge", choices=rankers, help="what ranks with the selected features; the method's own model else"
+    )
     what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
     what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
     what.add_argument("--seed", type=int, help="for methods that draw random numbers; 0 by default")
     what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
-    parameters = parser.add_argument_group("parameters, from the catalog (see rankstudio methods)")
-    for option, owners in _options().items():
-        p = owners[0][1]
-        owned = "" if len(owners) == len(CATALOG) else f" ({', '.join(key for key, _ in owners)})"
-        parameters.add_argument(
-            option, dest=f"parameter_{p.name}", metavar=_metavar(p), help=_help(p) + owned
-        )
+    parameters = parser.add_argument_group("parameters of the method (see rankstudio methods)")
+    _add_options(parameters, methods(), "parameter_")
+    judged = parser.add_argument_group("parameters of the judge")
+    _add_options(judged, [m for m in methods() if not m.selects], "judge_parameter_", "--judge-")
     parser.set_defaults(run=run)
 
 
-def _options() -> dict[str, list[tuple[str, Parameter]]]:
-    """Return the options of all methods with the methods that have them."""
+def _add_options(group: Any, entries: Sequence[Method], dest: str, prefix: str = "--") -> None:
+    """Add the options of some methods, each once, with the methods that have it."""
     options: dict[str, list[tuple[str, Parameter]]] = {}
-    for entry in CATALOG:
+    for entry in entries:
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
-    return options
+    for option, owners in options.items():
+        p = owners[0][1]
+        whose = ", ".join(key for key, _ in owners)
+        group.add_argument(
+            f"{prefix}{option.removeprefix('--')}",
+            dest=f"{dest}{p.name}",
+            metavar=_METAVARS[p.kind],
+            help=f"{p.label}: {p.expected}. {p.help} ({whose})".replace("%", "%%"),
+        )
 
 
-def _metavar(p: Parameter) -> str:
-    return {Kind.GRID: "GRID", Kind.INTEGER: "K", Kind.FEATURES: "IDS", Kind.CHOICE: "NAME"}[p.kind]
-
-
-def _help(p: Parameter) -> str:
-    return f"{p.label}: {p.expected}. {p.help}".replace("%", "%%")
+_METAVARS = {
+    Kind.GRID: "GRID",
+    Kind.INTEGER: "K",
+    Kind.NUMBER: "X",
+    Kind.FEATURES: "IDS",
+    Kind.CHOICE: "NAME",
+    Kind.SWITCH: "YES/NO",
+    Kind.MEASURE: "MEASURE",
+}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -123,19 +137,25 @@ def plan_from(args: argparse.Namespace) -> Plan:
         changes["data"] = SAMPLE
     elif args.data is not None:
         changes["data"] = str(Path(args.data).absolute())
-    for name in ("method", "select_by", "convention", "missing", "normalize", "seed"):
+    for name in ("method", "judge", "select_by", "convention", "missing", "normalize", "seed"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
     if args.measures is not None:
         changes["measures"] = tuple(m.strip() for m in args.measures.split(",") if m.strip())
     if args.folds is not None:
         changes["folds"] = _fold_numbers(args.folds)
-    given = {k.removeprefix("parameter_"): v for k, v in vars(args).items() if k.startswith("parameter_")}
-    given = {name: value for name, value in given.items() if value is not None}
+    given, judged = _given(args, "parameter_"), _given(args, "judge_parameter_")
     if plan is None:
-        return Plan(**changes, parameters=given)
-    kept = {} if changes.get("method", plan.method) != plan.method else dict(plan.parameters)
-    return plan.changed(**changes, parameters={**kept, **given})
+        return Plan(**changes, parameters=given, judge_parameters=judged)
+    kept = dict(plan.parameters) if changes.get("method", plan.method) == plan.method else {}
+    kept_judge = dict(plan.judge_parameters) if changes.get("judge", plan.judge) == plan.judge else {}
+    return plan.changed(**changes, parameters={**kept, **given}, judge_parameters={**kept_judge, **judged})
+
+
+def _given(args: argparse.Namespace, prefix: str) -> dict[str, Any]:
+    """Return the options of a kind that were given, by the parameter's name."""
+    options = ((k.removeprefix(prefix), v) for k, v in vars(args).items() if k.startswith(prefix))
+    return {name: value for name, value in options if value is not None}
 
 
 def _fold_numbers(text: str) -> tuple[int, ...]:
@@ -232,20 +252,28 @@ def _draw(result: RunResult, out: Path) -> list[str]:
 def summary(result: RunResult) -> str:
     """Return the results as tables, with the convention of the measures named."""
     plan = result.plan
-    grids = [p for p in plan.entry.parameters if p.kind is Kind.GRID]
     part, measures = _measured(result)
-    header = ["fold", *(p.label for p in grids), "k", *measures, "features"]
+    header = ["fold", *(axis.label for axis in plan.axes), "k", *measures, "features"]
     rows = []
     for fold in result.folds:
         values = fold.test or fold.validation
-        chosen = [format_power(fold.chosen.unit.parameters[p.name]) for p in grids]
+        chosen = [format_power(value) for value in fold.chosen.unit.values]
         measured = [f"{values[m]:.4f}" for m in measures]
         rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])
     if len(result.folds) > 1 and measures:
-        blank = [""] * (len(grids) + 1)
+        blank = [""] * (len(plan.axes) + 1)
         rows.append(["mean", *blank, *(f"{result.average[m]:.4f}" for m in measures), ""])
-    title = f"{plan.entry.label} on {result.data_name}: {part}"
+    if result.folds and measures:
+        rows.append(_baseline_row(result, measures))
+    title = f"{plan.title} on {result.data_name}: {part}"
     return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s"
+
+
+def _baseline_row(result: RunResult, measures: tuple[str, ...]) -> list[str]:
+    """Return the row of the best single feature of each fold, on average."""
+    ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
+    blank = [""] * len(result.plan.axes)
+    return ["best single", *blank, "1", *(f"{result.baseline[m]:.4f}" for m in measures), _ids(ids)]
 
 
 def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
@@ -259,7 +287,7 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
         case [first, *_] if first.validation:
             return f"validation measures, {rules}", result.plan.evaluated
         case _:
-            return f"chosen by {result.plan.entry.criterion}, nothing to measure on", ()
+            return f"chosen by {result.plan.criterion}, nothing to measure on", ()
 
 
 def _ids(selected: tuple[int, ...], most: int = 10) -> str:

@@ -43,6 +43,16 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """Return how many steps :meth:`learn` takes at most on data with so many features."""
         raise NotImplementedError
 
+    def nested(self, data: Grouped, order: tuple[int, ...]) -> Iterator[Step] | None:
+        """Learn with the first feature of an order, the first two, and so on, faster than one by one.
+
+        Returns
+        -------
+        iterator of Step, or None
+            One step a feature of all data; None where the method knows no faster way.
+        """
+        return None
+
     def steps(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Iterator[Step]:
         """Learn step by step.
 

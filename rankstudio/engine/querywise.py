@@ -7,7 +7,7 @@ Gram matrix.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -56,6 +56,15 @@ class Grouped:
     def statistics(self) -> QueryStatistics:
         """Gram matrices of the centred data, made when they are first asked for."""
         return QueryStatistics.of(*self.centred, self.ptr)
+
+    def narrowed(self, columns: Sequence[int]) -> Grouped:
+        """Return the same documents with some of their features; statistics that are there are cut out."""
+        chosen = list(columns)
+        validation = None if self.validation is None else self.validation[:, chosen]
+        narrow = Grouped(np.ascontiguousarray(self.X[:, chosen]), self.y, self.ptr, self.order, validation)
+        if "statistics" in vars(self):
+            vars(narrow)["statistics"] = self.statistics.narrowed(chosen)
+        return narrow
 
     def in_original_order(self, values: Floats) -> Floats:
         """Return values per grouped row (m, …) in the order in which the rows were given."""
@@ -200,6 +209,12 @@ class QueryStatistics:
         """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
         varies: NDArray[np.bool_] = np.diagonal(self.total)[:-1] > 0
         return varies
+
+    def narrowed(self, columns: Sequence[int]) -> QueryStatistics:
+        """Return the statistics with some of the features."""
+        kept = np.array([*columns, self.n_features])
+        gram = np.ascontiguousarray(self.gram[:, kept[:, None], kept])
+        return QueryStatistics(gram, np.ascontiguousarray(self.total[np.ix_(kept, kept)]), self.n_documents)
 
     def in_blocks(self, size: int) -> Floats:
         """Return the Gram matrices with ``size`` queries side by side.

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.catalog import Kind
 from rankstudio.engine.experiment.events import RunStarted
 from rankstudio.engine.experiment.plan import plan_as_dict, save_plan
 from rankstudio.engine.experiment.results import Chosen, FoldResult, RunResult
@@ -21,9 +20,9 @@ Row = tuple[Any, ...]
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return what validation chose in a fold: the value of every grid, and the number of features."""
-    parameters = fold.chosen.unit.parameters
-    grids = [p.name for p in result.plan.entry.parameters if p.kind is Kind.GRID]
-    return {**{name: parameters[name] for name in grids}, "n_features": len(fold.selected)}
+    names = [axis.name for axis in result.plan.axes]
+    values = dict(zip(names, fold.chosen.unit.values, strict=True))
+    return {**values, "n_features": len(fold.selected)}
 
 
 def results_as_dict(result: RunResult) -> dict[str, Any]:
@@ -52,7 +51,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return one row a fold and part, and the average: header and rows."""
     names = list(result.plan.evaluated)
-    grids = [p.name for p in result.plan.entry.parameters if p.kind is Kind.GRID]
+    grids = [axis.name for axis in result.plan.axes]
     rows: list[Row] = []
     for fold in result.folds:
         chosen = chosen_values(result, fold)
@@ -82,7 +81,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
                     result.feature_names[column],
                     int(rank <= len(fold.selected)),
                     float(fold.chosen.step.coef[column]) if rank <= len(fold.selected) else "",
-                    step.criterion / path.n_documents,
+                    step.criterion / path.divisor,
                 )
             )
     return ["fold", "rank", "id", "feature", "chosen", "weight", "criterion_per_document"], rows

@@ -138,7 +138,7 @@ class FeaturesPanel(Panel):
         feature_ids: Sequence[int] | NDArray[np.int64],
         names: Sequence[str],
         measure: str,
-        chosen_k: int,
+        position: int,
     ) -> None:
         """Show a path and which of its models is chosen.
 
@@ -149,22 +149,22 @@ class FeaturesPanel(Panel):
             Of the dataset's columns.
         measure : str
             The validation measure to show.
-        chosen_k : int
-            Size of the chosen model.
+        position : int
+            Of the chosen model among the path's steps.
         """
         if measure != self._measure:
             self._measure = measure
             self.table.set_columns(columns(measure))
             self._make_room()
-        rows = path_rows(path, feature_ids, names, measure, chosen_k)
+        rows = path_rows(path, feature_ids, names, measure, position)
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
         # A ranker takes all at once: then no row is the chosen one, and the table begins at its first.
         self._stepwise = len(path.steps) > 1
         self._pins = "pinned" in path.unit.parameters
-        if (chosen_k, order) != (self._k, self._order) or self.table.current() is None:
-            self._k, self._order = chosen_k, order
+        if (position, order) != (self._k, self._order) or self.table.current() is None:
+            self._k, self._order = position, order
             self._mark(rows)
         self.set_caption(self._caption_for(rows))
         self._update_tools()
