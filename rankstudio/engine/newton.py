@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from rankstudio.engine.pairs import LinearPairs, Pairs, Smooth, smoothed_hinge, squared_hinge
+from rankstudio.engine.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 Loss = Callable[[Pairs, Floats], Smooth]
@@ -272,7 +272,7 @@ def preconditioner(problem: LinearPairs) -> Inverse:
         diagonal = np.einsum("ij,ij->j", sample, sample)
         return lambda a, r: r / (1.0 + a * diagonal)
     # Small products do not gain from BLAS's threads, and lose much where those wait for a busy processor.
-    with threadpool_limits(1 if n <= _SMALL else None, "blas"):
+    with one_blas_thread(n <= _SMALL):
         values, vectors = np.linalg.eigh(sample.T @ sample)
     values = np.maximum(values, 0.0)
 

@@ -53,6 +53,12 @@ class Grouped:
         return centre(self.X, self.ptr), centre(self.y[:, None], self.ptr)[:, 0]
 
     @cached_property
+    def gram(self) -> tuple[Floats, Floats]:
+        """X^'X^ (n, n) and X^'y^ (n,), made when they are first asked for: O(mn²)."""
+        X, y = self.centred
+        return X.T @ X, X.T @ y
+
+    @cached_property
     def statistics(self) -> QueryStatistics:
         """Gram matrices of the centred data, made when they are first asked for."""
         return QueryStatistics.of(*self.centred, self.ptr)

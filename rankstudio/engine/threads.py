@@ -6,8 +6,13 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
 
 from rankstudio.engine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 VARIABLE = "RANKSTUDIO_THREADS"
 
@@ -27,6 +32,24 @@ def available() -> int:
     if not asked.isdecimal() or int(asked) < 1:
         raise ParameterError(VARIABLE, asked, "a whole number from 1 up")
     return int(asked)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return what is loaded that has threads of its own; looking for it takes milliseconds."""
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - where it is needed
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread(wanted: bool = True) -> Iterator[None]:
+    """Let BLAS work on one thread: for small products, whose threads would cost more than they gain."""
+    if not wanted:
+        yield
+        return
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield
 
 
 @contextmanager

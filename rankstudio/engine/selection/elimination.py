@@ -68,9 +68,8 @@ class RecursiveElimination(PathSelector):
     ) -> Generator[Working, None, Ordering]:
         if self.importance not in ("weight", "scaled"):
             raise ParameterError("importance", self.importance, "weight or scaled")
-        X, y = data.centred
-        gram, right = X.T @ X, X.T @ y
-        deviation = np.sqrt(np.diag(gram) / X.shape[0])
+        gram, right = data.gram
+        deviation = np.sqrt(np.diag(gram) / data.y.size)
         scale = deviation if self.importance == "scaled" else np.ones(deviation.size)
         regularization = positive("regularization", self.regularization)
         order = yield from _eliminating(gram, right, regularization, scale)

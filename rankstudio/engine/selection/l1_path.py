@@ -71,8 +71,7 @@ class L1Path(PathSelector):
         if self.scaling not in ("unit", "none"):
             raise ParameterError("scaling", self.scaling, "unit or none")
         yield Working("following the lasso", 0.0)
-        X, y = data.centred
-        gram, right = X.T @ X, X.T @ y
+        gram, right = data.gram
         length = np.sqrt(np.diag(gram))
         used = np.flatnonzero(length > 0)
         scale = length[used] if self.scaling == "unit" else np.ones(used.size)
