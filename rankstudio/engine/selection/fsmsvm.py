@@ -50,11 +50,15 @@ class FSMSVM(Selector):
         RankSVM's objective after each step; it falls with every feature.
     coef_path_ : ndarray of shape (k, n)
         The model after each step.
+    n_iter_ : int
+        Iterations that FSMRank took.
 
     Notes
     -----
     FSMRank's cost, then a few times O(mk + m log m) for the model with k features of m documents.
     """
+
+    n_iter_: int
 
     def __init__(
         self,
@@ -88,6 +92,7 @@ class FSMSVM(Selector):
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         wanted = between("n_features_to_select", wanted, 1, n)
         *_, last = self._fsmrank().learn(data)
+        self.n_iter_ = last.number
         order = last.selected[:wanted]
         from rankstudio.engine.newton import minimise_squared_hinge  # noqa: PLC0415 - numba
         from rankstudio.engine.pairs import LinearPairs, Pairs  # noqa: PLC0415

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.estimator import LinearRanker
 from rankstudio.engine.querywise import Grouped
@@ -13,7 +15,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Selector(LinearRanker):
+class Selector(OneToOneFeatureMixin, TransformerMixin, LinearRanker):  # type: ignore[misc]
     """Base of the methods that take one step a size, each with the features selected so far.
 
     A subclass writes ``learn`` or ``work``, and has a parameter ``n_features_to_select``.
@@ -51,9 +53,16 @@ class Selector(LinearRanker):
 
     def get_support(self, indices: bool = False) -> NDArray[np.bool_] | Ints:
         """Return the mask of the selected features, or their columns in ascending order."""
+        check_is_fitted(self)
         return np.flatnonzero(self.support_) if indices else self.support_
 
     def transform(self, X: ArrayLike) -> Floats:
         """Return the selected columns of X, in ascending order, shape (m, k)."""
-        selected: Floats = np.asarray(X, dtype=np.float64)[:, self.support_]
+        check_is_fitted(self)
+        selected: Floats = validate_data(self, X, reset=False, dtype=np.float64)[:, self.support_]
         return selected
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Return the names of the columns that :meth:`transform` gives, shape (k,)."""
+        names: NDArray[np.object_] = super().get_feature_names_out(input_features)[self.support_]
+        return names
