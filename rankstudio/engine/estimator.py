@@ -95,6 +95,11 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     def _finish(self, data: Grouped, taken: list[Step]) -> None:
         """Set the attributes of the fitted method beyond ``coef_``."""
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
     def predict(self, X: ArrayLike) -> Floats:
         """Return a score for each document, shape (m,): the higher, the more relevant."""
         check_is_fitted(self, "coef_")

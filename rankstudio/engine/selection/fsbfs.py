@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.ascent import Ascent
 from rankstudio.engine.estimator import between, positive
@@ -164,8 +165,14 @@ class FSBFS(PathSelector):
 
     def transform(self, X: ArrayLike) -> Floats:
         """Return the new features of X, shape (m, t), in the order in which they were made."""
-        new: Floats = np.asarray(X, dtype=np.float64) @ self.combinations_.T
+        check_is_fitted(self)
+        new: Floats = validate_data(self, X, reset=False, dtype=np.float64) @ self.combinations_.T
         return new
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Return a name for each new feature: ``fsbfs0``, ``fsbfs1``, …, shape (t,)."""
+        check_is_fitted(self)
+        return np.array([f"fsbfs{t}" for t in range(len(self.subsets_))], dtype=object)
 
 
 def _telling(looking: Generator[None, None, Node], share: float) -> Generator[Working, None, Node]:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from rankstudio.engine.estimator import LinearRanker, between, positive
+from rankstudio.engine.estimator import between, positive
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.fsmrank import FSMRank
+from rankstudio.engine.selection.selector import Selector
 from rankstudio.engine.steps import Step
 from rankstudio.engine.threads import pool
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _TOL = 1e-6  # duality gap of a refitted model beside its objective
 _MAX_ITER = 1000
 
 
-class FSMSVM(LinearRanker):
+class FSMSVM(Selector):
     """Order the features by FSMRank's weights and refit RankSVM, squared hinge, on the first k.
 
     Parameters
@@ -50,16 +50,15 @@ class FSMSVM(LinearRanker):
         RankSVM's objective after each step; it falls with every feature.
     coef_path_ : ndarray of shape (k, n)
         The model after each step.
+    n_iter_ : int
+        Iterations that FSMRank took.
 
     Notes
     -----
     FSMRank's cost, then a few times O(mk + m log m) for the model with k features of m documents.
     """
 
-    support_: NDArray[np.bool_]
-    selection_order_: Ints
-    criterion_path_: Floats
-    coef_path_: Floats
+    n_iter_: int
 
     def __init__(
         self,
@@ -83,9 +82,6 @@ class FSMSVM(LinearRanker):
         self.tol = tol
         self.max_iter = max_iter
 
-    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
-
     def learn(self, data: Grouped) -> Iterator[Step]:
         """Yield one step a selected feature: RankSVM with it and all before it.
 
@@ -96,6 +92,7 @@ class FSMSVM(LinearRanker):
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         wanted = between("n_features_to_select", wanted, 1, n)
         *_, last = self._fsmrank().learn(data)
+        self.n_iter_ = last.number
         order = last.selected[:wanted]
         from rankstudio.engine.newton import minimise_squared_hinge  # noqa: PLC0415 - numba
         from rankstudio.engine.pairs import LinearPairs, Pairs  # noqa: PLC0415
@@ -122,19 +119,3 @@ class FSMSVM(LinearRanker):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
-        self.selection_order_ = np.array(taken[-1].selected, dtype=np.int64)
-        self.support_ = np.zeros(data.X.shape[1], dtype=bool)
-        self.support_[self.selection_order_] = True
-        self.criterion_path_ = np.array([step.criterion for step in taken])
-        self.coef_path_ = np.array([step.coef for step in taken])
-
-    def get_support(self, indices: bool = False) -> NDArray[np.bool_] | Ints:
-        """Return the mask of the selected features, or their columns in ascending order."""
-        return np.flatnonzero(self.support_) if indices else self.support_
-
-    def transform(self, X: ArrayLike) -> Floats:
-        """Return the selected columns of X, in ascending order, shape (m, k)."""
-        selected: Floats = np.asarray(X, dtype=np.float64)[:, self.support_]
-        return selected

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from rankstudio.engine.estimator import LinearRanker, between, positive
+from rankstudio.engine.estimator import between, positive
 from rankstudio.engine.querywise import Grouped
+from rankstudio.engine.selection.selector import Selector
 from rankstudio.engine.steps import Step, Working
 
 Floats = NDArray[np.float64]
@@ -33,7 +34,7 @@ class Ordering:
     found: Mapping[str, Any] = field(default_factory=dict)
 
 
-class PathSelector(LinearRanker):
+class PathSelector(Selector):
     """Base of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
     A subclass writes :meth:`order_features`. Its parameters include ``n_features_to_select`` and
@@ -60,20 +61,11 @@ class PathSelector(LinearRanker):
     orders_by_lambda: ClassVar[bool] = False
     """Whether the order, too, depends on λ."""
 
-    n_features_to_select: int | None
     regularization: float
-
-    support_: NDArray[np.bool_]
-    selection_order_: Ints
-    criterion_path_: Floats
-    coef_path_: Floats
 
     def order_features(self, data: Grouped, k: int) -> Generator[Working, None, Ordering]:
         """Find the first k features, with signs of life on the way."""
         raise NotImplementedError
-
-    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
 
     def work(self, data: Grouped) -> Iterator[Step | Working]:
         """Yield one step a selected feature: RankRLS with it and all before it."""
@@ -102,22 +94,6 @@ class PathSelector(LinearRanker):
         """Return the parameters that the order depends on."""
         values = self.get_params().items()
         return tuple(item for item in values if self.orders_by_lambda or item[0] != "regularization")
-
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
-        self.selection_order_ = np.array(taken[-1].selected, dtype=np.int64)
-        self.support_ = np.zeros(data.X.shape[1], dtype=bool)
-        self.support_[self.selection_order_] = True
-        self.criterion_path_ = np.array([step.criterion for step in taken])
-        self.coef_path_ = np.array([step.coef for step in taken])
-
-    def get_support(self, indices: bool = False) -> NDArray[np.bool_] | Ints:
-        """Return the mask of the selected features, or their columns in ascending order."""
-        return np.flatnonzero(self.support_) if indices else self.support_
-
-    def transform(self, X: ArrayLike) -> Floats:
-        """Return the selected columns of X, in ascending order, shape (m, k)."""
-        selected: Floats = np.asarray(X, dtype=np.float64)[:, self.support_]
-        return selected
 
 
 def informative(data: Grouped) -> NDArray[np.bool_]:
