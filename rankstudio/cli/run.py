@@ -5,22 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.cli.progress import Progress
+from rankstudio.cli.comparison import compare
+from rankstudio.cli.running import Going, carry_on
 from rankstudio.cli.tables import as_text
 from rankstudio.engine.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.events import FoldFinished
+from rankstudio.engine.experiment.comparison import is_comparison, load_comparison
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan, with_data_beside
-from rankstudio.engine.experiment.results import FoldResult, RunResult
+from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.grid import format_power
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
+from rankstudio.engine.resources import resource
 
 INTERRUPTED = 130
 SAMPLE_FOLDER = "rankstudio-sample"
@@ -32,6 +32,7 @@ features on its validation part, and measure the chosen model on its test part.
   rankstudio run --data MQ2008 --lambda "2^0..2^10" --select-by MAP --out results
   rankstudio run results/plan.toml          the same again, bit for bit
   rankstudio run --sample                   the sample study, with figures
+  rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
 
 OUT receives results.json, metrics.csv, features.csv and plan.toml. Ctrl+C stops the run and keeps the
 folds that are finished."""
@@ -45,9 +46,18 @@ def register(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("plan", nargs="?", type=Path, help="a plan to run; options given beside it change it")
+    parser.add_argument(
+        "plan",
+        nargs="?",
+        type=Path,
+        help=f"a plan to run, a file or one of {', '.join(_bundled())}; options given beside it change it",
+    )
     where = parser.add_argument_group("what to run on, and where to")
-    where.add_argument("--data", help="a LETOR file, or a folder with Fold1 … Fold5 or train, vali and test")
+    where.add_argument(
+        "--data",
+        action="append",
+        help="a LETOR file, or a folder with Fold1 … Fold5 or train, vali and test; several for a comparison",
+    )
     where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
     where.add_argument("--folds", help="numbers of the folds to run, such as 1,3; all when not given")
     where.add_argument(
@@ -104,8 +114,34 @@ _METAVARS = {
 }
 
 
+def _bundled() -> list[str]:
+    """Return the names of the plans that are shipped."""
+    return sorted(path.stem for path in resource("plans").glob("*.toml"))
+
+
+def _plan_file(args: argparse.Namespace) -> Path | None:
+    """Return the file of the plan that was named: one there is, else a shipped one of that name."""
+    path: Path | None = args.plan
+    if path is not None and not path.exists() and str(path) in _bundled():
+        return resource("plans", f"{path}.toml")
+    return path
+
+
+def _beside(data: Sequence[str], path: Path) -> list[str]:
+    """Take relative places from the folder of the comparison's file, where something is there."""
+    places = [(path.parent / place).absolute() for place in data]
+    return [str(place) if place.exists() else name for place, name in zip(places, data, strict=True)]
+
+
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    path = _plan_file(args)
+    if path is not None and is_comparison(path):
+        comparison = load_comparison(path)
+        data = [str(Path(place).absolute()) for place in args.data or ()]
+        interrupted = compare(comparison, data or _beside(comparison.data, path), args.out, args.json)
+        return INTERRUPTED if interrupted else 0
+    args.plan = path
     stated = ("select_by", "convention") if args.plan else ()
     return carry_out(
         plan_from(args),
@@ -136,7 +172,9 @@ def plan_from(args: argparse.Namespace) -> Plan:
     if args.sample:
         changes["data"] = SAMPLE
     elif args.data is not None:
-        changes["data"] = str(Path(args.data).absolute())
+        if len(args.data) > 1:
+            raise PlanError("--data: one run is on one file or folder; several are for a comparison.")
+        changes["data"] = str(Path(args.data[0]).absolute())
     for name in ("method", "judge", "select_by", "convention", "missing", "normalize", "seed"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
@@ -165,22 +203,13 @@ def _fold_numbers(text: str) -> tuple[int, ...]:
         raise PlanError(f"--folds: expected numbers such as 1,3, got {text!r}.") from None
 
 
-@dataclass
-class _Run:
-    """A run on its way: what is there should it be interrupted."""
-
-    plan: Plan
-    dataset: FoldedDataset
-    folds: list[FoldResult] = field(default_factory=list)
-
-
 def carry_out(plan: Plan, *, stated: set[str], out: Path | None, figures: bool, as_json: bool) -> int:
     """Run a plan, write and print its results, and return the exit code.
 
     Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data.
     """
     from rankstudio.engine.experiment.reports import results_as_dict, write_results
-    from rankstudio.engine.experiment.runner import collect, open_data
+    from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.files import make_folder
 
     if out is not None:
@@ -189,15 +218,9 @@ def carry_out(plan: Plan, *, stated: set[str], out: Path | None, figures: bool, 
     plan = _fitting(plan, dataset, stated)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
-    going = _Run(plan, dataset)
-    began = time.perf_counter()
-    interrupted = False
-    try:
-        _follow(going)
-    except KeyboardInterrupt:
-        interrupted = True
-        print(f"Stopped; {len(going.folds)} finished folds are kept.", file=sys.stderr)
-    result = collect(plan, dataset, going.folds, time.perf_counter() - began)
+    going = Going(plan, dataset)
+    interrupted = carry_on(going)
+    result = going.result()
     if out is not None:
         written = [str(path) for path in write_results(result, out)]
         written += _draw(result, out) if figures and result.folds else []
@@ -219,24 +242,6 @@ def _fitting(plan: Plan, dataset: FoldedDataset, stated: set[str]) -> Plan:
         )
         return plan.changed(select_by=CRITERION)
     return plan
-
-
-def _follow(going: _Run) -> None:
-    from rankstudio.engine.experiment.runner import run as events
-
-    with Progress() as progress:
-        for event in _closing(events(going.plan, going.dataset)):
-            if isinstance(event, FoldFinished):
-                going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
-            progress.show(event)
-
-
-def _closing(events: Any) -> Iterator[Any]:
-    """Close the generator at the end, and at Ctrl+C too: its threads end with it."""
-    try:
-        yield from events
-    finally:
-        events.close()
 
 
 def _draw(result: RunResult, out: Path) -> list[str]:

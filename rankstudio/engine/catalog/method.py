@@ -94,7 +94,10 @@ class Method:
         """Why it cannot be used here, as a sentence; "" where it can."""
         if not self.module or find_spec(self.module) is not None:
             return ""
-        return f'{self.label} needs {self.module}, which is not installed: pip install "rankstudio[{self.extra}]".'
+        return (
+            f"{self.label} needs {self.module}, which is not installed: "
+            f'pip install "rankstudio[{self.extra}]".'
+        )
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name; PlanError names the ones there are."""

@@ -32,7 +32,13 @@ Measures = Mapping[str, float]
 
 def prepare_fold(plan: Plan, fold: Fold) -> PreparedFold:
     """Make a fold ready for any number of units of a plan."""
-    return PreparedFold(plan, fold)
+    return PreparedFold(plan, fold, group_training(fold))
+
+
+def group_training(fold: Fold) -> Grouped:
+    """Return a fold's training part, knowing the features of the validation part too."""
+    train, vali = fold.train, fold.vali
+    return Grouped(train.X, train.y, train.query_ptr, validation=vali.X if vali is not None else None)
 
 
 class PreparedFold:
@@ -44,15 +50,14 @@ class PreparedFold:
         Its methods, measures and convention count here, not its parameters.
     fold : Fold
         The data.
+    train : Grouped
+        Its training part, which may be shared with other plans.
     """
 
-    def __init__(self, plan: Plan, fold: Fold) -> None:
+    def __init__(self, plan: Plan, fold: Fold, train: Grouped) -> None:
         self.plan = plan
         self.fold = fold
-        train, vali = fold.train, fold.vali
-        self._train = Grouped(
-            train.X, train.y, train.query_ptr, validation=vali.X if vali is not None else None
-        )
+        self._train = train
         self._parts = {name: _Part(part, plan) for name, part in fold.parts.items() if name != "train"}
         self._selected: dict[str, tuple[Columns, ...]] = {}
 

@@ -22,10 +22,11 @@ from rankstudio.engine.experiment.events import (
     UnitWorking,
 )
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, Unit
-from rankstudio.engine.experiment.prepared import n_steps, prepare_fold
+from rankstudio.engine.experiment.prepared import PreparedFold, group_training, n_steps
 from rankstudio.engine.experiment.results import Chosen, FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.steps import Step, Working
 
 
@@ -47,7 +48,9 @@ def open_data(plan: Plan) -> FoldedDataset:
     return open_dataset(plan.data, missing=plan.missing, normalize=normalize)
 
 
-def run(plan: Plan, dataset: FoldedDataset | None = None) -> Iterator[Event]:
+def run(
+    plan: Plan, dataset: FoldedDataset | None = None, grouped: dict[int, Grouped] | None = None
+) -> Iterator[Event]:
     """Carry out a plan.
 
     Parameters
@@ -56,6 +59,8 @@ def run(plan: Plan, dataset: FoldedDataset | None = None) -> Iterator[Event]:
         What to run.
     dataset : FoldedDataset, optional
         The plan's data where they are open already.
+    grouped : dict of int to Grouped, optional
+        Training parts by fold, with what other plans found out about them; added to.
 
     Yields
     ------
@@ -86,7 +91,10 @@ def run(plan: Plan, dataset: FoldedDataset | None = None) -> Iterator[Event]:
     )
     finished: list[FoldResult] = []
     for fold in folds:
-        result = yield from _run_fold(plan, fold, [u for u in units if u.fold == fold.number])
+        known = {} if grouped is None else grouped
+        known.setdefault(fold.number, group_training(fold))
+        own = [unit for unit in units if unit.fold == fold.number]
+        result = yield from _run_fold(PreparedFold(plan, fold, known[fold.number]), own)
         finished.append(result)
         yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
@@ -123,9 +131,9 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     return folds
 
 
-def _run_fold(plan: Plan, fold: Fold, units: Sequence[Unit]) -> Generator[Event, None, FoldResult]:
-    prepared = prepare_fold(plan, fold)
-    yield BaselineFound(fold.number, prepared.baseline)
+def _run_fold(prepared: PreparedFold, units: Sequence[Unit]) -> Generator[Event, None, FoldResult]:
+    plan = prepared.plan
+    yield BaselineFound(prepared.fold.number, prepared.baseline)
     paths: list[PathResult] = []
     for unit in units:
         yield UnitStarted(unit)
