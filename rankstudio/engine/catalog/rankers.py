@@ -236,7 +236,7 @@ LAMBDAMART = Method(
         ),
         Parameter(
             name="min_data_in_leaf",
-            label="documents in a leaf",
+            label="leaf size",
             kind=Kind.INTEGER,
             default=20,
             help="A leaf has at least so many training documents.",
@@ -259,7 +259,7 @@ LAMBDAMART = Method(
         ),
         Parameter(
             name="feature_fraction",
-            label="features a tree",
+            label="feature share",
             kind=Kind.NUMBER,
             default=1.0,
             help="Share of the features, drawn anew for each tree, that it may use.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.ui.icons import icon
 from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
@@ -160,13 +161,14 @@ class FeaturesPanel(Panel):
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
-        # A ranker takes all at once: then no row is the chosen one, and the table begins at its first.
-        self._stepwise = len(path.steps) > 1
+        # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
+        self._stepwise = len(path.steps) > 1 and path.along is Along.FEATURES
+        size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
-        if (position, order) != (self._k, self._order) or self.table.current() is None:
-            self._k, self._order = position, order
+        if (size, order) != (self._k, self._order) or self.table.current() is None:
+            self._k, self._order = size, order
             self._mark(rows)
-        self.set_caption(self._caption_for(rows))
+        self.set_caption(_caption(path, position, measure))
         self._update_tools()
 
     def hold(self, feature: int | None) -> None:
@@ -245,12 +247,6 @@ class FeaturesPanel(Panel):
         bars = 0 if self.width() < _ROOM_FOR_BARS else WEIGHT_BAR + PAD
         self.table.setColumnWidth(numbers["weight"], _WEIGHT + bars)
 
-    def _caption_for(self, rows: Sequence[FeatureRow]) -> str:
-        steps = sum(1 for row in rows if row.rank is not None)
-        after = next((row.after for row in rows if row.rank == self._k), float("nan"))
-        value = "" if isnan(after) else f" · {self._measure} {after:.4f}"
-        return f"k = {self._k} of {steps}{value}"
-
     def _actions(self, row: FeatureRow) -> list[QAction]:
         """Return what the context menu offers for a row."""
         made = []
@@ -293,3 +289,12 @@ class FeaturesPanel(Panel):
         row = self.table.current()
         if row is not None and self._pins:
             self.banToggled.emit(row.feature_id)
+
+
+def _caption(path: PathResult, position: int, measure: str) -> str:
+    """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"."""
+    value = float(path.validation[measure][position]) if measure in path.validation else nan
+    measured = "" if isnan(value) else f" · {measure} {value:.4f}"
+    most = int(path.sizes.max())
+    round_ = f" · round {int(path.places[position])}" if path.along is Along.ROUNDS else ""
+    return f"k = {int(path.sizes[position])} of {most}{round_}{measured}"

@@ -57,6 +57,7 @@ class HeatPanel(Panel):
             Of the one parameter that makes the settings; "" where several do.
         """
         values = np.asarray(matrix, dtype=np.float64)
+        self.set_title(f"{name or 'setting'} × k")
         self.set_caption(f"click a cell to choose {name or 'setting'} and k")
         self.plot.set_axes(replace(self.plot.axes, title=f"validation {measure}"))
         self.plot.set_values(values, list(settings), [str(k + 1) for k in range(values.shape[1])])

@@ -216,26 +216,29 @@ class RunPlace(QObject):
         if self._why_no_measures() != NO_MEASURES:
             self.heat.clear()
             return
-        matrix = np.full((len(record.settings), _n_steps(record.plan, dataset)), np.nan)
-        for setting in range(len(record.settings)):
-            places, line = self._measured(record, setting)
+        lines = [self._measured(record, setting) for setting in range(len(record.settings))]
+        longest = max(int(places.max(initial=0)) for places, _ in lines)
+        matrix = np.full((len(lines), max(longest, _n_steps(record.plan, dataset))), np.nan)
+        for row, (places, values) in zip(matrix, lines, strict=True):
             seen = places > 0  # a model without a feature has no cell
-            matrix[setting, places[seen] - 1] = line[seen]
+            row[places[seen] - 1] = values[seen]
         axes = record.plan.axes
         labels = [
             power(values[0]) if len(axes) == 1 else setting_label(axes, values) for values in record.settings
         ]
         self.heat.set_values(labels, matrix, self._study.measure, axes[0].label if len(axes) == 1 else "")
 
-    def _measured(self, record: RunRecord, setting: int) -> np.ndarray:
-        """Return the shown measure along a path, or its mean over folds; nothing where there is no path."""
+    def _measured(self, record: RunRecord, setting: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return places and the shown measure of a path, or the mean over folds; nothing without one."""
         measure, fold = self._study.measure, self._study.fold
+        nothing = np.empty(0, dtype=np.int64), np.empty(0)
         if fold is None:
             mean = _mean(record, setting)
             across = self._valid(mean.validation).get(measure) if mean else None
-            return across.mean if across else np.empty(0)
+            return (mean.places, across.mean) if mean and across else nothing
         path = record.paths.get((fold, setting))
-        return self._valid(path.validation).get(measure, np.empty(0)) if path else np.empty(0)
+        measured = self._valid(path.validation).get(measure) if path else None
+        return (path.places, measured) if path and measured is not None else nothing
 
     def _unmark(self) -> None:
         self.curves.choose(None)
