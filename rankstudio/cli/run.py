@@ -13,6 +13,7 @@ from rankstudio.cli.comparison import compare
 from rankstudio.cli.running import Going, carry_on
 from rankstudio.cli.tables import as_text
 from rankstudio.engine.catalog import Kind, Method, Parameter, methods
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import is_comparison, load_comparison
@@ -258,26 +259,29 @@ def summary(result: RunResult) -> str:
     """Return the results as tables, with the convention of the measures named."""
     plan = result.plan
     part, measures = _measured(result)
-    header = ["fold", *(axis.label for axis in plan.axes), "k", *measures, "features"]
+    rounds = plan.along is Along.ROUNDS
+    head = [*(axis.label for axis in plan.axes), *(["round"] if rounds else [])]
+    header = ["fold", *head, "k", *measures, "features"]
     rows = []
     for fold in result.folds:
         values = fold.test or fold.validation
         chosen = [format_power(value) for value in fold.chosen.unit.values]
+        chosen += [str(fold.chosen.step.number)] if rounds else []
         measured = [f"{values[m]:.4f}" for m in measures]
         rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])
     if len(result.folds) > 1 and measures:
-        blank = [""] * (len(plan.axes) + 1)
+        blank = [""] * (len(head) + 1)
         rows.append(["mean", *blank, *(f"{result.average[m]:.4f}" for m in measures), ""])
     if result.folds and measures:
-        rows.append(_baseline_row(result, measures))
+        rows.append(_baseline_row(result, measures, len(head)))
     title = f"{plan.title} on {result.data_name}: {part}"
     return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s"
 
 
-def _baseline_row(result: RunResult, measures: tuple[str, ...]) -> list[str]:
+def _baseline_row(result: RunResult, measures: tuple[str, ...], n_settings: int) -> list[str]:
     """Return the row of the best single feature of each fold, on average."""
     ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
-    blank = [""] * len(result.plan.axes)
+    blank = [""] * n_settings
     return ["best single", *blank, "1", *(f"{result.baseline[m]:.4f}" for m in measures), _ids(ids)]
 
 

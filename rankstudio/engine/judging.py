@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,10 @@ class Narrowed(Step):
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return self.inner.scores(np.ascontiguousarray(columns[list(self.selected)]))
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        return self.inner.beyond_weights([ids[column] for column in self.selected])
 
 
 def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:

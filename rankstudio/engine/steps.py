@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from math import nan
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,21 @@ class Step:
         """
         scores: Floats = linear_scores(columns, self.coef[None, :])[0]
         return scores
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return what a file needs of a model besides its weights; {} for a linear one.
+
+        Parameters
+        ----------
+        ids : sequence of int of length n
+            The 1-based id of each column.
+
+        Returns
+        -------
+        dict
+            "kind", and by a name of its own what the model is, in plain values.
+        """
+        return {}
 
 
 Value = TypeVar("Value")

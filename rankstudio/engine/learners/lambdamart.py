@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -48,6 +48,10 @@ class TreeStep(Step):
         if known is None:
             return _scores(self.booster, columns.T, 0, self.number)
         return known + _scores(self.booster, columns.T, self.number - 1, 1)
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the trees; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        return {"kind": "trees", "columns": [int(i) for i in ids], "lightgbm": self.model_text()}
 
     def model_text(self) -> str:
         """Return the model up to this round as LightGBM writes it: ``lightgbm.Booster(model_str=...)``."""
