@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.experiment.results import Baseline, PathResult
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.ui.desk import Bench, LivePath, PathWanted, Tested
@@ -116,6 +116,12 @@ class Current(QObject):
         if chosen is not None and len(chosen[0]) == len(axes):
             return chosen[0]
         return tuple(axis.values[len(axis.values) // 2] for axis in axes)
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """The best single feature of the fold that is looked at, where the shown run has found it."""
+        record, fold = self._record(), self._study.fold
+        return record.baselines.get(fold) if record is not None and fold is not None else None
 
     def refresh(self) -> None:
         """Find the current model anew; ask for its path where nobody has it."""

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import QSizeF
 from PySide6.QtWidgets import QApplication
 
@@ -60,6 +61,9 @@ def write_figures(result: RunResult, folder: Path) -> list[Path]:
             mean = across_folds(paths)
             values = mean.criterion if name == "criterion" else mean.validation[name]
             plot.set_curve(key, mean.places, values.mean)
+        single = [fold.baseline.validation.get(name) for fold in result.folds]
+        if None not in single:
+            plot.set_reference(float(np.mean(single)), "best single feature")  # type: ignore[arg-type]
         written.append(folder / f"{_file_name(name)}.png")
         export_plot(plot, written[-1], size=_SIZE)
         plot.deleteLater()

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.experiment.results import Baseline, PathResult
 from rankstudio.ui.icons import icon
 from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
 from rankstudio.ui.numerals import MINUS
@@ -181,7 +181,9 @@ class FeaturesPanel(Panel):
         if released:
             self._mark(self.table.rows())
 
-    def show_test(self, measures: Mapping[str, float], convention: str = "") -> None:
+    def show_test(
+        self, measures: Mapping[str, float], convention: str = "", baseline: Baseline | None = None
+    ) -> None:
         """Show the chosen model's measures on the test part; empty takes them away.
 
         Parameters
@@ -189,13 +191,17 @@ class FeaturesPanel(Panel):
         measures : mapping of str to float
         convention : str
             Label of the convention they follow.
+        baseline : Baseline, optional
+            The best single feature, to be told what the model gains.
         """
-        # A name stays beside its value where the line breaks.
-        texts = [f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items()]
-        self._test.setText("test: " + " · ".join(texts) if texts else "")
-        self._test.setVisible(bool(texts))
+        text = _measured(measures)
+        self._test.setText(f"test: {text}" if text else "")
+        self._test.setVisible(bool(text))
         by = f", {convention}" if convention else ""
-        self._test.setToolTip(f"The chosen model on the test part{by}" if texts else "")
+        lines = [f"The chosen model on the test part{by}"]
+        if baseline is not None and baseline.test:
+            lines.append(f"Best single feature, {baseline.name}: {_measured(baseline.test)}")
+        self._test.setToolTip("\n".join(lines) if text else "")
 
     def clear(self, why: str = NO_PATH) -> None:
         """Show no path, but a sentence about how to come to one."""
@@ -289,6 +295,11 @@ class FeaturesPanel(Panel):
         row = self.table.current()
         if row is not None and self._pins:
             self.banToggled.emit(row.feature_id)
+
+
+def _measured(measures: Mapping[str, float]) -> str:
+    """Return measures in a line, in which a name stays beside its value where the line breaks."""
+    return " · ".join(f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items())
 
 
 def _caption(path: PathResult, position: int, measure: str) -> str:

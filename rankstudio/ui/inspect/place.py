@@ -142,7 +142,8 @@ class InspectPlace(QObject):
     def _show_test(self) -> None:
         model = self._current.model
         if model is not None:
-            self.features.show_test(self._current.test, convention(model.plan.convention).label)
+            rules = convention(model.plan.convention).label
+            self.features.show_test(self._current.test, rules, self._current.baseline)
 
     @Slot()
     def _forget(self) -> None:

@@ -35,6 +35,8 @@ class RunRow:
         The measure that chose, or "criterion".
     means, deviations : mapping of str to float
         Of each measure over the folds that are done; a deviation only where there are two.
+    over_single : mapping of str to float
+        How much each mean is above that of the best single features.
     sizes : tuple of int
         Numbers of features of the chosen models.
     part : str
@@ -54,6 +56,7 @@ class RunRow:
     select_by: str = "MAP"
     means: Mapping[str, float] = field(default_factory=dict)
     deviations: Mapping[str, float] = field(default_factory=dict)
+    over_single: Mapping[str, float] = field(default_factory=dict)
     sizes: tuple[int, ...] = ()
     part: str = "test"
     convention: str = ""
@@ -89,6 +92,12 @@ def run_row(
     columns = [fold.test or fold.validation for fold in folds]
     names = [name for name in plan.measures if all(name in column for column in columns)] if columns else []
     values = {name: [column[name] for column in columns] for name in names}
+    singles = [fold.baseline.test or fold.baseline.validation for fold in folds]
+    over = {
+        name: sum(value - single[name] for value, single in zip(values[name], singles, strict=True))
+        / len(singles)
+        for name in names
+    }
     return RunRow(
         key=key,
         method=plan.title,
@@ -101,6 +110,7 @@ def run_row(
         select_by=plan.select_by,
         means={name: sum(column) / len(column) for name, column in values.items()},
         deviations={name: stdev(column) for name, column in values.items() if len(column) > 1},
+        over_single=over,
         sizes=tuple(len(fold.selected) for fold in folds),
         part="test" if all(fold.test for fold in folds) else "validation",
         convention=convention(plan.convention).label,
