@@ -104,6 +104,14 @@ ADARANK = Method(
         MEASURE,
         rounds(100, "Xu and Li 2007, Figure 1"),
         Parameter(
+            name="repeats",
+            label="repeats",
+            kind=Kind.SWITCH,
+            default=False,
+            help="Whether a feature may be taken more than once; as soon as one is, no other comes after it.",
+            option="--repeats",
+        ),
+        Parameter(
             name="direction",
             label="direction",
             kind=Kind.CHOICE,
