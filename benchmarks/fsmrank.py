@@ -18,7 +18,8 @@ from ranksvm import differences
 from scipy.optimize import minimize
 
 from rankstudio.engine.accelerated import Descent, FSMObjective, accelerated, subgradient
-from rankstudio.engine.pairs import LinearPairs, Pairs
+from rankstudio.engine.linear_pairs import LinearPairs
+from rankstudio.engine.pairs import Pairs
 from rankstudio.engine.querywise import group
 from rankstudio.engine.selection.importance import importance, nearest_positive_semidefinite, similarity
 from rankstudio.engine.threads import pool
@@ -78,8 +79,8 @@ def main() -> None:
     s, A = importance(data, "pearson"), nearest_positive_semidefinite(similarity(data, "pearson"))
     print(f"{DOCUMENTS:,} documents x {FEATURES} features, λ1 = {LAMBDA1:g}, λ2 = {LAMBDA2:g}")
     print(f"importance and similarity: {time.perf_counter() - began:.3f} s\n")
-    with pool() as (executor, _):
-        problem_ = LinearPairs(data.centred[0], Pairs(data.y, data.ptr, executor))
+    with pool() as (executor, workers):
+        problem_ = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
         objective = FSMObjective(problem_, A, s, LAMBDA1, LAMBDA2)
         next(accelerated(objective, 1e-4, 1))  # compiles
         traces = {

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.pairs import LinearPairs, squared_hinge
+from rankstudio.engine.linear_pairs import LinearPairs
+from rankstudio.engine.pair_losses import squared_hinge
 
 Floats = NDArray[np.float64]
 

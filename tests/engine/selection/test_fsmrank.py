@@ -15,7 +15,8 @@ from strategies import Problem, problems
 from rankstudio.engine import FSMSVM, FSMRank, RankSVM, evaluate
 from rankstudio.engine.accelerated import FSMObjective
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.pairs import LinearPairs, Pairs
+from rankstudio.engine.linear_pairs import LinearPairs
+from rankstudio.engine.pairs import Pairs
 from rankstudio.engine.querywise import group
 from rankstudio.engine.selection.fsmrank import FSMStep, IndefiniteSimilarityWarning, top_features
 from rankstudio.engine.selection.importance import importance, nearest_positive_semidefinite, similarity
