@@ -12,6 +12,8 @@ from rankstudio.engine.pairs import Pairs
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_WORTH_THREADS = 10_000_000  # entries of X, from which on a product with them is work for several threads
+
 
 class LinearPairs:
     """Pairs whose scores are linear in the features, s_i = (x_i - x_f)'w with f the first of i's query.
@@ -29,11 +31,14 @@ class LinearPairs:
     def __init__(self, X: Floats, pairs: Pairs) -> None:
         self.X = X
         self.pairs = pairs
+        self._heavy = X.size > _WORTH_THREADS
 
     def scores(self, w: Floats) -> Floats:
         """Return the documents' scores, shape (m,). O(mn)."""
         out, ptr = np.empty(self.X.shape[0]), self.pairs.ptr
-        self.pairs.spread(lambda _, first, last: kernels.multiply(self.X, w, ptr, first, last, out))
+        self.pairs.spread(
+            lambda _, first, last: kernels.multiply(self.X, w, ptr, first, last, out), self._heavy
+        )
         return out
 
     def weigh(self, weights: Floats) -> Floats:
@@ -43,7 +48,8 @@ class LinearPairs:
         """
         parts, ptr = self._parts(), self.pairs.ptr
         self.pairs.spread(
-            lambda block, first, last: kernels.weigh(self.X, weights, ptr, first, last, parts[block])
+            lambda block, first, last: kernels.weigh(self.X, weights, ptr, first, last, parts[block]),
+            self._heavy,
         )
         total: Floats = parts.sum(axis=0)
         return total
@@ -61,7 +67,7 @@ class LinearPairs:
             at.curvature_of(values, first, last, curved)
             kernels.weigh(self.X, curved, ptr, first, last, parts[block])
 
-        self.pairs.spread(work)
+        self.pairs.spread(work, self._heavy)
         total: Floats = parts.sum(axis=0)
         return total
 
@@ -69,7 +75,9 @@ class LinearPairs:
         """Return rows of X minus the mean of their whole query, shape (rows, n). O(mn)."""
         ptr = self.pairs.ptr
         means = np.empty((ptr.size - 1, self.X.shape[1]))
-        self.pairs.spread(lambda _, first, last: kernels.average(self.X, ptr, first, last, means))
+        self.pairs.spread(
+            lambda _, first, last: kernels.average(self.X, ptr, first, last, means), self._heavy
+        )
         of: Floats = self.X[rows] - means[np.searchsorted(ptr, rows, side="right") - 1]
         return of
 

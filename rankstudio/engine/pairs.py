@@ -24,7 +24,7 @@ from rankstudio.engine.threads import share
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_WORTH_THREADS = 16_000  # documents, below which handing work to threads costs more
+_WORTH_THREADS = 100_000  # documents, below which a sweep is over too soon: other threads may be kept waiting
 _BLOCK = 8_192  # documents that a thread takes at a time
 
 
@@ -61,8 +61,7 @@ class Pairs:
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
         self.lower, self.higher = np.empty(y.size), np.empty(y.size)
         rank_labels(y, ptr, self.level, self.n_levels, self.lower, self.higher)
-        self._executor = executor if y.size > _WORTH_THREADS else None
-        self._workers = workers
+        self._executor, self._workers = executor, workers
         self.blocks = self._cut(y.size // _BLOCK + 1)
         self._order = np.arange(y.size, dtype=np.int64)
         long = np.flatnonzero(np.diff(ptr) > kernels.SORTED)
@@ -145,12 +144,14 @@ class Pairs:
             order[begin:end] = begin + np.argsort(scores[begin:end])
         return order
 
-    def spread(self, work: Callable[[int, int, int], None]) -> None:
+    def spread(self, work: Callable[[int, int, int], None], heavy: bool = False) -> None:
         """Call ``work(number, first query, query after the last)`` for each block, on the threads there are.
 
-        The blocks do not depend on the threads, so sums over them do not either.
+        The blocks do not depend on the threads, so sums over them do not either. ``heavy`` work is worth
+        threads even where there are not many documents.
         """
-        share(self._executor, self._workers, lambda block: work(*block), self.blocks)
+        worthwhile = heavy or self.level.size > _WORTH_THREADS
+        share(self._executor if worthwhile else None, self._workers, lambda block: work(*block), self.blocks)
 
 
 @dataclass(frozen=True, eq=False)

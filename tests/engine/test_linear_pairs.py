@@ -49,9 +49,9 @@ def test_an_offset_that_is_exact_changes_nothing() -> None:
     assert (plain.weigh(slopes) == shifted.weigh(slopes)).all()
 
 
-def test_products_do_not_depend_on_the_threads() -> None:
+@pytest.mark.parametrize(("m", "n"), [(120_000, 2), (12_000, 900)])
+def test_products_do_not_depend_on_the_threads(m: int, n: int) -> None:
     rng = np.random.default_rng(1)
-    m, n = 30_000, 5
     X, y, w = rng.normal(size=(m, n)), rng.integers(0, 3, m).astype(float), rng.normal(size=n)
     ptr = np.concatenate(([0], np.sort(rng.choice(np.arange(1, m), 800, replace=False)), [m]))
     found = []
@@ -66,9 +66,9 @@ def test_products_do_not_depend_on_the_threads() -> None:
     scores, gradient, curved = found[0]
     first = np.repeat(ptr[:-1], np.diff(ptr))
     np.testing.assert_allclose(scores, (X - X[first]) @ w, atol=1e-10)
-    np.testing.assert_allclose(gradient, X.T @ smooth.slopes, rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(gradient, X.T @ smooth.slopes, rtol=1e-9, atol=1e-5)
     joined = 2.0 * squared_hinge(Pairs(y, ptr), scores).outer.laplacian(X @ w)
-    np.testing.assert_allclose(curved, X.T @ joined, rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(curved, X.T @ joined, rtol=1e-9, atol=1e-5)
 
 
 @pytest.mark.parametrize("n", [1, 46])

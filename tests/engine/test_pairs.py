@@ -139,7 +139,7 @@ def test_long_queries_and_many_labels(labels: int) -> None:
     np.testing.assert_allclose(at.laplacian(values), joined.sum(axis=1) * values - joined @ values, atol=1e-9)
 
 
-def many_queries(m: int = 30_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def many_queries(m: int = 120_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labels, query pointer and scores of enough documents for threads."""
     rng = np.random.default_rng(1)
     ptr = np.concatenate(([0], np.sort(rng.choice(np.arange(1, m), 800, replace=False)), [m]))
