@@ -178,18 +178,17 @@ def hinge(
     level: Ints,
     n_levels: Ints,
     lower: Floats,
-    margin: float,
     first: int,
     last: int,
     order: Ints,
     slopes: Floats,
 ) -> float:
-    """Sort queries first … last - 1, and find the hinge's subgradient and number of violated pairs.
+    """Sort queries first … last - 1, and find the hinge's subgradient and its number of violated pairs.
 
-    One walk along two copies of the sorted documents. One comes into the other's margin after those that it
-    has left a margin behind, and violates with all the lower labels but theirs; the other is then passed by
-    all that violate with it as the less relevant one, the higher labels among those that have come in. The
-    margin is asked for with the same rounded difference as in :func:`arrange`.
+    One walk up the sorted scores: ``place`` goes ahead of k, to the first document that is not within the
+    margin above k. A document that ``place`` comes to has left the documents before k a margin behind, and
+    violates with all lower labels but theirs; k, when its turn comes, is violated by the higher labels that
+    ``place`` has passed. The margin is asked for by the same rounded difference as in :func:`arrange`.
     """
     values = np.empty(np.diff(ptr[first : last + 1]).max())
     most = n_levels[first:last].max() + 1
@@ -202,7 +201,7 @@ def hinge(
         behind[: n + 1] = inside[: n + 1] = 0.0
         place = begin
         for k in range(begin, end):
-            while place < end and values[place - begin] - values[k - begin] < margin:
+            while place < end and values[place - begin] - values[k - begin] < 1.0:
                 row = order[place]
                 less = lower[row] - _below(behind, n, level[row])
                 slopes[row] = -less

@@ -125,7 +125,7 @@ class Pairs:
 
         def work(number: int, first: int, last: int) -> None:
             violated[number] = kernels.hinge(
-                scores, self.ptr, self.level, self.n_levels, self.lower, 1.0, first, last, order, slopes
+                scores, self.ptr, self.level, self.n_levels, self.lower, first, last, order, slopes
             )
 
         self.spread(work)
