@@ -13,6 +13,7 @@ from rankstudio.cli.tables import as_text
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import Comparison, Entry, comparison_table, entry
 from rankstudio.engine.experiment.plan import CRITERION, Plan
+from rankstudio.engine.metrics.conventions import convention
 
 
 def compare(comparison: Comparison, data: Sequence[str], out: Path | None, as_json: bool) -> bool:
@@ -102,9 +103,8 @@ def table(entries: Sequence[Entry]) -> str:
     rows = [row for e in entries for row in _rows(e, names, compared, best)]
     single = [f"{first.baseline[name]:.4f} " for name in names]
     rows.append(["best single feature", "", "1", *single, *[""] * (2 * len(compared) + 1)])
-    title = (
-        f"{first.data_name}: test averages of {len(first.folds)} folds, {first.plan.convention} convention"
-    )
+    rules = convention(first.plan.convention).label
+    title = f"{first.data_name}: test averages of {len(first.folds)} folds, {rules} convention"
     return f"{title}\n{as_text(header, rows, left=(0, 1, len(header) - 1))}"
 
 

@@ -7,20 +7,23 @@ search and the cutting-plane point of Franc & Sonnenburg (2009).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine import _pairs_kernel as kernels
+from rankstudio.engine.linear_pairs import LinearPairs
 from rankstudio.engine.newton import Progress, close_enough, minimise_hinge
-from rankstudio.engine.pairs import LinearPairs
+from rankstudio.engine.pairs import Hinge
 
 Floats = NDArray[np.float64]
 
 _AHEAD = 0.1  # how far from the best point towards the model's minimum the next plane is taken
 _LINE_STEPS = 60
-_FEW_PLANES = 12  # after which Newton steps are the faster way
-_FAR = 5.0  # from which on they are from the beginning
+_LINE_SHARE = 0.1  # of what a line search has gained: less than that is left
+_FEW_PLANES = 20  # after which Newton steps are the faster way
+_FAR = 60.0  # from which on they are from the beginning
 _RIDGE = 1e-13  # of the largest diagonal entry, so that dependent planes do not make the program singular
 
 
@@ -49,7 +52,6 @@ def minimise_hinge_by_planes(
     Parameters
     ----------
     problem : LinearPairs
-        X centred inside each query.
     C : float
         Greater than 0.
     tol : float
@@ -72,68 +74,69 @@ def minimise_hinge_by_planes(
     of their x_i - x_j, from c and d of eq. (4.10), (4.11). O(mn + m log m) a plane and O(log m) times
     O(m log m) for its line search.
     """
-    n = problem.X.shape[1]
-    at_zero = C * problem.pairs.n_pairs
+    n, pairs = problem.X.shape[1], problem.pairs
+    at_zero = C * pairs.n_pairs
     program = _Program(n)
-    best, best_scores = np.zeros(n), np.zeros(problem.X.shape[0])
-    objective, lower = at_zero, 0.0
-    point_scores = best_scores
+    here = _Place(np.zeros(n), np.zeros(problem.X.shape[0]), pairs.hinge_at_zero, at_zero)
+    lower, at = 0.0, here.hinge
     for _ in range(max_iter):
-        at = problem.pairs.at(point_scores)
-        _, subgradient = at.hinge()
-        plane = -C * problem.weigh(subgradient)
+        plane = -C * problem.weigh(at.slopes)
         if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
             return
         program.add(plane, C * at.n_violated)
         model, value = program.solve()
         lower = max(lower, value)
-        towards = model - best
+        towards = model - here.w
         d = problem.scores(towards)
-        t, objective = _line_search(problem, C, best, best_scores, towards, d, objective)
-        point_scores = best_scores + ((1.0 - _AHEAD) * t + _AHEAD) * d
-        best, best_scores = best + t * towards, best_scores + t * d
-        gap = max(objective - lower, 0.0)
-        converged = close_enough(gap, objective, at_zero, tol)
-        yield Progress(best, objective, gap, converged)
+        t, new = _line_search(problem, C, here, towards, d)
+        # At the end of the way the next plane is the one at the best point, whose hinge is known.
+        at = new.hinge if t == 1.0 else pairs.hinge(here.scores + ((1.0 - _AHEAD) * t + _AHEAD) * d)
+        here = new
+        gap = max(here.objective - lower, 0.0)
+        converged = close_enough(gap, here.objective, at_zero, tol)
+        yield Progress(here.w, here.objective, gap, converged)
         if converged:
             return
 
 
-def _line_search(
-    problem: LinearPairs, C: float, w: Floats, scores: Floats, p: Floats, d: Floats, objective: float
-) -> tuple[float, float]:
-    """Minimise P(w + tp) over t in [0, 1], until there is little left to gain.
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Weights (n,), their scores (m,), and the hinge and the objective there."""
 
-    The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and the
-    objective there; (0, objective) where nothing on the way is lower.
+    w: Floats
+    scores: Floats
+    hinge: Hinge
+    objective: float
+
+
+def _line_search(problem: LinearPairs, C: float, start: _Place, p: Floats, d: Floats) -> tuple[float, _Place]:
+    """Minimise P(w + tp) over t in [0, 1], until there is little left to gain; d holds the scores of p.
+
+    The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and
+    where that is; 0 and the start where nothing on the way is lower.
     """
-
-    def at(t: float) -> tuple[float, float]:
-        loss, subgradient = problem.pairs.at(scores + t * d).hinge()
-        value = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * loss
-        return value, wp + t * pp + C * kernels.dot(subgradient, d)
-
-    ww, wp, pp = float(w @ w), float(w @ p), float(p @ p)
-    value, at_high = at(1.0)
-    best = min((objective, 0.0), (value, 1.0))
-    if at_high <= 0.0:
-        return best[1], best[0]
-    low, high, at_low = 0.0, 1.0, at(0.0)[1]
+    ww, wp, pp = float(start.w @ start.w), float(start.w @ p), float(p @ p)
+    best, best_t = start, 0.0
+    low, high, at_low, at_high = 0.0, 1.0, wp + C * kernels.dot(start.hinge.slopes, d), np.inf
+    t, side = 1.0, 0
     for _ in range(_LINE_STEPS):
-        t = (low * at_high - high * at_low) / (at_high - at_low)
-        t = min(max(t, low + 0.01 * (high - low)), high - 0.01 * (high - low))
-        value, slope = at(t)
-        best = min(best, (value, t))
-        # What the objective can still fall by between here and the other end of the bracket.
-        if abs(slope) * (high - low) <= 0.1 * (objective - best[0]) or high - low < 1e-9:
-            break
+        scores = start.scores + t * d
+        hinge = problem.pairs.hinge(scores)
+        objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * hinge.loss
+        slope = wp + t * pp + C * kernels.dot(hinge.slopes, d)
+        if objective < best.objective:
+            best, best_t = _Place(start.w + t * p, scores, hinge, objective), t
         if slope < 0.0:
-            low, at_low, at_high = t, slope, 0.5 * at_high
+            low, at_low, at_high, side = t, slope, at_high * (0.5 if side < 0 else 1.0), -1
         else:
-            high, at_high, at_low = t, slope, 0.5 * at_low
-        if not at_low < at_high:
+            high, at_high, at_low, side = t, slope, at_low * (0.5 if side > 0 else 1.0), 1
+        # What the objective can still fall by between here and the other end of the bracket.
+        left, width = abs(slope) * (high - low), high - low
+        if left <= _LINE_SHARE * (start.objective - best.objective) or width < 1e-9 or not at_low < at_high:
             break
-    return best[1], best[0]
+        t = low - at_low / (at_high - at_low) * width
+        t = min(max(t, low + 0.01 * width), high - 0.01 * width)
+    return best_t, best
 
 
 class _Program:

@@ -140,10 +140,11 @@ class FSMRank(LinearRanker):
         A = self._similarity(data)
         # numba is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.accelerated import FSMObjective, accelerated, subgradient  # noqa: PLC0415
-        from rankstudio.engine.pairs import LinearPairs, Pairs  # noqa: PLC0415
+        from rankstudio.engine.linear_pairs import LinearPairs  # noqa: PLC0415
+        from rankstudio.engine.pairs import Pairs  # noqa: PLC0415
 
-        with pool() as (executor, _):
-            problem = LinearPairs(data.centred[0], Pairs(data.y, data.ptr, executor))
+        with pool() as (executor, workers):
+            problem = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
             objective = FSMObjective(problem, A, s, lambda1, lambda2)
             descent = (
                 subgradient(objective, max_iter)

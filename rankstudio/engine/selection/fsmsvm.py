@@ -94,16 +94,17 @@ class FSMSVM(Selector):
         *_, last = self._fsmrank().learn(data)
         self.n_iter_ = last.number
         order = last.selected[:wanted]
+        from rankstudio.engine.linear_pairs import LinearPairs  # noqa: PLC0415
         from rankstudio.engine.newton import minimise_squared_hinge  # noqa: PLC0415 - numba
-        from rankstudio.engine.pairs import LinearPairs, Pairs  # noqa: PLC0415
+        from rankstudio.engine.pairs import Pairs  # noqa: PLC0415
 
-        with pool() as (executor, _):
-            pairs = Pairs(data.y, data.ptr, executor)
+        with pool() as (executor, workers):
+            pairs = Pairs(data.y, data.ptr, executor, workers)
             if not order:
                 yield Step(1, (), np.zeros(n), C * pairs.n_pairs, np.empty(0))
             for k in range(1, len(order) + 1):
                 chosen = list(order[:k])
-                problem = LinearPairs(np.ascontiguousarray(data.centred[0][:, chosen]), pairs)
+                problem = LinearPairs(np.ascontiguousarray(data.X[:, chosen]), pairs)
                 *_, now = minimise_squared_hinge(problem, C, _TOL, _MAX_ITER)
                 coef = np.zeros(n)
                 coef[chosen] = now.w
