@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from math import nan
 from typing import Any, ClassVar, TypeVar
 
@@ -111,6 +112,18 @@ class Working:
 
     what: str
     share: float
+
+
+def telling(work: Generator[object, None, Value], what: str, most: int) -> Generator[Working, None, Value]:
+    """Give a sign of life whenever a generator yields, of ``most`` times, and return its value."""
+    for done in count():
+        try:
+            next(work)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+        yield Working(what, min(1.0, done / most))
+    raise AssertionError  # count never ends
 
 
 @dataclass(frozen=True, eq=False)

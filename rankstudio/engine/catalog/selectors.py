@@ -86,7 +86,10 @@ FSMRANK = Method(
             label="solver",
             kind=Kind.CHOICE,
             default="nesterov",
-            help="Algorithm 1, or the projected subgradient method that the paper compares it with.",
+            help=(
+                "Algorithm 1, or the projected subgradient method that the paper compares it with; its "
+                "steps are 1/√t, as the paper gives no rule for them."
+            ),
             source="Lai et al. 2013, Algorithm 1 and section IV.E",
             option="--fsm-solver",
             choices=(("nesterov", "Algorithm 1"), ("subgradient", "subgradient")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from rankstudio.engine.estimator import between, positive
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.fsmrank import FSMRank
 from rankstudio.engine.selection.selector import Selector
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, Working
 from rankstudio.engine.threads import pool
 
 Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ class FSMSVM(Selector):
         self.tol = tol
         self.max_iter = max_iter
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
         """Yield one step a selected feature: RankSVM with it and all before it.
 
         Where FSMRank leaves every weight at 0, the one step is the model without a feature.
@@ -91,7 +91,7 @@ class FSMSVM(Selector):
         C = positive("C", self.C)
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         wanted = between("n_features_to_select", wanted, 1, n)
-        *_, last = self._fsmrank().learn(data)
+        last = yield from self._order(data)
         self.n_iter_ = last.number
         order = last.selected[:wanted]
         from rankstudio.engine.linear_pairs import LinearPairs  # noqa: PLC0415
@@ -109,6 +109,24 @@ class FSMSVM(Selector):
                 coef = np.zeros(n)
                 coef[chosen] = now.w
                 yield Step(k, tuple(chosen), coef, now.objective, np.empty(0))
+
+    def _order(self, data: Grouped) -> Generator[Working, None, Step]:
+        """Return FSMRank's last step, found once for every C."""
+        fsmrank = self._fsmrank()
+        key = FSMRank, tuple(fsmrank.get_params().items())
+        if key in data.remembered:
+            known: Step = data.remembered[key]
+            return known
+        last: Step | None = None
+        for told in fsmrank.work(data):
+            if isinstance(told, Working):
+                yield told
+            else:
+                last = told
+                yield Working("FSMRank", told.number / self.max_iter)
+        assert last is not None  # FSMRank takes at least one step
+        data.remembered[key] = last
+        return last
 
     def _fsmrank(self) -> FSMRank:
         return FSMRank(
