@@ -96,13 +96,20 @@ def _add_options(group: Any, entries: Sequence[Method], dest: str, prefix: str =
             options.setdefault(p.option, []).append((entry.key, p))
     for option, owners in options.items():
         p = owners[0][1]
-        whose = ", ".join(key for key, _ in owners)
         group.add_argument(
             f"{prefix}{option.removeprefix('--')}",
             dest=f"{dest}{p.name}",
             metavar=_METAVARS[p.kind],
-            help=f"{p.label}: {p.expected}. {p.help} ({whose})".replace("%", "%%"),
+            help=_help(owners).replace("%", "%%"),
         )
+
+
+def _help(owners: Sequence[tuple[str, Parameter]]) -> str:
+    """Return what an option is, once for all methods in which it is the same."""
+    texts: dict[str, list[str]] = {}
+    for key, p in owners:
+        texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
+    return " ".join(f"{text} ({', '.join(keys)})" for text, keys in texts.items())
 
 
 _METAVARS = {

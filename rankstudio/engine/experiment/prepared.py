@@ -22,7 +22,7 @@ from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.scoring import linear_scores
-from rankstudio.engine.selection.path import best_first
+from rankstudio.engine.selection.path import best_first, informative
 from rankstudio.engine.selection.univariate import single_feature_measures
 from rankstudio.engine.steps import Step, Working
 
@@ -73,7 +73,8 @@ class PreparedFold:
         plan, train = self.plan, self.fold.train
         name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
         values, directions = single_feature_measures(self._train, name, plan.convention)
-        column = int(best_first(np.nan_to_num(_gains(values, name), nan=-np.inf), 1)[0])
+        gains = np.nan_to_num(_gains(values, name), nan=-np.inf)
+        column = int(best_first(np.where(informative(self._train), gains, -np.inf), 1)[0])
         coef = np.zeros(values.size)
         coef[column] = directions[column]
         step = Step(1, (column,), coef, float("nan"), np.empty(0))
@@ -198,9 +199,17 @@ def _gains(values: Floats, name: str) -> Floats:
 
 
 def n_steps(plan: Plan, feature_ids: NDArray[np.int64]) -> int:
-    """Return how many steps a unit of a plan has at most on data with these features."""
+    """Return how many steps a unit of a plan has at most on data with these features.
+
+    Raises
+    ------
+    ParameterError, PlanError
+        As :func:`estimator`, of the method and of the judge: before any work.
+    """
     setting = plan.settings[0]
     chosen = estimator(plan, plan.entry, setting.parameters, feature_ids)
+    if plan.judge_entry is not None:
+        estimator(plan, plan.judge_entry, setting.judge, feature_ids)
     if plan.judge and plan.entry.along is not Along.FEATURES:
         return feature_ids.size
     return chosen.n_steps(feature_ids.size)
