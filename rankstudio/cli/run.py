@@ -117,6 +117,7 @@ _METAVARS = {
     Kind.INTEGER: "K",
     Kind.NUMBER: "X",
     Kind.FEATURES: "IDS",
+    Kind.COSTS: "ID:COST",
     Kind.CHOICE: "NAME",
     Kind.SWITCH: "YES/NO",
     Kind.MEASURE: "MEASURE",

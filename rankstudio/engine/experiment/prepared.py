@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.catalog import Kind, Method
+from rankstudio.engine.catalog import Kind, Method, Parameter
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.errors import ParameterError
@@ -231,10 +231,21 @@ def estimator(
     arguments = {**parameters, **{name: getattr(plan, name) for name in entry.takes}}
     for p in entry.parameters:
         if p.kind is Kind.FEATURES:
-            unknown = [i for i in arguments[p.name] if i not in columns]
-            if unknown:
-                expected = f"ids of the dataset's features, {min(columns)} to {max(columns)}"
-                raise ParameterError(p.label, unknown[0], expected)
-            arguments[p.name] = tuple(columns[i] for i in arguments[p.name])
+            arguments[p.name] = tuple(_column(p, i, columns) for i in arguments[p.name])
+        elif p.kind is Kind.COSTS and arguments[p.name]:
+            costs = np.ones(len(columns))
+            for i, cost in arguments[p.name]:
+                costs[_column(p, i, columns)] = cost
+            arguments[p.name] = costs
+        elif p.kind is Kind.COSTS:
+            arguments[p.name] = None
     made: LinearRanker = entry.load()(**arguments)
     return made
+
+
+def _column(p: Parameter, feature: int, columns: Mapping[int, int]) -> int:
+    """Return the column of a feature's id; ParameterError where the data have no such feature."""
+    if feature not in columns:
+        expected = f"ids of the dataset's features, {min(columns)} to {max(columns)}"
+        raise ParameterError(p.label, feature, expected)
+    return columns[feature]
