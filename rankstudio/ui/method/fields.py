@@ -29,6 +29,7 @@ USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 
 _RESET_SIDE = 20
 _ROW = 28
+_LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 
@@ -267,7 +268,17 @@ class SwitchField(Field):
 
 
 class _CalmComboBox(QComboBox):
-    """A combo box that scrolls the form past it, and not its own value, under the mouse's wheel."""
+    """A combo box that scrolls the form past it, and not its own value, under the mouse's wheel.
+
+    Its list is as wide as its longest text, however narrow the form is.
+    """
+
+    def showPopup(self) -> None:
+        """Open the list, wide enough for what is in it."""
+        view = self.view()
+        view.setTextElideMode(Qt.TextElideMode.ElideNone)
+        view.setMinimumWidth(max(self.width(), view.sizeHintForColumn(0) + _LIST_MARGIN))
+        super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the form."""
@@ -346,6 +357,7 @@ def choice_box(
     box = _CalmComboBox()
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(6)
+    box.setMaxVisibleItems(24)
     box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     for key, label in choices:
         box.addItem(label, key)

@@ -89,6 +89,7 @@ class MethodForm(Panel):
         lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
         self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
         self._method = ChoiceField(theme, _method_choice(), lacking)
+        self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
         self._judge = ChoiceField(theme, _judge_choice(), lacking)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._own, self._judged = Section(theme), Section(theme, prefix="judge-")
