@@ -1,19 +1,23 @@
-"""Bundle method for the pairwise hinge: cutting planes and their small quadratic program.
+"""Bundle method: the minimum of a convex loss of linear scores, found by cutting planes.
 
 Joachims 2006 and Teo et al. 2010 as in the thesis of Airola (2011), sections 2.3 and 4.2.2, with the line
-search and the cutting-plane point of Franc & Sonnenburg (2009).
+search and the cutting-plane point of Franc & Sonnenburg (2009). The one-slack structural support vector
+machine (Joachims, Finley & Yu 2009) is the same method: its constraints are planes under the mean loss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine import _pairs_kernel as kernels
+from rankstudio.engine._linear_kernel import dot
+from rankstudio.engine.linear import Linear
 from rankstudio.engine.newton import Progress, close_enough, minimise_hinge
-from rankstudio.engine.pairs import LinearPairs
+from rankstudio.engine.pairs import LinearPairs, Pairs
+from rankstudio.engine.planes import Planes
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +25,29 @@ _AHEAD = 0.1  # how far from the best point towards the model's minimum the next
 _LINE_STEPS = 60
 _FEW_PLANES = 12  # after which Newton steps are the faster way
 _FAR = 5.0  # from which on they are from the beginning
-_RIDGE = 1e-13  # of the largest diagonal entry, so that dependent planes do not make the program singular
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent:
+    """A convex loss at some scores, and the plane that touches it there and is nowhere above it.
+
+    Attributes
+    ----------
+    loss : float
+        At those scores.
+    offset : float
+        The plane's height at scores of 0.
+    slopes : ndarray of shape (m,)
+        Its slope along the score of each document, a subgradient of the loss: at scores s the plane is
+        ``offset + slopes @ s``.
+    """
+
+    loss: float
+    offset: float
+    slopes: Floats
+
+
+Loss = Callable[[Floats], Tangent]
 
 
 def minimise_hinge_either_way(
@@ -32,7 +58,8 @@ def minimise_hinge_either_way(
     Parameters and steps as for :func:`minimise_hinge_by_planes`.
     """
     now, taken = None, 0
-    for now in minimise_hinge_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
+    planes = minimise_by_planes(problem, _hinge(problem.pairs), C, tol, min(_FEW_PLANES, max_iter), _FAR)
+    for now in planes:
         taken += 1
         yield now
         if now.converged:
@@ -41,15 +68,40 @@ def minimise_hinge_either_way(
         yield from minimise_hinge(problem, C, tol, max_iter - taken, now)
 
 
-def minimise_hinge_by_planes(
-    problem: LinearPairs, C: float, tol: float, max_iter: int, farthest: float = np.inf
+def minimise_hinge_by_planes(problem: LinearPairs, C: float, tol: float, max_iter: int) -> Iterator[Progress]:
+    """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)).
+
+    Parameters and steps as for :func:`minimise_by_planes`, with X centred inside each query.
+
+    Notes
+    -----
+    O(mn + m log m) a plane and O(log m) times O(m log m) for its line search.
+    """
+    return minimise_by_planes(problem, _hinge(problem.pairs), C, tol, max_iter)
+
+
+def _hinge(pairs: Pairs) -> Loss:
+    """Return the hinge, by eq. (4.10) to (4.13) of the thesis: its planes start at the violated pairs."""
+
+    def tangent(scores: Floats) -> Tangent:
+        at = pairs.at(scores)
+        loss, slopes = at.hinge()
+        return Tangent(loss, float(at.n_violated), slopes)
+
+    return tangent
+
+
+def minimise_by_planes(
+    problem: Linear, loss: Loss, C: float, tol: float, max_iter: int, farthest: float = np.inf
 ) -> Iterator[Progress]:
-    """Minimise P(w) = ½ w'w + C R(w), R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)).
+    """Minimise P(w) = ½ w'w + C R(Xw) for a convex loss R that is never negative.
 
     Parameters
     ----------
-    problem : LinearPairs
-        X centred inside each query.
+    problem : Linear
+        X and its products.
+    loss : callable
+        From scores (m,) to the :class:`Tangent` of R there.
     C : float
         Greater than 0.
     tol : float
@@ -58,49 +110,47 @@ def minimise_hinge_by_planes(
         Cutting planes at most.
     farthest : float
         Give up, before the first step, where the first plane tells that there will be many: its minimum
-        w = C sum (x_i - x_j) is the solution where it reaches no margin, and ½ w'w beyond this multiple of
-        C R(0) reaches far more.
+        w = Ca is the solution where it reaches no margin, and ½ w'w beyond this multiple of C R(0) reaches
+        far more.
 
     Yields
     ------
     Progress
-        After each plane.
+        After each plane: the best point so far.
 
     Notes
     -----
-    R is at least b_t - a_t'w for each plane, b_t the number of violated pairs at some w_t and a_t the sum
-    of their x_i - x_j, from c and d of eq. (4.10), (4.11). O(mn + m log m) a plane and O(log m) times
-    O(m log m) for its line search.
+    R is at least b_t - a_t'w for each plane, b_t its offset and a_t = -X'slopes, so the minimum of the
+    planes is a lower bound of P. O(mn) and one loss a plane, and some more losses for its line search.
     """
     n = problem.X.shape[1]
-    at_zero = C * problem.pairs.n_pairs
-    program = _Program(n)
+    planes = Planes(n)
     best, best_scores = np.zeros(n), np.zeros(problem.X.shape[0])
-    objective, lower = at_zero, 0.0
-    point_scores = best_scores
-    for _ in range(max_iter):
-        at = problem.pairs.at(point_scores)
-        _, subgradient = at.hinge()
-        plane = -C * problem.weigh(subgradient)
-        if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
+    at = loss(best_scores)
+    at_zero = objective = C * at.loss
+    lower = 0.0
+    for number in range(max_iter):
+        plane = -C * problem.weigh(at.slopes)
+        if number == 0 and 0.5 * float(plane @ plane) > farthest * at_zero:
             return
-        program.add(plane, C * at.n_violated)
-        model, value = program.solve()
+        planes.add(plane, C * at.offset)
+        model, value = planes.minimum()
         lower = max(lower, value)
         towards = model - best
         d = problem.scores(towards)
-        t, objective = _line_search(problem, C, best, best_scores, towards, d, objective)
-        point_scores = best_scores + ((1.0 - _AHEAD) * t + _AHEAD) * d
+        t, objective = _line_search(loss, C, best, best_scores, towards, d, objective)
+        ahead = best_scores + ((1.0 - _AHEAD) * t + _AHEAD) * d
         best, best_scores = best + t * towards, best_scores + t * d
         gap = max(objective - lower, 0.0)
         converged = close_enough(gap, objective, at_zero, tol)
         yield Progress(best, objective, gap, converged)
-        if converged:
+        if converged or number + 1 == max_iter:
             return
+        at = loss(ahead)
 
 
 def _line_search(
-    problem: LinearPairs, C: float, w: Floats, scores: Floats, p: Floats, d: Floats, objective: float
+    loss: Loss, C: float, w: Floats, scores: Floats, p: Floats, d: Floats, objective: float
 ) -> tuple[float, float]:
     """Minimise P(w + tp) over t in [0, 1], until there is little left to gain.
 
@@ -109,9 +159,9 @@ def _line_search(
     """
 
     def at(t: float) -> tuple[float, float]:
-        loss, subgradient = problem.pairs.at(scores + t * d).hinge()
-        value = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * loss
-        return value, wp + t * pp + C * kernels.dot(subgradient, d)
+        tangent = loss(scores + t * d)
+        value = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * tangent.loss
+        return value, wp + t * pp + C * dot(tangent.slopes, d)
 
     ww, wp, pp = float(w @ w), float(w @ p), float(p @ p)
     value, at_high = at(1.0)
@@ -134,75 +184,3 @@ def _line_search(
         if not at_low < at_high:
             break
     return best[1], best[0]
-
-
-class _Program:
-    """max over β >= 0, sum β <= 1 of b'β - ½||sum β_t a_t||²: the bundle's dual, kept from plane to plane.
-
-    The plane a = 0, b = 0 (the loss is never negative) turns the inequality into an equality. Solved
-    exactly by an active-set method: while there is a plane whose multiplier should grow, it joins the set,
-    the equality-constrained program of the set is solved, and what would turn negative leaves.
-    """
-
-    def __init__(self, n: int) -> None:
-        self._planes = np.zeros((1, n))
-        self._offsets = np.zeros(1)
-        self._gram = np.zeros((1, 1))
-        self._beta = np.ones(1)
-
-    def add(self, a: Floats, b: float) -> None:
-        """Add a plane b - a'w."""
-        products = self._planes @ a
-        size = self._offsets.size
-        gram = np.empty((size + 1, size + 1))
-        gram[:size, :size] = self._gram
-        gram[size, :size] = gram[:size, size] = products
-        gram[size, size] = float(a @ a)
-        self._gram = gram
-        self._planes = np.vstack((self._planes, a))
-        self._offsets = np.append(self._offsets, b)
-        self._beta = np.append(self._beta, 0.0)
-
-    def solve(self) -> tuple[Floats, float]:
-        """Return the minimum of the bundle, w = sum β_t a_t, and the program's value there."""
-        # Planes may all be level, a = 0, where no feature can change the loss.
-        largest = float(self._offsets.max())
-        scale = max(float(self._gram.diagonal().max()), 1e-9 * largest, float(np.finfo(float).tiny))
-        gram, offsets, beta = self._gram / scale, self._offsets / scale, self._beta
-        gram[np.diag_indices_from(gram)] += _RIDGE
-        tie = 1e-12 * (1.0 + float(np.abs(offsets).max()))
-        for _ in range(10 * offsets.size + 100):
-            slopes = offsets - gram @ beta
-            joining = int(np.argmax(slopes))
-            if beta[joining] > 0.0 or slopes[joining] <= float(slopes @ beta) + tie:
-                break
-            beta = _on_support(gram, offsets, beta, joining)
-        self._beta = beta
-        w = beta @ self._planes
-        return w, float(self._offsets @ beta - 0.5 * (w @ w))
-
-
-def _on_support(gram: Floats, offsets: Floats, beta: Floats, joining: int) -> Floats:
-    """Return the multipliers that are best on the support and one more plane, none negative."""
-    beta = beta.copy()
-    support = np.append(np.flatnonzero(beta > 0.0), joining)
-    while True:
-        size = support.size
-        system = np.ones((size + 1, size + 1))
-        system[:size, :size] = gram[np.ix_(support, support)]
-        system[size, size] = 0.0
-        wanted = np.linalg.solve(system, np.append(offsets[support], 1.0))[:size]
-        if (wanted > 0.0).all():
-            beta[support] = wanted
-            return beta
-        falling = wanted <= 0.0
-        now = beta[support]
-        ratios = np.full(size, np.inf)
-        ratios[falling] = now[falling] / np.maximum(now[falling] - wanted[falling], np.finfo(float).tiny)
-        step = min(1.0, float(ratios.min()))
-        moved = now + step * (wanted - now)
-        moved[(ratios <= step) | (moved < 0.0)] = 0.0
-        beta[support] = moved / moved.sum()
-        if size == 1 or not (moved == 0.0).any():
-            return beta
-        support = support[moved > 0.0]

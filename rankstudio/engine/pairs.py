@@ -8,25 +8,22 @@ scores. No list of pairs is ever made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine import _pairs_kernel as kernels
+from rankstudio.engine._linear_kernel import dot, multiply, weigh
+from rankstudio.engine.linear import Linear, Queries
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_WORTH_THREADS = 16_000  # documents, below which handing work to threads costs more
-_BLOCK = 8_192  # documents that a thread takes at a time
 
-
-class Pairs:
+class Pairs(Queries):
     """All pairs of documents of one query with different labels, any number of distinct labels.
 
     Parameters
@@ -50,22 +47,13 @@ class Pairs:
     """
 
     def __init__(self, y: Floats, ptr: Ints, executor: Executor | None = None) -> None:
-        self.ptr = ptr
+        super().__init__(ptr, executor)
         self.level = np.empty(y.size, dtype=np.int64)
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
         kernels.rank_labels(y, ptr, self.level, self.n_levels)
-        worthwhile = y.size > _WORTH_THREADS
-        self._executor = executor if worthwhile else None
-        self.blocks = self._cut(y.size // _BLOCK + 1)
         self._order = np.arange(y.size, dtype=np.int64)
         long = np.flatnonzero(np.diff(ptr) > kernels.SORTED)
         self._long = list(zip(ptr[long].tolist(), ptr[long + 1].tolist(), strict=True))
-
-    def _cut(self, blocks: int) -> list[tuple[int, int, int]]:
-        """Return (number, first query, query after the last) of blocks with about as many documents each."""
-        wanted = np.linspace(0, self.ptr[-1], blocks + 1)
-        cuts = np.unique(np.searchsorted(self.ptr, wanted)).tolist()
-        return [(number, first, last) for number, (first, last) in enumerate(pairwise(cuts))]
 
     @cached_property
     def degrees(self) -> Floats:
@@ -115,17 +103,6 @@ class Pairs:
         self._order = order
         return Violations(self, scores, margin, order, start, stop, counts, sums)
 
-    def spread(self, work: Callable[[int, int, int], None]) -> None:
-        """Call ``work(number, first query, query after the last)`` for each block, on the threads there are.
-
-        The blocks do not depend on the threads, so sums over them do not either.
-        """
-        if self._executor is None:
-            for block in self.blocks:
-                work(*block)
-        else:
-            list(self._executor.map(lambda block: work(*block), self.blocks))
-
 
 @dataclass(frozen=True, eq=False)
 class Violations:
@@ -165,14 +142,14 @@ class Violations:
         Eq. (4.12) and (4.13): the subgradient is c - d.
         """
         subgradient = self.counts[1] - self.counts[0]
-        return self.margin * float(self.counts[0].sum()) + kernels.dot(subgradient, self.scores), subgradient
+        return self.margin * float(self.counts[0].sum()) + dot(subgradient, self.scores), subgradient
 
     def squared_hinge(self) -> tuple[float, Floats]:
         """Return sum of (margin - s_i + s_j)² over the violated pairs, and the gradient in s, shape (m,)."""
         # With u_ij = margin - s_i + s_j, both are linear in the sums of u over each document's pairs.
         above = self.counts[0] * (self.margin - self.scores) + self.sums[0]
         below = self.counts[1] * (self.margin + self.scores) - self.sums[1]
-        loss = self.margin * float(above.sum()) + kernels.dot(below - above, self.scores)
+        loss = self.margin * float(above.sum()) + dot(below - above, self.scores)
         return max(loss, 0.0), 2.0 * (below - above)
 
     def laplacian(self, values: Floats) -> Floats:
@@ -230,13 +207,13 @@ class Smooth:
 
     def slope(self, direction: Floats) -> float:
         """Return the derivative of the loss along a direction of the scores, shape (m,)."""
-        return kernels.dot(self.slopes, direction)
+        return dot(self.slopes, direction)
 
     def bending(self, direction: Floats) -> float:
         """Return the second derivative of the loss along a direction of the scores, shape (m,)."""
         out = np.empty_like(direction)
         self.outer.pairs.spread(lambda _, first, last: self.curvature_of(direction, first, last, out))
-        return kernels.dot(direction, out)
+        return dot(direction, out)
 
     @property
     def n_curved(self) -> int:
@@ -273,7 +250,7 @@ def smoothed_hinge(pairs: Pairs, scores: Floats, width: float) -> Smooth:
     return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), 2.0 * half, outer, inner)
 
 
-class LinearPairs:
+class LinearPairs(Linear):
     """Pairs whose scores are linear in the features, s = Xw.
 
     Parameters
@@ -284,24 +261,8 @@ class LinearPairs:
     """
 
     def __init__(self, X: Floats, pairs: Pairs) -> None:
-        self.X = X
+        super().__init__(X, pairs)
         self.pairs = pairs
-
-    def scores(self, w: Floats) -> Floats:
-        """Return Xw, shape (m,). O(mn)."""
-        out = np.empty(self.X.shape[0])
-        ptr = self.pairs.ptr
-        self.pairs.spread(lambda _, first, last: kernels.multiply(self.X, w, ptr[first], ptr[last], out))
-        return out
-
-    def weigh(self, weights: Floats) -> Floats:
-        """Return X'weights, shape (n,). O(mn)."""
-        parts, ptr = self._parts(), self.pairs.ptr
-        self.pairs.spread(
-            lambda block, first, last: kernels.weigh(self.X, weights, ptr[first], ptr[last], parts[block])
-        )
-        total: Floats = parts.sum(axis=0)
-        return total
 
     def curvature(self, at: Smooth, v: Floats) -> Floats:
         """Return the Hessian in w of a loss times v, X'HXv with H the Hessian in the scores, shape (n,).
@@ -312,13 +273,10 @@ class LinearPairs:
         parts, ptr = self._parts(), self.pairs.ptr
 
         def work(block: int, first: int, last: int) -> None:
-            kernels.multiply(self.X, v, ptr[first], ptr[last], values)
+            multiply(self.X, v, ptr[first], ptr[last], values)
             at.curvature_of(values, first, last, curved)
-            kernels.weigh(self.X, curved, ptr[first], ptr[last], parts[block])
+            weigh(self.X, curved, ptr[first], ptr[last], parts[block])
 
         self.pairs.spread(work)
         total: Floats = parts.sum(axis=0)
         return total
-
-    def _parts(self) -> Floats:
-        return np.empty((len(self.pairs.blocks), self.X.shape[1]))
