@@ -7,19 +7,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankstudio.engine.catalog import CATALOG, Kind, Method, Parameter
+from rankstudio.engine.catalog import Kind, Method, Parameter, methods
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
 from rankstudio.ui.actions import COMMANDS, MENUS
 
 HERE = Path(__file__).parent
+METHODS = """\
+A *selector* chooses features, a *ranker* ranks with the features it is given. Most selectors come with a
+model of their own; **ranked by** in the form, `--judge` in the terminal and `judge` in a plan let any ranker
+learn with the selected features instead, for every number of them, so that selections are compared by one
+and the same judge. What concerns only a selector's own model is not asked for then.
+"""
+
 NOTE = "<!-- Written by docs/generate.py. -->\n"
 
 
 def methods_page() -> str:
     """Return the page on methods, from the catalog."""
-    parts = ["# Methods\n", NOTE]
-    parts += [_method(entry) for entry in CATALOG]
+    parts = ["# Methods\n", NOTE, METHODS]
+    parts += ["# What selects\n", *(_method(entry) for entry in methods() if entry.selects)]
+    parts += ["# What ranks\n", *(_method(entry) for entry in methods() if not entry.selects)]
     return "\n".join(parts)
 
 
@@ -28,7 +37,8 @@ def _method(entry: Method) -> str:
         f"## {entry.label}\n",
         f"*{entry.citation}: {entry.title}.* In plans and on the command line: `{entry.key}`.\n",
         f"{entry.summary}\n",
-        f"Its criterion is the {entry.criterion}.\n" if entry.criterion else "",
+        *([f"> {entry.formula}\n"] if entry.formula else []),
+        f"{_steps(entry)}\n",
         "| Parameter | Values | Default | Meaning |",
         "|---|---|---|---|",
         *(_parameter(p) for p in entry.parameters),
@@ -37,10 +47,26 @@ def _method(entry: Method) -> str:
     return "\n".join(lines)
 
 
+def _steps(entry: Method) -> str:
+    """Say what a step is, and what the criterion."""
+    steps = {
+        Along.FEATURES: "Its criterion is the",
+        Along.ITERATIONS: "A step is an iteration, of which the last is the model; the criterion is the",
+        Along.ROUNDS: "A step is a round, and validation chooses how many; the criterion is the",
+    }[entry.along]
+    extra = (
+        f' It needs the extra `{entry.extra}`: `pip install "rankstudio[{entry.extra}]"`.'
+        if entry.extra
+        else ""
+    )
+    return f"{steps} {entry.criterion}.{extra}"
+
+
 def _parameter(p: Parameter) -> str:
     default = p.default if p.kind is Kind.CHOICE else p.format(p.default) or p.none_label or "none"
     source = f" ({p.source})" if p.source else ""
-    return f"| **{p.label}** `{p.option}`, `{p.name}` | {p.expected} | {default} | {p.help}{source} |"
+    symbol = f" In the paper: {p.symbol}." if p.symbol and p.symbol != p.label else ""
+    return f"| **{p.label}** `{p.option}`, `{p.name}` | {p.expected} | {default} | {p.help}{symbol}{source} |"
 
 
 def measures_page() -> str:

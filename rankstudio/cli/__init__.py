@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
+from typing import TextIO
 
 from rankstudio import __version__
 from rankstudio.engine.errors import Cancelled, RankStudioError
@@ -40,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The arguments without the program's name; those of this process by default.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    warnings.showwarning = _Notes().show
     try:
         status = _dispatch(arguments)
         sys.stdout.flush()
@@ -54,6 +57,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     return status
+
+
+class _Notes:
+    """Shows what methods warn of as notes, the first of each kind."""
+
+    def __init__(self) -> None:
+        self._seen: set[type[Warning]] = set()
+
+    def show(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        """Print a warning without the line of code that gave it."""
+        if category not in self._seen:
+            self._seen.add(category)
+            print(f"Note: {message}", file=file or sys.stderr)
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -7,7 +7,7 @@ import json
 import textwrap
 from typing import Any
 
-from rankstudio.engine.catalog import CATALOG, Method, Parameter, method
+from rankstudio.engine.catalog import Kind, Method, Parameter, method, methods
 
 
 def register(commands: Any) -> None:
@@ -24,7 +24,7 @@ def register(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    entries = CATALOG if args.method is None else (method(args.method),)
+    entries = methods() if args.method is None else (method(args.method),)
     if args.json:
         print(json.dumps([as_dict(entry) for entry in entries], indent=2, ensure_ascii=False))
     else:
@@ -41,6 +41,10 @@ def as_dict(entry: Method) -> dict[str, Any]:
         "citation": entry.citation,
         "title": entry.title,
         "summary": entry.summary,
+        "formula": entry.formula,
+        "criterion": entry.criterion,
+        "steps": entry.along.name.lower(),
+        "lacking": entry.lacking,
         "parameters": [
             {
                 "name": p.name,
@@ -60,6 +64,10 @@ def as_text(entry: Method) -> str:
     """Return an entry as a paragraph with its parameters below."""
     lines = [f"{entry.key}  –  {entry.label} ({entry.family}), {entry.citation}"]
     lines += textwrap.wrap(entry.summary, 92, initial_indent="  ", subsequent_indent="  ")
+    if entry.formula:
+        lines += textwrap.wrap(entry.formula, 92, initial_indent="    ", subsequent_indent="      ")
+    if entry.lacking:
+        lines.append(f"  {entry.lacking}")
     for p in entry.parameters:
         lines.append(f"  {p.option:<12} {p.label}: {p.expected}; {default(p)}")
         lines += textwrap.wrap(p.help, 92, initial_indent=" " * 15, subsequent_indent=" " * 15)
@@ -70,5 +78,5 @@ def as_text(entry: Method) -> str:
 
 def default(p: Parameter) -> str:
     """Return the default in words."""
-    text = p.default if isinstance(p.default, str) else p.format(p.default)
+    text = p.default if p.kind is Kind.CHOICE else p.format(p.default)
     return f"default {text or p.none_label or 'none'}"

@@ -7,8 +7,14 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-from rankstudio.engine.catalog import Kind
-from rankstudio.engine.experiment.events import Event, FoldFinished, RunStarted, StepDone, UnitFinished
+from rankstudio.engine.experiment.events import (
+    Event,
+    FoldFinished,
+    RunStarted,
+    StepDone,
+    UnitFinished,
+    UnitWorking,
+)
 from rankstudio.engine.experiment.plan import Unit
 from rankstudio.engine.grid import format_power
 
@@ -28,7 +34,7 @@ class Progress:
         self._total = 1
         self._steps = 1
         self._folds: tuple[int, ...] = ()
-        self._grids: tuple[tuple[str, str], ...] = ()
+        self._labels: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
         if self._live:
@@ -51,11 +57,12 @@ class Progress:
             case RunStarted():
                 self._began = time.monotonic()
                 self._total, self._steps, self._folds = len(event.units), event.steps_per_unit, event.folds
-                grids = [p for p in event.plan.entry.parameters if p.kind is Kind.GRID]
-                self._grids = tuple((p.name, p.label) for p in grids)
+                self._labels = tuple(axis.label for axis in event.plan.axes)
             case StepDone():
                 self._done = self._units + event.step.number / self._steps
                 self._draw(event.unit)
+            case UnitWorking():
+                self._draw(event.unit, event.working.what)
             case UnitFinished():
                 self._units += 1
                 self._done = self._units
@@ -64,7 +71,7 @@ class Progress:
                     f"Fold {event.result.fold} of {self._folds[-1]} is done.", file=self._stream, flush=True
                 )
 
-    def _draw(self, unit: Unit) -> None:
+    def _draw(self, unit: Unit, doing: str = "") -> None:
         now = time.monotonic()
         if not self._live or now - self._drawn < _REDRAW:
             return
@@ -72,9 +79,11 @@ class Progress:
         share = self._done / self._total
         filled = round(share * _WIDTH)
         left = (now - self._began) * (1 - share) / share if share > 0 else 0.0
-        setting = ", ".join(f"{label} {format_power(unit.parameters[name])}" for name, label in self._grids)
+        values = zip(self._labels, unit.values, strict=True)
+        setting = ", ".join(f"{label} {format_power(value)}" for label, value in values)
         bar = "█" * filled + "░" * (_WIDTH - filled)
         text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}  {_clock(left)} left"
+        text += f"  {doing}" if doing else ""
         print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)
 
     def _clear(self) -> None:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.cli.progress import Progress
+from rankstudio.cli.comparison import compare
+from rankstudio.cli.running import Going, carry_on
 from rankstudio.cli.tables import as_text
-from rankstudio.engine.catalog import CATALOG, Kind, Parameter
+from rankstudio.engine.catalog import Kind, Method, Parameter, methods
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.events import FoldFinished
+from rankstudio.engine.experiment.comparison import is_comparison, load_comparison
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan, with_data_beside
-from rankstudio.engine.experiment.results import FoldResult, RunResult
+from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.grid import format_power
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
+from rankstudio.engine.resources import resource
 
 INTERRUPTED = 130
 SAMPLE_FOLDER = "rankstudio-sample"
@@ -32,6 +33,7 @@ features on its validation part, and measure the chosen model on its test part.
   rankstudio run --data MQ2008 --lambda "2^0..2^10" --select-by MAP --out results
   rankstudio run results/plan.toml          the same again, bit for bit
   rankstudio run --sample                   the sample study, with figures
+  rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
 
 OUT receives results.json, metrics.csv, features.csv and plan.toml. Ctrl+C stops the run and keeps the
 folds that are finished."""
@@ -45,9 +47,18 @@ def register(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("plan", nargs="?", type=Path, help="a plan to run; options given beside it change it")
+    parser.add_argument(
+        "plan",
+        nargs="?",
+        type=Path,
+        help=f"a plan to run, a file or one of {', '.join(_bundled())}; options given beside it change it",
+    )
     where = parser.add_argument_group("what to run on, and where to")
-    where.add_argument("--data", help="a LETOR file, or a folder with Fold1 … Fold5 or train, vali and test")
+    where.add_argument(
+        "--data",
+        action="append",
+        help="a LETOR file, or a folder with Fold1 … Fold5 or train, vali and test; several for a comparison",
+    )
     where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
     where.add_argument("--folds", help="numbers of the folds to run, such as 1,3; all when not given")
     where.add_argument(
@@ -58,40 +69,80 @@ def register(commands: Any) -> None:
     where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
     what = parser.add_argument_group("method and choice")
-    what.add_argument("--method", choices=[m.key for m in CATALOG], help="method; greedy-rankrls by default")
+    what.add_argument(
+        "--method", choices=[m.key for m in methods()], help="method; greedy-rankrls by default"
+    )
+    rankers = [m.key for m in methods() if not m.selects]
+    what.add_argument(
+        "--judge", choices=rankers, help="what ranks with the selected features; the method's own model else"
+    )
     what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
     what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
     what.add_argument("--seed", type=int, help="for methods that draw random numbers; 0 by default")
     what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
-    parameters = parser.add_argument_group("parameters, from the catalog (see rankstudio methods)")
-    for option, owners in _options().items():
-        p = owners[0][1]
-        owned = "" if len(owners) == len(CATALOG) else f" ({', '.join(key for key, _ in owners)})"
-        parameters.add_argument(
-            option, dest=f"parameter_{p.name}", metavar=_metavar(p), help=_help(p) + owned
-        )
+    parameters = parser.add_argument_group("parameters of the method (see rankstudio methods)")
+    _add_options(parameters, methods(), "parameter_")
+    judged = parser.add_argument_group("parameters of the judge")
+    _add_options(judged, [m for m in methods() if not m.selects], "judge_parameter_", "--judge-")
     parser.set_defaults(run=run)
 
 
-def _options() -> dict[str, list[tuple[str, Parameter]]]:
-    """Return the options of all methods with the methods that have them."""
+def _add_options(group: Any, entries: Sequence[Method], dest: str, prefix: str = "--") -> None:
+    """Add the options of some methods, each once, with the methods that have it."""
     options: dict[str, list[tuple[str, Parameter]]] = {}
-    for entry in CATALOG:
+    for entry in entries:
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
-    return options
+    for option, owners in options.items():
+        p = owners[0][1]
+        whose = ", ".join(key for key, _ in owners)
+        group.add_argument(
+            f"{prefix}{option.removeprefix('--')}",
+            dest=f"{dest}{p.name}",
+            metavar=_METAVARS[p.kind],
+            help=f"{p.label}: {p.expected}. {p.help} ({whose})".replace("%", "%%"),
+        )
 
 
-def _metavar(p: Parameter) -> str:
-    return {Kind.GRID: "GRID", Kind.INTEGER: "K", Kind.FEATURES: "IDS", Kind.CHOICE: "NAME"}[p.kind]
+_METAVARS = {
+    Kind.GRID: "GRID",
+    Kind.INTEGER: "K",
+    Kind.NUMBER: "X",
+    Kind.FEATURES: "IDS",
+    Kind.CHOICE: "NAME",
+    Kind.SWITCH: "YES/NO",
+    Kind.MEASURE: "MEASURE",
+}
 
 
-def _help(p: Parameter) -> str:
-    return f"{p.label}: {p.expected}. {p.help}".replace("%", "%%")
+def _bundled() -> list[str]:
+    """Return the names of the plans that are shipped."""
+    return sorted(path.stem for path in resource("plans").glob("*.toml"))
+
+
+def _plan_file(args: argparse.Namespace) -> Path | None:
+    """Return the file of the plan that was named: one there is, else a shipped one of that name."""
+    path: Path | None = args.plan
+    if path is not None and not path.exists() and str(path) in _bundled():
+        return resource("plans", f"{path}.toml")
+    return path
+
+
+def _beside(data: Sequence[str], path: Path) -> list[str]:
+    """Take relative places from the folder of the comparison's file, where something is there."""
+    places = [(path.parent / place).absolute() for place in data]
+    return [str(place) if place.exists() else name for place, name in zip(places, data, strict=True)]
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    path = _plan_file(args)
+    if path is not None and is_comparison(path):
+        comparison = load_comparison(path)
+        data = [str(Path(place).absolute()) for place in args.data or ()]
+        interrupted = compare(comparison, data or _beside(comparison.data, path), args.out, args.json)
+        return INTERRUPTED if interrupted else 0
+    args.plan = path
     stated = ("select_by", "convention") if args.plan else ()
     return carry_out(
         plan_from(args),
@@ -122,20 +173,28 @@ def plan_from(args: argparse.Namespace) -> Plan:
     if args.sample:
         changes["data"] = SAMPLE
     elif args.data is not None:
-        changes["data"] = str(Path(args.data).absolute())
-    for name in ("method", "select_by", "convention", "missing", "normalize", "seed"):
+        if len(args.data) > 1:
+            raise PlanError("--data: one run is on one file or folder; several are for a comparison.")
+        changes["data"] = str(Path(args.data[0]).absolute())
+    for name in ("method", "judge", "select_by", "convention", "missing", "normalize", "seed"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
     if args.measures is not None:
         changes["measures"] = tuple(m.strip() for m in args.measures.split(",") if m.strip())
     if args.folds is not None:
         changes["folds"] = _fold_numbers(args.folds)
-    given = {k.removeprefix("parameter_"): v for k, v in vars(args).items() if k.startswith("parameter_")}
-    given = {name: value for name, value in given.items() if value is not None}
+    given, judged = _given(args, "parameter_"), _given(args, "judge_parameter_")
     if plan is None:
-        return Plan(**changes, parameters=given)
-    kept = {} if changes.get("method", plan.method) != plan.method else dict(plan.parameters)
-    return plan.changed(**changes, parameters={**kept, **given})
+        return Plan(**changes, parameters=given, judge_parameters=judged)
+    kept = dict(plan.parameters) if changes.get("method", plan.method) == plan.method else {}
+    kept_judge = dict(plan.judge_parameters) if changes.get("judge", plan.judge) == plan.judge else {}
+    return plan.changed(**changes, parameters={**kept, **given}, judge_parameters={**kept_judge, **judged})
+
+
+def _given(args: argparse.Namespace, prefix: str) -> dict[str, Any]:
+    """Return the options of a kind that were given, by the parameter's name."""
+    options = ((k.removeprefix(prefix), v) for k, v in vars(args).items() if k.startswith(prefix))
+    return {name: value for name, value in options if value is not None}
 
 
 def _fold_numbers(text: str) -> tuple[int, ...]:
@@ -145,22 +204,13 @@ def _fold_numbers(text: str) -> tuple[int, ...]:
         raise PlanError(f"--folds: expected numbers such as 1,3, got {text!r}.") from None
 
 
-@dataclass
-class _Run:
-    """A run on its way: what is there should it be interrupted."""
-
-    plan: Plan
-    dataset: FoldedDataset
-    folds: list[FoldResult] = field(default_factory=list)
-
-
 def carry_out(plan: Plan, *, stated: set[str], out: Path | None, figures: bool, as_json: bool) -> int:
     """Run a plan, write and print its results, and return the exit code.
 
     Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data.
     """
     from rankstudio.engine.experiment.reports import results_as_dict, write_results
-    from rankstudio.engine.experiment.runner import collect, open_data
+    from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.files import make_folder
 
     if out is not None:
@@ -169,15 +219,9 @@ def carry_out(plan: Plan, *, stated: set[str], out: Path | None, figures: bool, 
     plan = _fitting(plan, dataset, stated)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
-    going = _Run(plan, dataset)
-    began = time.perf_counter()
-    interrupted = False
-    try:
-        _follow(going)
-    except KeyboardInterrupt:
-        interrupted = True
-        print(f"Stopped; {len(going.folds)} finished folds are kept.", file=sys.stderr)
-    result = collect(plan, dataset, going.folds, time.perf_counter() - began)
+    going = Going(plan, dataset)
+    interrupted = carry_on(going)
+    result = going.result()
     if out is not None:
         written = [str(path) for path in write_results(result, out)]
         written += _draw(result, out) if figures and result.folds else []
@@ -201,24 +245,6 @@ def _fitting(plan: Plan, dataset: FoldedDataset, stated: set[str]) -> Plan:
     return plan
 
 
-def _follow(going: _Run) -> None:
-    from rankstudio.engine.experiment.runner import run as events
-
-    with Progress() as progress:
-        for event in _closing(events(going.plan, going.dataset)):
-            if isinstance(event, FoldFinished):
-                going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
-            progress.show(event)
-
-
-def _closing(events: Any) -> Iterator[Any]:
-    """Close the generator at the end, and at Ctrl+C too: its threads end with it."""
-    try:
-        yield from events
-    finally:
-        events.close()
-
-
 def _draw(result: RunResult, out: Path) -> list[str]:
     """Draw the figures; say in a sentence why not where Qt cannot be loaded."""
     try:
@@ -232,20 +258,31 @@ def _draw(result: RunResult, out: Path) -> list[str]:
 def summary(result: RunResult) -> str:
     """Return the results as tables, with the convention of the measures named."""
     plan = result.plan
-    grids = [p for p in plan.entry.parameters if p.kind is Kind.GRID]
     part, measures = _measured(result)
-    header = ["fold", *(p.label for p in grids), "k", *measures, "features"]
+    rounds = plan.along is Along.ROUNDS
+    head = [*(axis.label for axis in plan.axes), *(["round"] if rounds else [])]
+    header = ["fold", *head, "k", *measures, "features"]
     rows = []
     for fold in result.folds:
         values = fold.test or fold.validation
-        chosen = [format_power(fold.chosen.unit.parameters[p.name]) for p in grids]
+        chosen = [format_power(value) for value in fold.chosen.unit.values]
+        chosen += [str(fold.chosen.step.number)] if rounds else []
         measured = [f"{values[m]:.4f}" for m in measures]
         rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])
     if len(result.folds) > 1 and measures:
-        blank = [""] * (len(grids) + 1)
+        blank = [""] * (len(head) + 1)
         rows.append(["mean", *blank, *(f"{result.average[m]:.4f}" for m in measures), ""])
-    title = f"{plan.entry.label} on {result.data_name}: {part}"
+    if result.folds and measures:
+        rows.append(_baseline_row(result, measures, len(head)))
+    title = f"{plan.title} on {result.data_name}: {part}"
     return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s"
+
+
+def _baseline_row(result: RunResult, measures: tuple[str, ...], n_settings: int) -> list[str]:
+    """Return the row of the best single feature of each fold, on average."""
+    ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
+    blank = [""] * n_settings
+    return ["best single", *blank, "1", *(f"{result.baseline[m]:.4f}" for m in measures), _ids(ids)]
 
 
 def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
@@ -259,7 +296,7 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
         case [first, *_] if first.validation:
             return f"validation measures, {rules}", result.plan.evaluated
         case _:
-            return f"chosen by {result.plan.entry.criterion}, nothing to measure on", ()
+            return f"chosen by {result.plan.criterion}, nothing to measure on", ()
 
 
 def _ids(selected: tuple[int, ...], most: int = 10) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.reader import load_letor
     from rankstudio.engine.learners.adarank import AdaRank
     from rankstudio.engine.learners.coordinate_ascent import CoordinateAscent
+    from rankstudio.engine.learners.lambdamart import LambdaMART
     from rankstudio.engine.learners.listnet import ListNet
     from rankstudio.engine.learners.rankboost import RankBoost
     from rankstudio.engine.learners.rankrls import RankRLS
@@ -43,6 +44,7 @@ _HOMES = {
     "GAS": "selection.gas",
     "GreedyRankRLS": "selection.greedy_rankrls",
     "L1Path": "selection.l1_path",
+    "LambdaMART": "learners.lambdamart",
     "ListNet": "learners.listnet",
     "MutualInformation": "selection.univariate",
     "RankBoost": "learners.rankboost",
@@ -70,6 +72,7 @@ __all__ = [
     "FoldedDataset",
     "GreedyRankRLS",
     "L1Path",
+    "LambdaMART",
     "ListNet",
     "MutualInformation",
     "RankBoost",

@@ -26,8 +26,9 @@ _FEW = 8  # labels up to which running sums beat a tree
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
     """Add a value at a level."""
     if n_levels <= _FEW:
-        for above in range(level + 1, n_levels):
-            sums[above] += value
+        # Labels come in no order: a choice of terms costs less than a loop whose end cannot be foreseen.
+        for above in range(1, n_levels):
+            sums[above] += value if above > level else 0.0
     else:
         i = level + 1
         while i <= n_levels:
@@ -52,9 +53,9 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
     """Add one document and its score at a level; ``sums`` holds numbers and sums side by side."""
     if n_levels <= _FEW:
-        for above in range(level + 1, n_levels):
-            sums[above, 0] += 1.0
-            sums[above, 1] += score
+        for above in range(1, n_levels):
+            sums[above, 0] += 1.0 if above > level else 0.0
+            sums[above, 1] += score if above > level else 0.0
     else:
         i = level + 1
         while i <= n_levels:
@@ -100,20 +101,6 @@ def _sort(scores: Floats, order: Ints, begin: int, end: int, values: Floats) -> 
             place -= 1
         values[place] = score
         order[begin + place] = row
-
-
-@kernel
-def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints) -> None:
-    """Count through the distinct labels of each query from 0 up: O(m log m)."""
-    for q in range(ptr.size - 1):
-        begin, end = ptr[q], ptr[q + 1]
-        order = np.argsort(y[begin:end])
-        current = 0
-        for k in range(end - begin):
-            if k > 0 and y[begin + order[k]] > y[begin + order[k - 1]]:
-                current += 1
-            level[begin + order[k]] = current
-        n_levels[q] = current + 1
 
 
 @kernel
@@ -182,6 +169,49 @@ def violations(
                 place += 1
             row = order[k]
             counts[1, row], sums[1, row] = _both_below(tree, n, n - 1 - level[row])
+
+
+@kernel
+def hinge(
+    scores: Floats,
+    ptr: Ints,
+    level: Ints,
+    n_levels: Ints,
+    lower: Floats,
+    first: int,
+    last: int,
+    order: Ints,
+    slopes: Floats,
+) -> float:
+    """Sort queries first … last - 1, and find the hinge's subgradient and its number of violated pairs.
+
+    One walk up the sorted scores: ``place`` goes ahead of k, to the first document that is not within the
+    margin above k. A document that ``place`` comes to has left the documents before k a margin behind, and
+    violates with all lower labels but theirs; k, when its turn comes, is violated by the higher labels that
+    ``place`` has passed. The margin is asked for by the same rounded difference as in :func:`arrange`.
+    """
+    values = np.empty(np.diff(ptr[first : last + 1]).max())
+    most = n_levels[first:last].max() + 1
+    behind, inside = np.empty(most), np.empty(most)
+    violated = 0.0
+    for q in range(first, last):
+        begin, end = ptr[q], ptr[q + 1]
+        _sort(scores, order, begin, end, values)
+        n = n_levels[q]
+        behind[: n + 1] = inside[: n + 1] = 0.0
+        place = begin
+        for k in range(begin, end):
+            while place < end and values[place - begin] - values[k - begin] < 1.0:
+                row = order[place]
+                less = lower[row] - _below(behind, n, level[row])
+                slopes[row] = -less
+                violated += less
+                _add(inside, n, n - 1 - level[row], 1.0)
+                place += 1
+            row = order[k]
+            slopes[row] += _below(inside, n, n - 1 - level[row])
+            _add(behind, n, level[row], 1.0)
+    return violated
 
 
 @kernel

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.pairs import LinearPairs, squared_hinge
+from rankstudio.engine.linear_pairs import LinearPairs
+from rankstudio.engine.pair_losses import squared_hinge
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +60,7 @@ class FSMObjective:
     ) -> None:
         self.n = problem.X.shape[1]
         self._problem = problem
-        self._similarity = similarity
+        self.similarity = similarity
         self._lambda1 = lambda1
         self.allowed = importance > 0.0
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
@@ -74,12 +75,12 @@ class FSMObjective:
         """Return φ(w), which is ψ without the costs, and the slopes of its loss in the scores."""
         loss = squared_hinge(self._problem.pairs, scores)
         both = w[: self.n] + w[self.n :]
-        value = 0.5 * self._lambda1 * float(both @ self._similarity @ both) + loss.loss / self._p
+        value = 0.5 * self._lambda1 * float(both @ self.similarity @ both) + loss.loss / self._p
         return value, loss.slopes
 
     def gradient(self, w: Floats, slopes: Floats) -> Floats:
         """Return φ's gradient, shape (2n,)."""
-        similar = self._lambda1 * (self._similarity @ (w[: self.n] + w[self.n :]))
+        similar = self._lambda1 * (self.similarity @ (w[: self.n] + w[self.n :]))
         inward = self._problem.weigh(slopes) / self._p
         return np.concatenate((similar + inward, similar - inward))
 
@@ -142,7 +143,10 @@ def _rounding(scores: Floats) -> float:
 
 
 def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent]:
-    """Minimise ψ by projected subgradients with steps of length 1/sqrt(t), the baseline of section IV.E.
+    """Minimise ψ by projected subgradients, w <- max(0, w - g/sqrt(t)): the baseline of section IV.E.
+
+    The paper tells of its baseline only that the objective converges as O(1/sqrt(T)); these are the plainest
+    steps with that rate.
 
     Yields
     ------
@@ -153,16 +157,13 @@ def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent]:
     value, slopes = objective.smooth(w, objective.scores(w))
     best = Descent(w, value, float("nan"))
     for t in range(1, max_iter + 1):
-        g = objective.gradient(w, slopes) + objective.costs
-        # Where a weight is 0 and would fall, the projection undoes the step: that part has no length.
-        g = np.where(objective.allowed & ((w > 0.0) | (g < 0.0)), g, 0.0)
-        length = float(np.linalg.norm(g))
-        if length > 0.0:
-            w = np.maximum(w - g / (length * np.sqrt(t)), 0.0)
-            smooth, slopes = objective.smooth(w, objective.scores(w))
-            value = smooth + float(objective.costs @ w)
-            if value < best.objective:
-                best = Descent(w, value, float("nan"))
-        yield best
-        if length == 0.0:
+        g = np.where(objective.allowed, objective.gradient(w, slopes) + objective.costs, 0.0)
+        before, w = w, np.maximum(w - g / np.sqrt(t), 0.0)
+        if (w == before).all():  # which only a minimum is
+            yield best
             return
+        smooth, slopes = objective.smooth(w, objective.scores(w))
+        value = smooth + float(objective.costs @ w)
+        if value < best.objective:
+            best = Descent(w, value, float("nan"))
+        yield best

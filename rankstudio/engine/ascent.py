@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.scoring import linear_scores
+from rankstudio.engine.steps import finish
 from rankstudio.engine.threads import pool
 
 Floats = NDArray[np.float64]
@@ -86,6 +87,13 @@ class Ascent:
 
     def sweep(self, coef: Floats, value: float, features: Iterable[int]) -> tuple[Floats, float]:
         """Search along some weights, one after the other."""
+        return finish(self.sweeping(coef, value, features))
+
+    def sweeping(
+        self, coef: Floats, value: float, features: Iterable[int]
+    ) -> Generator[None, None, tuple[Floats, float]]:
+        """Do what :meth:`sweep` does, and yield after every weight."""
         for feature in features:
             coef, value = self.line(coef, value, feature)
+            yield
         return coef, value

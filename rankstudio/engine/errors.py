@@ -13,6 +13,7 @@ show, so no caller has to add to it.
     │   ├── MissingValueError ``NULL`` or ``nan`` where the policy is to refuse them
     │   └── DatasetError      files that are fine alone and do not belong together
     ├── ParameterError        a parameter outside its range (also a ValueError)
+    ├── MissingExtraError     a method whose library is not installed (also an ImportError)
     ├── PlanError             a plan that cannot be read or cannot be run
     ├── OutputError           a result that could not be written
     └── Cancelled             not a fault: somebody asked to stop
@@ -102,6 +103,35 @@ class ParameterError(RankStudioError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.name, self.value, self.expected)
+
+
+class MissingExtraError(RankStudioError, ImportError):
+    """A method needs a library that comes with an extra of the package, and it is not there.
+
+    Parameters
+    ----------
+    needed_by, library : str
+        Who needs what, as people call them: "LambdaMART", "LightGBM".
+    extra : str
+        The extra that brings it.
+    reason : str, optional
+        Why the library cannot be loaded although it is installed.
+    """
+
+    def __init__(self, needed_by: str, library: str, extra: str, reason: str = "") -> None:
+        self.needed_by = needed_by
+        self.library = library
+        self.extra = extra
+        self.reason = reason
+        fault = (
+            f"which is installed and cannot be loaded: {reason}"
+            if reason
+            else f'which is not installed: pip install "rankstudio[{extra}]".'
+        )
+        super().__init__(f"{needed_by} needs {library}, {fault}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.needed_by, self.library, self.extra, self.reason)
 
 
 class PlanError(RankStudioError):

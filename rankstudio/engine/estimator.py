@@ -43,6 +43,16 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """Return how many steps :meth:`learn` takes at most on data with so many features."""
         raise NotImplementedError
 
+    def nested(self, data: Grouped, order: tuple[int, ...]) -> Iterator[Step] | None:
+        """Learn with the first feature of an order, the first two, and so on, faster than one by one.
+
+        Returns
+        -------
+        iterator of Step, or None
+            One step a feature of all data; None where the method knows no faster way.
+        """
+        return None
+
     def steps(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Iterator[Step]:
         """Learn step by step.
 
@@ -84,6 +94,11 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
 
     def _finish(self, data: Grouped, taken: list[Step]) -> None:
         """Set the attributes of the fitted method beyond ``coef_``."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return a score for each document, shape (m,): the higher, the more relevant."""

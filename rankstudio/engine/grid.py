@@ -97,6 +97,8 @@ def format_grid(values: Sequence[float]) -> str:
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"
+        if len(values) > 3 and set(steps) == {2} and isinstance(exponents[0], int) and exponents[0] % 2 == 0:
+            return f"4^{exponents[0] // 2}..4^{exponents[-1] // 2}"
         return ", ".join(f"2^{e}" for e in exponents)
     return ", ".join(format_number(v) for v in values)
 

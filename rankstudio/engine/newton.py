@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from rankstudio.engine.pairs import LinearPairs, Pairs, Smooth, smoothed_hinge, squared_hinge
+from rankstudio.engine.linear_pairs import LinearPairs
+from rankstudio.engine.pair_losses import Smooth, smoothed_hinge, squared_hinge
+from rankstudio.engine.pairs import Pairs
+from rankstudio.engine.threads import blas
 
 Floats = NDArray[np.float64]
 Loss = Callable[[Pairs, Floats], Smooth]
@@ -76,7 +78,6 @@ def minimise_squared_hinge(problem: LinearPairs, C: float, tol: float, max_iter:
     Parameters
     ----------
     problem : LinearPairs
-        X centred inside each query.
     C : float
         Greater than 0.
     tol : float
@@ -261,18 +262,18 @@ def preconditioner(problem: LinearPairs) -> Inverse:
     """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r, the sum estimated from a sample.
 
     This is the Hessian with the curved pairs spread evenly over all pairs, a times as much as each of them.
-    With X centred inside each query, that sum is within a factor of 2 of the sum over all pairs of
+    With x centred inside each query, that sum is within a factor of 2 of the sum over all pairs of
     (x_i - x_j)(x_i - x_j)' where a query's documents have different labels. One decomposition serves all a.
     """
     m, n = problem.X.shape
     size = min(m, max(_SAMPLE, 8 * n))
     rows = np.sort(np.random.default_rng(0).choice(m, size, replace=False))
-    sample = problem.X[rows] * np.sqrt((m / size) * problem.pairs.degrees[rows])[:, None]
+    sample = problem.centred(rows) * np.sqrt((m / size) * problem.pairs.degrees[rows])[:, None]
     if n > _DENSE:
         diagonal = np.einsum("ij,ij->j", sample, sample)
         return lambda a, r: r / (1.0 + a * diagonal)
     # Small products do not gain from BLAS's threads, and lose much where those wait for a busy processor.
-    with threadpool_limits(1 if n <= _SMALL else None, "blas"):
+    with blas().limit(limits=1 if n <= _SMALL else None):
         values, vectors = np.linalg.eigh(sample.T @ sample)
     values = np.maximum(values, 0.0)
 

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine import _pairs_kernel as kernels
-from rankstudio.engine._linear_kernel import dot, multiply, weigh
-from rankstudio.engine.linear import Linear, Queries
+from rankstudio.engine._labels_kernel import rank_labels
+from rankstudio.engine._rows_kernel import dot
+from rankstudio.engine.linear import Queries, Tangent
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,23 +35,28 @@ class Pairs(Queries):
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     executor : Executor, optional
         Threads to spread the queries over; the numbers do not depend on it.
+    workers : int, default 1
+        How many threads that makes, with the one that asks.
 
     Attributes
     ----------
     level : ndarray of shape (m,)
         Number of each document's label among the distinct labels of its query, from 0 up.
+    lower, higher : ndarray of shape (m,)
+        How many documents of its query have a lower and a higher label.
     n_pairs : int
 
     Notes
     -----
-    O(m log m) to prepare. Documents of queries with one label are in no pair and cost nothing later.
+    O(m log m) to prepare.
     """
 
-    def __init__(self, y: Floats, ptr: Ints, executor: Executor | None = None) -> None:
-        super().__init__(ptr, executor)
+    def __init__(self, y: Floats, ptr: Ints, executor: Executor | None = None, workers: int = 1) -> None:
+        super().__init__(ptr, executor, workers)
         self.level = np.empty(y.size, dtype=np.int64)
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
-        kernels.rank_labels(y, ptr, self.level, self.n_levels)
+        self.lower, self.higher = np.empty(y.size), np.empty(y.size)
+        rank_labels(y, ptr, self.level, self.n_levels, self.lower, self.higher)
         self._order = np.arange(y.size, dtype=np.int64)
         long = np.flatnonzero(np.diff(ptr) > kernels.SORTED)
         self._long = list(zip(ptr[long].tolist(), ptr[long + 1].tolist(), strict=True))
@@ -58,16 +64,13 @@ class Pairs(Queries):
     @cached_property
     def degrees(self) -> Floats:
         """In how many pairs each document is, violated or not, shape (m,)."""
-        sizes = np.diff(self.ptr)
-        starts = np.concatenate(([0], np.cumsum(self.n_levels)[:-1]))
-        label_of_query = np.repeat(starts, sizes) + self.level
-        equal = np.bincount(label_of_query)[label_of_query]
-        return (np.repeat(sizes, sizes) - equal).astype(np.float64)
+        degrees: Floats = self.lower + self.higher
+        return degrees
 
-    @property
+    @cached_property
     def n_pairs(self) -> int:
         """How many pairs there are."""
-        return int(self.degrees.sum()) // 2
+        return int(self.lower.sum())
 
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
         """Find the pairs with s_i - s_j < margin.
@@ -89,9 +92,7 @@ class Pairs(Queries):
         """
         start, stop = np.empty_like(self._order), np.empty_like(self._order)
         counts, sums = np.empty((2, scores.size)), np.empty((2, scores.size))
-        order = self._order.copy()
-        for begin, end in self._long:
-            order[begin:end] = begin + np.argsort(scores[begin:end])
+        order = self._order = self._next_order(scores)
 
         def work(number: int, first: int, last: int) -> None:
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
@@ -100,8 +101,49 @@ class Pairs(Queries):
             )
 
         self.spread(work)
-        self._order = order
         return Violations(self, scores, margin, order, start, stop, counts, sums)
+
+    def hinge(self, scores: Floats) -> Hinge:
+        """Return the hinge at some scores, shape (m,), best centred inside each query.
+
+        The numbers of :meth:`at` for a margin of 1, in half the time. O(m log m).
+        """
+        order = self._order = self._next_order(scores)
+        slopes, violated = np.empty_like(scores), np.empty(len(self.blocks))
+
+        def work(number: int, first: int, last: int) -> None:
+            violated[number] = kernels.hinge(
+                scores, self.ptr, self.level, self.n_levels, self.lower, first, last, order, slopes
+            )
+
+        self.spread(work)
+        n_violated = float(violated.sum())
+        return Hinge(n_violated + dot(slopes, scores), n_violated, slopes)
+
+    @property
+    def hinge_at_zero(self) -> Hinge:
+        """The hinge where all scores are equal: every pair is violated by its whole margin. O(m)."""
+        return Hinge(float(self.n_pairs), float(self.n_pairs), self.higher - self.lower)
+
+    def _next_order(self, scores: Floats) -> Ints:
+        """Return the order of the call before, to start from, with long queries sorted."""
+        order = self._order.copy()
+        for begin, end in self._long:
+            order[begin:end] = begin + np.argsort(scores[begin:end])
+        return order
+
+
+@dataclass(frozen=True, eq=False)
+class Hinge(Tangent):
+    """The hinge at some scores, sum of max(0, 1 - s_i + s_j) over the pairs.
+
+    Its slopes are c - d of eq. (4.13) of the thesis, its offset the number of violated pairs.
+    """
+
+    @property
+    def n_violated(self) -> int:
+        """How many pairs have s_i - s_j < 1."""
+        return int(self.offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,101 +224,3 @@ class Violations:
     def _degrees(self) -> Floats:
         degrees: Floats = self.counts[0] + self.counts[1]
         return degrees
-
-
-@dataclass(frozen=True, eq=False)
-class Smooth:
-    """A differentiable pairwise loss at some scores.
-
-    Attributes
-    ----------
-    loss : float
-    slopes : ndarray of shape (m,)
-        Its gradient in the scores.
-    bend : float
-        Second derivative of the loss of one of the curved pairs.
-    outer, inner : Violations
-        The curved pairs are those in ``outer`` and not in ``inner``, where there is one.
-    """
-
-    loss: float
-    slopes: Floats
-    bend: float
-    outer: Violations
-    inner: Violations | None = None
-
-    def slope(self, direction: Floats) -> float:
-        """Return the derivative of the loss along a direction of the scores, shape (m,)."""
-        return dot(self.slopes, direction)
-
-    def bending(self, direction: Floats) -> float:
-        """Return the second derivative of the loss along a direction of the scores, shape (m,)."""
-        out = np.empty_like(direction)
-        self.outer.pairs.spread(lambda _, first, last: self.curvature_of(direction, first, last, out))
-        return dot(direction, out)
-
-    @property
-    def n_curved(self) -> int:
-        """How many pairs have a second derivative."""
-        return self.outer.n_violated - (0 if self.inner is None else self.inner.n_violated)
-
-    def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Compute the Hessian in the scores times ``values``, for queries first … last - 1 alone."""
-        rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
-        self.outer.laplacian_of(values, first, last, out)
-        if self.inner is not None:
-            inside = np.empty_like(out)
-            self.inner.laplacian_of(values, first, last, inside)
-            out[rows] -= inside[rows]
-        out[rows] *= self.bend
-
-
-def squared_hinge(pairs: Pairs, scores: Floats) -> Smooth:
-    """Return sum over the pairs of max(0, 1 - s_i + s_j)²."""
-    at = pairs.at(scores)
-    loss, slopes = at.squared_hinge()
-    return Smooth(loss, slopes, 2.0, at)
-
-
-def smoothed_hinge(pairs: Pairs, scores: Floats, width: float) -> Smooth:
-    """Return sum over the pairs of h(1 - s_i + s_j), h(u) = u²/(2 width) up to the width, u - width/2 above.
-
-    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two squared hinges, with margins
-    1 and 1 - width.
-    """
-    outer, inner = pairs.at(scores), pairs.at(scores, 1.0 - width)
-    (loss, slopes), (inner_loss, inner_slopes) = outer.squared_hinge(), inner.squared_hinge()
-    half = 0.5 / width
-    return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), 2.0 * half, outer, inner)
-
-
-class LinearPairs(Linear):
-    """Pairs whose scores are linear in the features, s = Xw.
-
-    Parameters
-    ----------
-    X : ndarray of shape (m, n)
-        Features, best centred inside each query: the loss is the same and the sums round less.
-    pairs : Pairs
-    """
-
-    def __init__(self, X: Floats, pairs: Pairs) -> None:
-        super().__init__(X, pairs)
-        self.pairs = pairs
-
-    def curvature(self, at: Smooth, v: Floats) -> Floats:
-        """Return the Hessian in w of a loss times v, X'HXv with H the Hessian in the scores, shape (n,).
-
-        O(mn + m log r) for r labels a query; the rows of X are read from memory once.
-        """
-        values, curved = np.empty(self.X.shape[0]), np.empty(self.X.shape[0])
-        parts, ptr = self._parts(), self.pairs.ptr
-
-        def work(block: int, first: int, last: int) -> None:
-            multiply(self.X, v, ptr[first], ptr[last], values)
-            at.curvature_of(values, first, last, curved)
-            weigh(self.X, curved, ptr[first], ptr[last], parts[block])
-
-        self.pairs.spread(work)
-        total: Floats = parts.sum(axis=0)
-        return total

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
+
+from rankstudio.engine.threads import blas
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -15,7 +14,6 @@ _LEVEL = 1e-9  # of the offsets: the squared length of planes that hardly slope
 _DEPENDENT = 1e-13  # of the squared lengths: what of a plane's own is all rounding
 _LEAST_CHANGE = 1e-9  # of the greatest: what may be all rounding
 _STALLED = 10  # steps without a rise of the program's value after which it has converged
-_SMALL = 64  # planes up to which BLAS keeps to one thread by itself
 
 
 class Planes:
@@ -32,7 +30,6 @@ class Planes:
         self._offsets = np.zeros(1)
         self._gram = np.zeros((1, 1))
         self._beta = np.ones(1)
-        self._blas: ThreadpoolController | None = None
 
     def add(self, a: Floats, b: float) -> None:
         """Add the plane b - a'w, a of shape (n,): O(Tn + T²) for T planes."""
@@ -67,19 +64,11 @@ class Planes:
         """
         # Planes may all be level, a = 0 or a rounding.
         scale = max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max())) or 1.0
-        with self._one_thread():
+        # BLAS's threads would wait for each other, with systems as small as these and a busy machine.
+        with blas().limit(limits=1):
             self._beta = _maximise(self._gram / scale, self._offsets / scale, self._beta)
         w = self._beta @ self._planes
         return w, float(self._offsets @ self._beta - 0.5 * (w @ w))
-
-    def _one_thread(self) -> AbstractContextManager[object]:
-        """Keep BLAS from spreading small systems over threads that wait for each other on a busy machine."""
-        if self._offsets.size <= _SMALL:
-            return nullcontext()
-        if self._blas is None:
-            self._blas = ThreadpoolController()
-        limit: AbstractContextManager[object] = self._blas.limit(limits=1, user_api="blas")
-        return limit
 
 
 def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:

@@ -7,10 +7,10 @@ Gram matrix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,6 @@ from rankstudio.engine.errors import DatasetError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +35,9 @@ class Grouped:
         ``X = original_X[order]``; None where the rows stood together from the beginning.
     validation : ndarray of shape (V, n) or None
         Features of the validation documents, for methods that look at those too; never their labels.
+    remembered : dict
+        What methods found out about these data. Settings that differ only in what does not matter for it
+        share it: a filter's order serves every λ.
     """
 
     X: Floats
@@ -43,7 +45,7 @@ class Grouped:
     ptr: Ints
     order: Ints | None = None
     validation: Floats | None = None
-    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
@@ -51,19 +53,24 @@ class Grouped:
         return centre(self.X, self.ptr), centre(self.y[:, None], self.ptr)[:, 0]
 
     @cached_property
+    def gram(self) -> tuple[Floats, Floats]:
+        """X^'X^ (n, n) and X^'y^ (n,), made when they are first asked for: O(mn²)."""
+        X, y = self.centred
+        return X.T @ X, X.T @ y
+
+    @cached_property
     def statistics(self) -> QueryStatistics:
         """Gram matrices of the centred data, made when they are first asked for."""
         return QueryStatistics.of(*self.centred, self.ptr)
 
-    def once(self, key: Hashable, find: Callable[[], Found]) -> Found:
-        """Return what was found out about these data under a key, found now where nobody has yet.
-
-        Settings that differ only in what does not matter here share it: a filter's order serves every λ.
-        """
-        if key not in self._known:
-            self._known[key] = find()
-        found: Found = self._known[key]
-        return found
+    def narrowed(self, columns: Sequence[int]) -> Grouped:
+        """Return the same documents with some of their features; statistics that are there are cut out."""
+        chosen = list(columns)
+        validation = None if self.validation is None else self.validation[:, chosen]
+        narrow = Grouped(np.ascontiguousarray(self.X[:, chosen]), self.y, self.ptr, self.order, validation)
+        if "statistics" in vars(self):
+            vars(narrow)["statistics"] = self.statistics.narrowed(chosen)
+        return narrow
 
     def in_original_order(self, values: Floats) -> Floats:
         """Return values per grouped row (m, …) in the order in which the rows were given."""
@@ -208,6 +215,12 @@ class QueryStatistics:
         """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
         varies: NDArray[np.bool_] = np.diagonal(self.total)[:-1] > 0
         return varies
+
+    def narrowed(self, columns: Sequence[int]) -> QueryStatistics:
+        """Return the statistics with some of the features."""
+        kept = np.array([*columns, self.n_features])
+        gram = np.ascontiguousarray(self.gram[:, kept[:, None], kept])
+        return QueryStatistics(gram, np.ascontiguousarray(self.total[np.ix_(kept, kept)]), self.n_documents)
 
     def in_blocks(self, size: int) -> Floats:
         """Return the Gram matrices with ``size`` queries side by side.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from math import nan
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +69,34 @@ class Step:
         scores: Floats = linear_scores(columns, self.coef[None, :])[0]
         return scores
 
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return what a file needs of a model besides its weights; {} for a linear one.
+
+        Parameters
+        ----------
+        ids : sequence of int of length n
+            The 1-based id of each column.
+
+        Returns
+        -------
+        dict
+            "kind", and by a name of its own what the model is, in plain values.
+        """
+        return {}
+
+
+Value = TypeVar("Value")
+
+
+def finish(work: Generator[object, None, Value]) -> Value:
+    """Run a generator to its end, whatever it yields, and return its value."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+
 
 @dataclass(frozen=True)
 class Working:
@@ -82,6 +112,18 @@ class Working:
 
     what: str
     share: float
+
+
+def telling(work: Generator[object, None, Value], what: str, most: int) -> Generator[Working, None, Value]:
+    """Give a sign of life whenever a generator yields, of ``most`` times, and return its value."""
+    for done in count():
+        try:
+            next(work)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+        yield Working(what, min(1.0, done / most))
+    raise AssertionError  # count never ends
 
 
 @dataclass(frozen=True, eq=False)

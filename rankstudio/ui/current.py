@@ -11,20 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.experiment.results import Baseline, PathResult
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.ui.desk import Bench, LivePath, PathWanted, Tested
 from rankstudio.ui.jobs import Ending, Job, Outcome
+from rankstudio.ui.numerals import setting_label
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.run.curves_panel import LIVE
 from rankstudio.ui.runs import Runs
 from rankstudio.ui.study import Study
 from rankstudio.ui.worker import Worker
-
-MIDDLE = 64.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ class Model:
     ----------
     key : int or "live"
         The run's setting, or the path computed for the slider.
-    value : float
-        Of the first grid: λ.
+    values : tuple of float
+        On the plan's axes: λ.
     plan : Plan
         With which it was computed.
     fold : Fold
@@ -46,7 +46,7 @@ class Model:
     """
 
     key: int | str
-    value: float
+    values: tuple[float, ...]
     plan: Plan
     fold: Fold
     path: PathResult
@@ -58,9 +58,9 @@ class Model:
         return self.path.steps[self.position]
 
     @property
-    def k(self) -> int:
-        """How many features the current model has."""
-        return int(self.path.sizes[self.position])
+    def place(self) -> int:
+        """Where on the path it stands: how many features it has, or which round it is."""
+        return int(self.path.places[self.position])
 
 
 class Current(QObject):
@@ -106,16 +106,22 @@ class Current(QObject):
         return self._test
 
     @property
-    def value(self) -> float:
-        """Where the slider stands: the chosen λ, else the one the validation chose, else the middle."""
+    def values(self) -> tuple[float, ...]:
+        """Where the slider stands: the chosen values, else what the validation chose, else the middle."""
         study = self._study
-        if study.choice.regularization is not None:
-            return study.choice.regularization
+        axes = study.plan.axes
+        if study.choice.values is not None and len(study.choice.values) == len(axes):
+            return study.choice.values
         chosen = self._chosen_by_validation()
-        if chosen is not None:
+        if chosen is not None and len(chosen[0]) == len(axes):
             return chosen[0]
-        values = study.grid_values
-        return values[len(values) // 2] if values else MIDDLE
+        return tuple(axis.values[len(axis.values) // 2] for axis in axes)
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """The best single feature of the fold that is looked at, where the shown run has found it."""
+        record, fold = self._record(), self._study.fold
+        return record.baselines.get(fold) if record is not None and fold is not None else None
 
     def refresh(self) -> None:
         """Find the current model anew; ask for its path where nobody has it."""
@@ -125,8 +131,7 @@ class Current(QObject):
             self._forget_live()
             self._set(found)
             return
-        grid = self._study.grid
-        wanted = PathWanted(self._study.plan, fold, self.value if grid is not None else None)
+        wanted = PathWanted(self._study.plan, fold, self.values)
         self._ask(wanted)
         found = self._from_live()
         # What is shown stays until the new path is there, rather than flicker, unless it is another fold's.
@@ -136,8 +141,10 @@ class Current(QObject):
     def _wants_live(self) -> bool:
         """Tell whether somebody has asked for a path that no run has, by the slider, a pin or a ban."""
         study = self._study
-        if study.choice.regularization is not None or self._record() is not None:
-            return study.choice.regularization is not None or self._chosen_by_validation() is not None
+        if not study.plan.live:
+            return False
+        if study.choice.values is not None or self._record() is not None:
+            return study.choice.values is not None or self._chosen_by_validation() is not None
         return any(study.plan.parameters.get(name) for name in ("pinned", "banned"))
 
     def _record(self) -> RunRecord | None:
@@ -145,14 +152,13 @@ class Current(QObject):
         record = self._runs.shown
         return record if record is not None and record.dataset is self._study.dataset else None
 
-    def _chosen_by_validation(self) -> tuple[float, int] | None:
-        """Return λ and position of the model that the shown run chose on this fold."""
+    def _chosen_by_validation(self) -> tuple[tuple[float, ...], int] | None:
+        """Return values and position of the model that the shown run chose on this fold."""
         record, fold = self._record(), self._study.fold
         result = record.folds.get(fold) if record is not None and fold is not None else None
         if record is None or result is None:
             return None
-        setting = result.chosen.unit.setting
-        return record.grid_values[setting], result.chosen.step.number - 1
+        return result.chosen.unit.values, result.chosen.step.number - 1
 
     def _from_run(self, fold: Fold) -> Model | None:
         """Return the model where the shown run has its path."""
@@ -160,31 +166,32 @@ class Current(QObject):
         if record is None or not record.answers(self._study.plan, self._study.dataset):
             return None
         choice, chosen = self._study.choice, self._chosen_by_validation()
-        value = choice.regularization if choice.regularization is not None else chosen and chosen[0]
-        setting = record.setting_of(value) if value is not None else None
+        values = choice.values if choice.values is not None else chosen and chosen[0]
+        setting = record.setting_of(values) if values is not None else None
         path = record.paths.get((fold.number, setting)) if setting is not None else None
-        if path is None or setting is None or value is None:
+        if path is None or setting is None or values is None:
             return None
-        by_validation = chosen[1] if chosen is not None and chosen[0] == value else None
-        position = _position(path, choice.k, by_validation, record.plan.select_by)
-        return Model(setting, value, record.plan, fold, path, position)
+        by_validation = chosen[1] if chosen is not None and chosen[0] == values else None
+        position = _position(path, choice.place, by_validation, record.plan.select_by)
+        return Model(setting, values, record.plan, fold, path, position)
 
     def _from_live(self) -> Model | None:
         live = self.live
         if live is None:
             return None
-        position = _position(live.path, self._study.choice.k, live.best.number - 1, "")
+        position = _position(live.path, self._study.choice.place, live.best.number - 1, "")
         wanted = live.wanted
-        return Model(LIVE, wanted.value or 0.0, wanted.plan, wanted.fold, live.path, position)
+        return Model(LIVE, wanted.values, wanted.plan, wanted.fold, live.path, position)
 
     def _ask(self, wanted: PathWanted) -> None:
         asked = self._asked
-        if asked and (asked.fold, asked.value, asked.plan) == (wanted.fold, wanted.value, wanted.plan):
+        if asked and (asked.fold, asked.values, asked.plan) == (wanted.fold, wanted.values, wanted.plan):
             return
         if asked and self._job and (asked.fold is not wanted.fold or asked.plan != wanted.plan):
             self._job.abandon()
         self._asked = wanted
-        what = f"Computing the path for λ = {wanted.value:g}" if wanted.value else "Computing the path"
+        at = setting_label(wanted.plan.axes, wanted.values)
+        what = f"Computing the path for {at}" if at else "Computing the path"
         self._job = self._worker.submit(
             Job(what, self._bench.path(wanted), on_message=self._take, on_end=self._end, slot="path")
         )
@@ -220,10 +227,12 @@ class Current(QObject):
             self.tested.emit()
 
 
-def _position(path: PathResult, k: int | None, best: int | None, select_by: str) -> int:
-    """Return the position of the step with k features, else the best one."""
-    if k is not None:
-        return int(np.abs(path.sizes - k).argmin())
+def _position(path: PathResult, place: int | None, best: int | None, select_by: str) -> int:
+    """Return the position of the step at a place, else the best one."""
+    if path.along is Along.ITERATIONS:
+        return len(path.steps) - 1
+    if place is not None:
+        return int(np.abs(path.places - place).argmin())
     if best is not None:
         return best
     values = path.validation.get(select_by, path.criterion)

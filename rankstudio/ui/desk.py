@@ -17,11 +17,11 @@ from rankstudio.engine.experiment.plan import SAMPLE, Plan, Unit
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.steps import Step
 from rankstudio.ui.jobs import CancelFlag, JobFunction
-from rankstudio.ui.record import fingerprint, grid_of
+from rankstudio.ui.record import fingerprint
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.statistics import DatasetSummary
-    from rankstudio.engine.experiment.runner import PreparedFold
+    from rankstudio.engine.experiment.prepared import PreparedFold
     from rankstudio.engine.inspection import FeatureProfile, Inspector
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
@@ -38,19 +38,19 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class PathWanted:
-    """A path to compute: which plan and fold, and the value of the grid.
+    """A path to compute: which plan and fold, and the values of the grids.
 
     Attributes
     ----------
     plan : Plan
     fold : Fold
-    value : float or None
-        Of the first grid; None for a method without one.
+    values : tuple of float
+        On the plan's axes.
     """
 
     plan: Plan
     fold: Fold
-    value: float | None
+    values: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ class Bench:
         def work(_: CancelFlag) -> Iterator[LivePath]:
             from rankstudio.engine.experiment.runner import choose  # noqa: PLC0415 - on the worker only
 
-            unit = Unit(wanted.fold.number, 0, self._parameters(wanted))
+            unit = Unit(wanted.fold.number, 0, wanted.plan.setting(wanted.values))
             path = self._fold(wanted.plan, wanted.fold).path(unit)
             yield LivePath(wanted, path, choose(wanted.plan, [path]).step)
 
@@ -169,18 +169,10 @@ class Bench:
 
         return work
 
-    @staticmethod
-    def _parameters(wanted: PathWanted) -> dict[str, Any]:
-        values = dict(wanted.plan.settings[0])
-        grid = grid_of(wanted.plan)
-        if grid is not None and wanted.value is not None:
-            values[grid.name] = wanted.value
-        return values
-
     def _fold(self, plan: Plan, fold: Fold) -> PreparedFold:
-        from rankstudio.engine.experiment.runner import prepare_fold  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.prepared import prepare_fold  # noqa: PLC0415 - on the worker only
 
-        bare = fingerprint(plan).changed(parameters={})
+        bare = fingerprint(plan).changed(parameters={}, judge_parameters={})
         key = id(fold), repr(bare)
         if key not in self._prepared:
             while len(self._prepared) >= _KEPT:
@@ -197,7 +189,7 @@ def warm_up() -> JobFunction:
         started = time.perf_counter()
         from rankstudio.engine.data import parse  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.experiment.runner import prepare_fold  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.prepared import prepare_fold  # noqa: PLC0415 - on the worker only
 
         parse.warm_up()
         plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QSizeF
 from PySide6.QtWidgets import QApplication
 
-from rankstudio.engine.catalog import Kind
+from rankstudio.engine.experiment.across import across_folds
 from rankstudio.engine.experiment.results import PathResult, RunResult
 from rankstudio.engine.grid import format_power
 from rankstudio.ui.plots.curves import CurvesPlot
@@ -50,14 +51,19 @@ def write_figures(result: RunResult, folder: Path) -> list[Path]:
     per_setting = list(zip(*(fold.paths for fold in result.folds), strict=True))
     written = []
     for name in ("criterion", *per_setting[0][0].validation):
-        title = result.plan.entry.criterion if name == "criterion" else f"validation {name}"
+        title = result.plan.criterion if name == "criterion" else f"validation {name}"
         labels = [_label(result, paths[0]) for paths in per_setting]
         plot = CurvesPlot(theme, f"{title}{_explanation(result, labels)}")
-        longest = max(len(path.steps) for paths in per_setting for path in paths)
+        plot.set_axes(replace(plot.axes, x_label=result.plan.along.value))
+        longest = max(int(path.places[-1]) for paths in per_setting for path in paths)
         plot.set_family(range(len(per_setting)), labels, (1, longest))
         for key, paths in enumerate(per_setting):
-            values = np.mean([_values(path, name) for path in paths], axis=0)
-            plot.set_curve(key, range(1, values.size + 1), values)
+            mean = across_folds(paths)
+            values = mean.criterion if name == "criterion" else mean.validation[name]
+            plot.set_curve(key, mean.places, values.mean)
+        single = [fold.baseline.validation.get(name) for fold in result.folds]
+        if None not in single:
+            plot.set_reference(float(np.mean(single)), "best single feature")  # type: ignore[arg-type]
         written.append(folder / f"{_file_name(name)}.png")
         export_plot(plot, written[-1], size=_SIZE)
         plot.deleteLater()
@@ -73,10 +79,6 @@ def _application() -> QApplication:
     return QApplication([])
 
 
-def _values(path: PathResult, name: str) -> np.ndarray:
-    return path.criterion if name == "criterion" else path.validation[name]
-
-
 def _explanation(result: RunResult, labels: list[str]) -> str:
     """Say what the curves are: colours run from dark to bright along the grid."""
     folds = f", mean of {len(result.folds)} folds" if len(result.folds) > 1 else ""
@@ -84,8 +86,8 @@ def _explanation(result: RunResult, labels: list[str]) -> str:
 
 
 def _label(result: RunResult, path: PathResult) -> str:
-    grids = [p for p in result.plan.entry.parameters if p.kind is Kind.GRID]
-    return ", ".join(f"{p.label} = {format_power(path.unit.parameters[p.name])}" for p in grids)
+    on_axes = zip(result.plan.axes, path.unit.values, strict=True)
+    return ", ".join(f"{axis.label} = {format_power(value)}" for axis, value in on_axes)
 
 
 def _file_name(name: str) -> str:

@@ -234,18 +234,20 @@ class MainWindow(QMainWindow):
 
     @Slot(float)
     def _glide(self, value: float) -> None:
-        self.study.choose(value, self.study.choice.k, gliding=True)
+        values = (value, *self.current.values[1:])
+        self.study.choose(values, self.study.choice.place, gliding=True)
 
     @Slot()
     def _show_value(self) -> None:
-        self.toolbar.set_value(self.current.value)
+        if self.current.values:
+            self.toolbar.set_value(self.current.values[0])
         self._update()
 
     @Slot()
     def _show_grid(self) -> None:
-        """Let the slider stop at the values of the plan's grid."""
-        grid = self.study.grid
-        self.toolbar.set_grid(self.study.grid_values, grid.label if grid else "")
+        """Let the slider stop at the values of the plan's grid, and between them where paths are fast."""
+        axis = self.study.axis
+        self.toolbar.set_grid(axis.values if axis else (), axis.label if axis else "", self.study.plan.live)
         self._show_value()
 
     # Messages
@@ -267,7 +269,7 @@ class MainWindow(QMainWindow):
         """Enable what can be done now, and name the window after the data."""
         study, current = self.study, self.runs.current
         self.commands.enable(**enabled_commands(self.models))
-        self.toolbar.slider.setEnabled(study.watched is not None and study.grid is not None)
+        self.toolbar.slider.setEnabled(study.watched is not None and study.axis is not None)
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
         self.setWindowTitle(f"{study.dataset.name} – RankStudio" if study.dataset else "RankStudio")

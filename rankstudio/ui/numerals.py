@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from rankstudio.engine.experiment.plan import Axis
 from rankstudio.engine.grid import power_of_two
 
 _SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -32,6 +34,11 @@ def power_and_value(value: float) -> str:
     """Return "2⁶ = 64"; a number that is no power of two plainly."""
     exponent = power_of_two(value)
     return plain(value) if exponent is None else f"2{superscript(exponent)} = {plain(value)}"
+
+
+def setting_label(axes: Sequence[Axis], values: Sequence[float]) -> str:
+    """Return the values on a plan's axes: "λ1 = 0.1 · λ2 = 0.0001", "" where there is none."""
+    return " · ".join(f"{axis.label} = {power(value)}" for axis, value in zip(axes, values, strict=True))
 
 
 def signed(value: float, decimals: int = 2) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
-from rankstudio.engine.catalog import Kind, Parameter
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.events import (
+    BaselineFound,
     Event,
     FoldFinished,
     RunFinished,
@@ -19,9 +20,11 @@ from rankstudio.engine.experiment.events import (
     StepDone,
     UnitFinished,
     UnitStarted,
+    UnitWorking,
 )
 from rankstudio.engine.experiment.plan import Plan, Unit
-from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results import Baseline, FoldResult, PathResult, RunResult
+from rankstudio.engine.steps import Working
 
 
 class RunState(Enum):
@@ -87,6 +90,10 @@ class RunRecord:
         When it is complete.
     unit : Unit or None
         What it works on now.
+    working : Working or None
+        What it is doing before the next step, where that takes long.
+    baselines : dict
+        The best single feature of each fold begun, by number.
     """
 
     key: int
@@ -99,6 +106,8 @@ class RunRecord:
     folds: dict[int, FoldResult] = field(default_factory=dict)
     result: RunResult | None = None
     unit: Unit | None = None
+    working: Working | None = None
+    baselines: dict[int, Baseline] = field(default_factory=dict)
     steps_per_unit: int = 0
     n_units: int = 0
     units_done: int = 0
@@ -110,13 +119,19 @@ class RunRecord:
             case RunStarted():
                 self.n_units = len(event.units)
                 self.steps_per_unit = event.steps_per_unit
+            case BaselineFound():
+                self.baselines[event.fold] = event.baseline
             case UnitStarted():
                 self.unit = event.unit
-                self.growing[event.unit.fold, event.unit.setting] = []
+                self.growing[event.unit.fold, event.unit.position] = []
+            case UnitWorking():
+                self.working = event.working
             case StepDone():
-                self.growing.setdefault((event.unit.fold, event.unit.setting), []).append(event)
+                self.working = None
+                self.growing.setdefault((event.unit.fold, event.unit.position), []).append(event)
             case UnitFinished():
-                place = event.path.unit.fold, event.path.unit.setting
+                self.working = None
+                place = event.path.unit.fold, event.path.unit.position
                 self.paths[place] = event.path
                 self.growing.pop(place, None)
                 self.units_done += 1
@@ -133,7 +148,7 @@ class RunRecord:
         names = events[0].validation
         values = {name: np.array([event.validation[name] for event in events]) for name in names}
         steps = tuple(event.step for event in events)
-        return PathResult(events[0].unit, steps, values, events[0].n_documents)
+        return PathResult(events[0].unit, steps, values, events[0].divisor, events[0].along)
 
     @property
     def n_folds(self) -> int:
@@ -157,21 +172,14 @@ class RunRecord:
             return None
         return self.clock.seconds * (1.0 - done) / done
 
-    @property
-    def settings(self) -> tuple[Mapping[str, object], ...]:
-        """The settings of the plan."""
-        return self.plan.settings
+    @cached_property
+    def settings(self) -> tuple[tuple[float, ...], ...]:
+        """The values on the plan's axes in each setting; one empty tuple for a method without a grid."""
+        return tuple(setting.values for setting in self.plan.settings)
 
-    @property
-    def grid_values(self) -> tuple[float, ...]:
-        """The value of the first grid in each setting; (0.0,) for a method without one."""
-        grid = grid_of(self.plan)
-        return tuple(float(s[grid.name]) for s in self.settings) if grid else (0.0,)  # type: ignore[arg-type]
-
-    def setting_of(self, value: float) -> int | None:
-        """Return the setting with this value of the first grid, or None."""
-        values = self.grid_values
-        return values.index(value) if value in values else None
+    def setting_of(self, values: tuple[float, ...]) -> int | None:
+        """Return the position of the setting with these values, or None."""
+        return self.settings.index(values) if values in self.settings else None
 
     def answers(self, plan: Plan, dataset: FoldedDataset | None) -> bool:
         """Tell whether its paths are those that a plan asks for, the values of the grid apart."""
@@ -180,13 +188,15 @@ class RunRecord:
         return fingerprint(plan) == fingerprint(self.plan)
 
 
-def grid_of(plan: Plan) -> Parameter | None:
-    """Return the parameter that the slider moves: the method's first grid, None where it has none."""
-    return next((p for p in plan.entry.parameters if p.kind is Kind.GRID), None)
-
-
 def fingerprint(plan: Plan) -> Plan:
     """Return the plan without what does not change a path: grids, folds to run, how to choose."""
-    first = {p.name: p.default for p in plan.entry.parameters if p.kind is Kind.GRID}
-    parameters = {**plan.parameters, **first}
-    return plan.changed(parameters=parameters, folds=(), select_by="criterion", measures=plan.evaluated)
+    judge = plan.judge_entry
+    own = {p.name: p.default for p in plan.entry.grids}
+    judged = {p.name: p.default for p in judge.grids} if judge else {}
+    return plan.changed(
+        parameters={**plan.parameters, **own},
+        judge_parameters={**plan.judge_parameters, **judged},
+        folds=(),
+        select_by="criterion",
+        measures=plan.evaluated,
+    )

@@ -94,7 +94,7 @@ class Runs(QObject):
             yield from self._runner(plan, dataset)
 
         job = Job(
-            f"{plan.entry.label} on {dataset.name}",
+            f"{plan.title} on {dataset.name}",
             work,
             on_message=lambda event: self._take(record, event),
             on_end=lambda outcome: self._end(record, outcome),

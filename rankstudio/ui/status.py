@@ -74,7 +74,7 @@ class StatusBar(QStatusBar):
 
 def run_text(record: RunRecord, waiting: int) -> str:
     """Return what is said of a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
-    what = f"{record.plan.entry.label} on {record.dataset.name}"
+    what = f"{record.plan.title} on {record.dataset.name}"
     behind = f" · {waiting} waiting" if waiting else ""
     match record.state:
         case RunState.RUNNING | RunState.PAUSED:
@@ -82,8 +82,9 @@ def run_text(record: RunRecord, waiting: int) -> str:
             where = (
                 f", fold {record.unit.fold} of {record.n_folds}" if record.unit and record.n_folds > 1 else ""
             )
+            doing = f", {record.working.what}" if record.working else ""
             left = time_text(record.seconds_left) if record.state is RunState.RUNNING else ""
-            return f"{verb} {what}{where}{f' · {left}' if left else ''}{behind}"
+            return f"{verb} {what}{where}{doing}{f' · {left}' if left else ''}{behind}"
         case RunState.FAILED:
             return f"{what} failed"
         case RunState.CANCELLED:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from rankstudio.engine.catalog import Kind, Parameter
+from rankstudio.engine.catalog import Kind
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan
-from rankstudio.ui.record import grid_of
+from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Axis, Plan
 
 
 @dataclass(frozen=True)
@@ -21,14 +19,14 @@ class Choice:
 
     Attributes
     ----------
-    regularization : float or None
-        The λ of its path; None for the one that the validation chose.
-    k : int or None
-        How many features; None for the best along the path.
+    values : tuple of float or None
+        The values of its path on the plan's axes; None for the ones that the validation chose.
+    place : int or None
+        Where on the path: how many features, or which round; None for the best along it.
     """
 
-    regularization: float | None = None
-    k: int | None = None
+    values: tuple[float, ...] | None = None
+    place: int | None = None
 
 
 @dataclass(frozen=True)
@@ -92,14 +90,9 @@ class Study(QObject):
         return next((fold for fold in folds if fold.number == self._fold), None)
 
     @property
-    def grid(self) -> Parameter | None:
-        """The parameter that the slider moves: the method's first grid."""
-        return grid_of(self.plan)
-
-    @property
-    def grid_values(self) -> tuple[float, ...]:
-        """The values of that parameter in the plan, ascending."""
-        return tuple(self.plan.parameters[self.grid.name]) if self.grid else ()
+    def axis(self) -> Axis | None:
+        """The grid that the slider moves: the plan's first one."""
+        return next(iter(self.plan.axes), None)
 
     def open(self, dataset: FoldedDataset, data: str, plan: Plan | None = None) -> None:
         """Work on other data from now on.
@@ -146,9 +139,9 @@ class Study(QObject):
             self._measure = name
             self.measureChanged.emit()
 
-    def choose(self, regularization: float | None, k: int | None, *, gliding: bool = False) -> None:
+    def choose(self, values: tuple[float, ...] | None, place: int | None, *, gliding: bool = False) -> None:
         """Make another model the current one; moves of the slider in a row (gliding) are undone at once."""
-        choice = Choice(regularization, k)
+        choice = Choice(values, place)
         self._do(replace(self._state, choice=choice), "choosing a model", "slider" if gliding else "")
 
     def go_back_to(self, plan: Plan, text: str) -> None:
@@ -167,14 +160,8 @@ class Study(QObject):
             Where the plan would not be one; nothing changes.
         """
         plan = self.plan.changed(**changes)
-        same_method = plan.method == self.plan.method
+        same_method = (plan.method, plan.judge) == (self.plan.method, self.plan.judge)
         self._do(State(plan, self.choice if same_method else Choice()), text)
-
-    def set_parameters(
-        self, method: str, values: Mapping[str, Any], text: str = "editing the method"
-    ) -> None:
-        """Change method or parameters."""
-        self.change(text, method=method, parameters=dict(values))
 
     def toggle(self, name: str, feature: int) -> None:
         """Pin or ban a feature (``name``: "pinned" or "banned"), or take that back.

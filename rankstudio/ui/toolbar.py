@@ -113,11 +113,11 @@ class MainToolBar(QToolBar):
             for button in self._shrinking:
                 button.set_compact(compact)
 
-    def set_grid(self, values: Sequence[float], symbol: str) -> None:
-        """Let the slider stop at the values of the grid too; without a symbol there is nothing to move."""
+    def set_grid(self, values: Sequence[float], symbol: str, between: bool = True) -> None:
+        """Let the slider stop at the values of the grid, and between them; without a symbol nothing moves."""
         self.slider.setEnabled(bool(symbol))
         if symbol:
-            self.slider.set_values(sorted({*FINE, *values}))
+            self.slider.set_values(sorted({*(FINE if between else ()), *values}), symbol)
 
     def set_value(self, value: float) -> None:
         """Show a value, telling nobody."""

@@ -1,5 +1,7 @@
 """Sums over pairs against the explicit list of pairs."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,9 +9,9 @@ from hypothesis import strategies as st
 from pair_oracles import pairs_of
 from strategies import Problem, problems
 
-from rankstudio.engine.pairs import LinearPairs, Pairs, Smooth, smoothed_hinge, squared_hinge
+from rankstudio.engine.pair_losses import Smooth, smoothed_hinge, squared_hinge
+from rankstudio.engine.pairs import Pairs
 from rankstudio.engine.querywise import group
-from rankstudio.engine.threads import pool
 
 
 def at_random(problem: Problem, seed: int, scale: float) -> tuple[np.ndarray, np.ndarray, Pairs, np.ndarray]:
@@ -45,6 +47,25 @@ def test_counts_and_hinge_are_those_of_the_listed_pairs(
     expected = sum(margin - s[i] + s[j] for i, j in violated)
     assert loss == pytest.approx(expected, rel=1e-12, abs=1e-10)
     assert (slopes == more - less).all()
+    if margin == 1.0:
+        alone = pairs.hinge(s)
+        assert (alone.slopes == slopes).all()
+        assert alone.n_violated == len(violated)
+        assert alone.loss == pytest.approx(expected, rel=1e-12, abs=1e-10)
+
+
+@given(problems())
+def test_partners_are_those_of_the_listed_pairs(problem: Problem) -> None:
+    y, qid, pairs, _ = at_random(problem, 0, 0.0)
+    listed = pairs_of(y, qid)
+    assert (pairs.lower == np.bincount(listed[:, 0], minlength=y.size)).all()
+    assert (pairs.higher == np.bincount(listed[:, 1], minlength=y.size)).all()
+    assert (pairs.degrees == np.bincount(listed.ravel(), minlength=y.size)).all()
+    levels = [np.unique(y[qid == q]) for q in range(qid.max() + 1)]
+    assert (pairs.level == [np.searchsorted(levels[q], label) for q, label in zip(qid, y, strict=True)]).all()
+    at_zero, expected = pairs.hinge_at_zero, pairs.hinge(np.zeros(y.size))
+    assert (at_zero.loss, at_zero.n_violated) == (expected.loss, expected.n_violated)
+    assert (at_zero.slopes == expected.slopes).all()
 
 
 @given(problems(), st.integers(0, 99), st.sampled_from([0.0, 0.3, 2.0]), MARGINS)
@@ -96,14 +117,20 @@ def test_derivatives_are_those_of_the_loss(problem: Problem, seed: int, width: f
     assert here.bending(direction) == pytest.approx(bend, rel=1e-4, abs=1e-3)
 
 
-@pytest.mark.parametrize("labels", [2, 9, 10_000])
+@pytest.mark.parametrize("labels", [1, 2, 8, 9, 10_000])
 def test_long_queries_and_many_labels(labels: int) -> None:
     rng = np.random.default_rng(labels)
     m = 700
     y, s = rng.integers(0, labels, m).astype(float), rng.normal(size=m)
     margin = np.subtract.outer(s, s)
     active = (np.subtract.outer(y, y) > 0) & (margin < 1.0)
-    at = Pairs(y, np.array([0, m])).at(s)
+    pairs = Pairs(y, np.array([0, m]))
+    at, hinge = pairs.at(s), pairs.hinge(s)
+    assert (pairs.level == np.unique(y, return_inverse=True)[1]).all()
+    assert (pairs.lower == (y[:, None] > y).sum(axis=1)).all()
+    assert (pairs.higher == (y[:, None] < y).sum(axis=1)).all()
+    assert (hinge.slopes == active.sum(axis=0) - active.sum(axis=1)).all()
+    assert hinge.loss == pytest.approx((1 - margin)[active].sum(), rel=1e-12)
     assert at.squared_hinge()[0] == pytest.approx(((1 - margin)[active] ** 2).sum(), rel=1e-12)
     assert (at.counts[0] == active.sum(axis=1)).all()
     assert (at.counts[1] == active.sum(axis=0)).all()
@@ -112,22 +139,22 @@ def test_long_queries_and_many_labels(labels: int) -> None:
     np.testing.assert_allclose(at.laplacian(values), joined.sum(axis=1) * values - joined @ values, atol=1e-9)
 
 
-def test_products_with_features_do_not_depend_on_the_threads() -> None:
+def many_queries(m: int = 120_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, query pointer and scores of enough documents for threads."""
     rng = np.random.default_rng(1)
-    m, n = 30_000, 5
-    X, y, w = rng.normal(size=(m, n)), rng.integers(0, 3, m).astype(float), rng.normal(size=n)
     ptr = np.concatenate(([0], np.sort(rng.choice(np.arange(1, m), 800, replace=False)), [m]))
-    found = []
-    with pool() as (executor, _):
-        for threads in (None, executor):
-            problem = LinearPairs(X, Pairs(y, ptr, threads))
-            scores = problem.scores(w)
-            smooth = squared_hinge(problem.pairs, scores)
-            found.append((scores, problem.weigh(smooth.slopes), problem.curvature(smooth, w)))
-    for alone, together in zip(*found, strict=True):
-        assert (alone == together).all()
-    scores, gradient, curved = found[0]
-    np.testing.assert_allclose(scores, X @ w, atol=1e-10)
-    np.testing.assert_allclose(gradient, X.T @ smooth.slopes, rtol=1e-9, atol=1e-6)
-    joined = 2.0 * squared_hinge(Pairs(y, ptr), scores).outer.laplacian(X @ w)
-    np.testing.assert_allclose(curved, X.T @ joined, rtol=1e-9, atol=1e-6)
+    return rng.integers(0, 3, m).astype(float), ptr, rng.normal(size=m)
+
+
+def test_sums_do_not_depend_on_the_threads() -> None:
+    y, ptr, s = many_queries()
+    alone = Pairs(y, ptr)
+    with ThreadPoolExecutor(3) as executor:
+        together = Pairs(y, ptr, executor, 4)
+        for scores in (s, 0.1 * s):
+            one, many = alone.hinge(scores), together.hinge(scores)
+            assert (one.loss, one.n_violated) == (many.loss, many.n_violated)
+            assert (one.slopes == many.slopes).all()
+            at_one, at_many = alone.at(scores), together.at(scores)
+            assert (at_one.counts == at_many.counts).all()
+            assert (at_one.sums == at_many.sums).all()

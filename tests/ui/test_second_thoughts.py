@@ -42,7 +42,7 @@ def drawn(window: MainWindow, key: object) -> list[float]:
 def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window: MainWindow) -> None:
     finish(window)
     window.study.look_at(1)
-    window.study.set_parameters("rankrls", {})
+    window.study.change("editing", method="rankrls", parameters={})
     finish(window)
     window.study.look_at(1)
     ranker = window.current.model
@@ -167,7 +167,7 @@ def test_a_plan_that_is_none_changes_nothing(window: MainWindow, tmp_path: Path)
 def test_a_method_without_pins_offers_none(window: MainWindow) -> None:
     finish(window)
     assert window.commands["pin"].isEnabled()
-    window.study.set_parameters("l1-path", {"regularization": (1.0,)})
+    window.study.change("editing", method="l1-path", parameters={"regularization": (1.0,)})
     finish(window)
     assert window.runs.records[-1].state is RunState.DONE
     assert not window.commands["pin"].isEnabled()

@@ -54,7 +54,7 @@ def test_pins_and_bans_exclude_each_other(study: Study) -> None:
 
 def test_a_change_that_is_none_tells_nobody(study: Study) -> None:
     told = heard(study)
-    study.set_parameters(study.plan.method, study.plan.parameters)
+    study.change("editing", method=study.plan.method, parameters=study.plan.parameters)
     study.choose(None, None)
     study.look_at(study.fold)
     study.show_measure(study.measure)
@@ -65,7 +65,7 @@ def test_a_change_that_is_none_tells_nobody(study: Study) -> None:
 def test_an_impossible_change_changes_nothing(study: Study) -> None:
     before, told = study.plan, heard(study)
     with pytest.raises(ParameterError):
-        study.set_parameters("greedy-rankrls", {"regularization": (-1.0,)})
+        study.change("editing", method="greedy-rankrls", parameters={"regularization": (-1.0,)})
     assert study.plan == before
     assert told == []
     assert not study.undo.canUndo()
@@ -85,14 +85,14 @@ def test_only_moves_of_the_slider_are_undone_together(study: Study) -> None:
 
 def test_another_method_forgets_the_choice_and_undo_brings_it_back(study: Study) -> None:
     study.choose(4.0, 2)
-    study.set_parameters("rankrls", {})
+    study.change("editing", method="rankrls", parameters={})
     assert study.choice == Choice()
     study.undo.undo()
     assert (study.plan.method, study.choice) == ("greedy-rankrls", Choice(4.0, 2))
 
 
 def test_other_data_keep_the_method_and_drop_what_belonged_to_the_old_ones(study: Study) -> None:
-    study.set_parameters("greedy-rankrls", {"regularization": (3.0,), "pinned": (2,)})
+    study.change("editing", method="greedy-rankrls", parameters={"regularization": (3.0,), "pinned": (2,)})
     study.look_at(2)
     study.open(FoldedDataset("Other", None, (Fold(7, part()),), convention="mslr"), "/data/other.txt")
     assert study.plan.data == "/data/other.txt"

@@ -62,7 +62,9 @@ def open_window(
         if data is not None:
             window.open_path(str(data))
             wait_until(lambda: window.study.dataset is not None)
-            window.study.set_parameters("greedy-rankrls", {"regularization": (0.25, 1.0, 4.0)})
+            window.study.change(
+                "editing", method="greedy-rankrls", parameters={"regularization": (0.25, 1.0, 4.0)}
+            )
         yield window
     finally:
         window.close()

@@ -36,15 +36,15 @@ class AcrossFolds:
 
     Attributes
     ----------
-    sizes : ndarray of shape (K,)
-        Features in use; K is the length of the shortest path.
+    places : ndarray of shape (K,)
+        Where on the axis the steps stand; K is the length of the shortest path.
     criterion : Across
         Per training document.
     validation : dict of str to Across
         By measure.
     """
 
-    sizes: NDArray[np.int64]
+    places: NDArray[np.int64]
     criterion: Across
     validation: dict[str, Across]
 
@@ -60,7 +60,7 @@ def across_folds(paths: Sequence[PathResult]) -> AcrossFolds:
     length = min(len(path.steps) for path in paths)
     names = [name for name in paths[0].validation if all(name in path.validation for path in paths)]
     return AcrossFolds(
-        paths[0].sizes[:length],
+        paths[0].places[:length],
         _across([path.criterion[:length] for path in paths]),
         {name: _across([path.validation[name][:length] for path in paths]) for name in names},
     )

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.plan import Plan, Unit
-from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
-from rankstudio.engine.steps import Step
+from rankstudio.engine.experiment.results import Baseline, FoldResult, PathResult, RunResult
+from rankstudio.engine.steps import Step, Working
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,18 +33,40 @@ class UnitStarted:
 
 
 @dataclass(frozen=True, eq=False)
+class BaselineFound:
+    """The single feature that ranks a fold's training documents best, and how well."""
+
+    fold: int
+    baseline: Baseline
+
+
+@dataclass(frozen=True, eq=False)
+class UnitWorking:
+    """A sign of life between two steps that take long."""
+
+    unit: Unit
+    working: Working
+
+
+@dataclass(frozen=True, eq=False)
 class StepDone:
     """One more feature was selected, or one more iteration done, and measured on the validation part."""
 
     unit: Unit
     step: Step
     validation: Mapping[str, float]
-    n_documents: int
+    divisor: float
+    along: Along = Along.FEATURES
 
     @property
     def criterion(self) -> float:
-        """The criterion per training document."""
-        return self.step.criterion / self.n_documents
+        """The criterion, comparable between folds; see :class:`PathResult`."""
+        return self.step.criterion / self.divisor
+
+    @property
+    def place(self) -> int:
+        """Where it stands on the axis that curves are drawn over."""
+        return len(self.step.selected) if self.along is Along.FEATURES else self.step.number
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,4 +91,13 @@ class RunFinished:
     result: RunResult
 
 
-Event = RunStarted | UnitStarted | StepDone | UnitFinished | FoldFinished | RunFinished
+Event = (
+    RunStarted
+    | BaselineFound
+    | UnitStarted
+    | UnitWorking
+    | StepDone
+    | UnitFinished
+    | FoldFinished
+    | RunFinished
+)

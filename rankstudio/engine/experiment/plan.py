@@ -10,7 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from rankstudio.engine.catalog import Kind, Method, method
+from rankstudio.engine.catalog import Method, Parameter, method, methods
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.files import write_text
 from rankstudio.engine.metrics.conventions import convention
@@ -29,6 +30,61 @@ CRITERION = "criterion"
 
 
 @dataclass(frozen=True)
+class Axis:
+    """One grid of a plan.
+
+    Attributes
+    ----------
+    parameter : Parameter
+        Whose values are tried.
+    values : tuple of float
+        Ascending.
+    judge : str
+        Label of the ranker whose parameter it is; "" for the plan's own method.
+    """
+
+    parameter: Parameter
+    values: tuple[float, ...]
+    judge: str = ""
+
+    @property
+    def label(self) -> str:
+        """Short, for tables and axes: "λ", or "RankRLS λ" where it is the judge's."""
+        return f"{self.judge} {self.parameter.label}".strip()
+
+    @property
+    def name(self) -> str:
+        """For columns of files: "regularization", "judge.regularization"."""
+        return f"judge.{self.parameter.name}" if self.judge else self.parameter.name
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of every parameter.
+
+    Attributes
+    ----------
+    parameters : Mapping
+        Of the method.
+    judge : Mapping
+        Of the ranker that ranks with the selected features; empty where there is none.
+    values : tuple of float
+        The value on each axis of the plan.
+    """
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    judge: Mapping[str, Any] = field(default_factory=dict)
+    values: tuple[float, ...] = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _thaw_setting, (dict(self.parameters), dict(self.judge), self.values)
+
+
+def _thaw_setting(parameters: dict[str, Any], judge: dict[str, Any], values: tuple[float, ...]) -> Setting:
+    return Setting(MappingProxyType(parameters), MappingProxyType(judge), values)
+
+
+@dataclass(frozen=True)
 class Unit:
     """One piece of work of a run: one fold with one value of every parameter.
 
@@ -36,15 +92,24 @@ class Unit:
     ----------
     fold : int
         Number of the fold, from 1.
-    setting : int
-        Position of the parameters among the plan's settings, from 0.
-    parameters : Mapping
-        One value for each parameter of the method.
+    position : int
+        Of the setting among the plan's, from 0.
+    setting : Setting
     """
 
     fold: int
-    setting: int
-    parameters: Mapping[str, Any]
+    position: int
+    setting: Setting
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The setting's parameters of the method."""
+        return self.setting.parameters
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The setting's value on each axis of the plan."""
+        return self.setting.values
 
 
 @dataclass(frozen=True)
@@ -74,6 +139,11 @@ class Plan:
         "none", or "query_minmax" for scaling each feature to [0, 1] within each query.
     seed : int
         For methods that draw random numbers.
+    judge : str
+        Key of a ranker that ranks with the features that the method selects, for every number of them; ""
+        for the method's own model.
+    judge_parameters : Mapping
+        Of that ranker, as ``parameters``.
     """
 
     data: str
@@ -86,11 +156,16 @@ class Plan:
     missing: Missing = "query_min"
     normalize: Normalize = "none"
     seed: int = 0
+    judge: str = ""
+    judge_parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_kinds(self)
         complete = self.entry.validate(self.parameters)
         object.__setattr__(self, "parameters", MappingProxyType(complete))
+        judge = _check_judge(self)
+        complete = judge.validate(self.judge_parameters) if judge else {}
+        object.__setattr__(self, "judge_parameters", MappingProxyType(complete))
         object.__setattr__(self, "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         object.__setattr__(self, "folds", tuple(dict.fromkeys(self.folds)))
         convention(self.convention)
@@ -106,20 +181,67 @@ class Plan:
         return method(self.method)
 
     @property
+    def judge_entry(self) -> Method | None:
+        """The judge's entry in the catalog; None where there is no judge."""
+        return method(self.judge) if self.judge else None
+
+    @property
+    def title(self) -> str:
+        """What is run, in words: "GAS, then RankSVM"."""
+        judge = self.judge_entry
+        return f"{self.entry.label}, then {judge.label}" if judge else self.entry.label
+
+    @property
+    def along(self) -> Along:
+        """What the steps of a path are."""
+        return Along.FEATURES if self.judge else self.entry.along
+
+    @property
+    def live(self) -> bool:
+        """Whether a path is computed fast enough to follow a slider."""
+        judge = self.judge_entry
+        return self.entry.live and (judge is None or judge.live)
+
+    @property
+    def criterion(self) -> str:
+        """What the criterion of a step is, as an axis title."""
+        return (self.judge_entry or self.entry).criterion
+
+    @property
     def evaluated(self) -> tuple[str, ...]:
         """The measures to compute: those reported, and the one that chooses."""
         extra = () if self.select_by in (CRITERION, *self.measures) else (self.select_by,)
         return self.measures + extra
 
     @property
-    def settings(self) -> tuple[Mapping[str, Any], ...]:
+    def axes(self) -> tuple[Axis, ...]:
+        """The grids, in the order of the form: the method's, then the judge's.
+
+        Where a judge ranks, what concerns only the method's own model is not asked for.
+        """
+        judge = self.judge_entry
+        own = [p for p in self.entry.grids if not (judge and p.ranks)]
+        axes = [Axis(p, self.parameters[p.name]) for p in own]
+        if judge:
+            axes += [Axis(p, self.judge_parameters[p.name], judge.label) for p in judge.grids]
+        return tuple(axes)
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
         """Every combination of the grids, one value for each parameter; the last grid runs fastest."""
-        names = [p.name for p in self.entry.parameters]
-        axes = [
-            self.parameters[p.name] if p.kind is Kind.GRID else (self.parameters[p.name],)
-            for p in self.entry.parameters
-        ]
-        return tuple(MappingProxyType(dict(zip(names, values, strict=True))) for values in product(*axes))
+        return tuple(self.setting(values) for values in product(*(axis.values for axis in self.axes)))
+
+    def setting(self, values: tuple[float, ...]) -> Setting:
+        """Return the setting with these values on the axes, whether or not they are on the grids."""
+        first = {p.name: self.parameters[p.name][0] for p in self.entry.grids}
+        on_axes = list(zip(self.axes, values, strict=True))
+        own = {axis.parameter.name: value for axis, value in on_axes if not axis.judge}
+        judge = {axis.parameter.name: value for axis, value in on_axes if axis.judge}
+        return Setting(
+            MappingProxyType({**self.parameters, **first, **own}),
+            MappingProxyType({**self.judge_parameters, **judge}),
+            values,
+        )
 
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced."""
@@ -128,6 +250,7 @@ class Plan:
     def __reduce__(self) -> tuple[object, ...]:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         values["parameters"] = dict(self.parameters)
+        values["judge_parameters"] = dict(self.judge_parameters)
         return _rebuild, (values,)
 
 
@@ -137,15 +260,30 @@ def _rebuild(values: dict[str, Any]) -> Plan:
 
 def _check_kinds(plan: Plan) -> None:
     """Refuse what is not even of the right kind: a person may have written the plan."""
-    for name in ("data", "method", "select_by", "convention"):
+    for name in ("data", "method", "select_by", "convention", "judge"):
         value = getattr(plan, name)
         _check(name, value, "a text", isinstance(value, str))
-    _check("parameters", plan.parameters, "a table", isinstance(plan.parameters, Mapping))
+    for name in ("parameters", "judge_parameters"):
+        value = getattr(plan, name)
+        _check(name, value, "a table", isinstance(value, Mapping))
     several = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
     _check("measures", plan.measures, "a list of names such as MAP, NDCG@10", several)
     numbers = isinstance(plan.folds, tuple | list) and all(_whole(f) and f >= 1 for f in plan.folds)
     _check("folds", plan.folds, "a list of numbers from 1 up", numbers)
     _check("seed", plan.seed, "a whole number from 0 up", _whole(plan.seed) and plan.seed >= 0)
+
+
+def _check_judge(plan: Plan) -> Method | None:
+    """Return the judge's entry; PlanError where it is no ranker, or has nothing to judge."""
+    judge = plan.judge_entry
+    if judge is None:
+        given = dict(plan.judge_parameters)
+        _check("judge_parameters", given, "none without a judge", not given)
+        return None
+    rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
+    _check("judge", plan.judge, f"a ranker, one of {rankers}", not judge.selects)
+    _check("judge", plan.judge, f"none, as {plan.entry.label} selects no features", plan.entry.selects)
+    return judge
 
 
 def _check(name: str, value: object, expected: str, met: bool) -> None:
@@ -163,13 +301,16 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     for f in fields(plan):
         value = getattr(plan, f.name)
         values[f.name] = list(value) if isinstance(value, tuple) else value
-    values["parameters"] = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in plan.parameters.items()
-        if value is not None
-    }
-    # TOML wants the tables after the plain values.
-    values["parameters"] = values.pop("parameters")
+    for table in ("parameters", "judge_parameters"):
+        # TOML wants the tables after the plain values.
+        given = values.pop(table)
+        values[table] = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+            if value is not None
+        }
+    if not plan.judge:
+        del values["judge"], values["judge_parameters"]
     return values
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.catalog import Kind
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.events import RunStarted
 from rankstudio.engine.experiment.plan import plan_as_dict, save_plan
 from rankstudio.engine.experiment.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.engine.export.models import LinearModel, Weight
+from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.files import make_folder, write_text
 
@@ -21,9 +21,10 @@ Row = tuple[Any, ...]
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return what validation chose in a fold: the value of every grid, and the number of features."""
-    parameters = fold.chosen.unit.parameters
-    grids = [p.name for p in result.plan.entry.parameters if p.kind is Kind.GRID]
-    return {**{name: parameters[name] for name in grids}, "n_features": len(fold.selected)}
+    names = [axis.name for axis in result.plan.axes]
+    values = dict(zip(names, fold.chosen.unit.values, strict=True))
+    rounds = {"round": fold.chosen.step.number} if result.plan.along is Along.ROUNDS else {}
+    return {**values, **rounds, "n_features": len(fold.selected)}
 
 
 def results_as_dict(result: RunResult) -> dict[str, Any]:
@@ -41,10 +42,17 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
                 "weights": [float(fold.chosen.step.coef[c]) for c in fold.chosen.step.selected],
                 "validation": dict(fold.validation),
                 "test": dict(fold.test),
+                "best_single_feature": {
+                    "id": fold.baseline.feature,
+                    "descending": fold.baseline.descending,
+                    "validation": dict(fold.baseline.validation),
+                    "test": dict(fold.baseline.test),
+                },
             }
             for fold in result.folds
         ],
         "average": result.average,
+        "best_single_feature": result.baseline,
         "versions": dict(result.versions),
     }
 
@@ -52,7 +60,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return one row a fold and part, and the average: header and rows."""
     names = list(result.plan.evaluated)
-    grids = [p.name for p in result.plan.entry.parameters if p.kind is Kind.GRID]
+    grids = [axis.name for axis in result.plan.axes]
     rows: list[Row] = []
     for fold in result.folds:
         chosen = chosen_values(result, fold)
@@ -71,18 +79,19 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
     rows: list[Row] = []
     for fold in result.folds:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
-        last = path.steps[-1]
-        for rank, column in enumerate(last.selected, start=1):
+        last, model = path.steps[-1], fold.chosen.step
+        for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
             step = path.steps[rank - 1] if len(path.steps) == len(last.selected) else last
+            inside = column in model.selected
             rows.append(
                 (
                     fold.fold,
                     rank,
                     int(result.feature_ids[column]),
                     result.feature_names[column],
-                    int(rank <= len(fold.selected)),
-                    float(fold.chosen.step.coef[column]) if rank <= len(fold.selected) else "",
-                    step.criterion / path.n_documents,
+                    int(inside),
+                    float(model.coef[column]) if inside else "",
+                    step.criterion / path.divisor,
                 )
             )
     return ["fold", "rank", "id", "feature", "chosen", "weight", "criterion_per_document"], rows
@@ -110,9 +119,9 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     return [folder / name for name in ("results.json", "metrics.csv", "features.csv", "plan.toml")]
 
 
-def linear_model(
+def portable_model(
     started: RunStarted, data_name: str, chosen: Chosen, measures: Mapping[str, Mapping[str, float]]
-) -> LinearModel:
+) -> Model:
     """Return a step of a run, finished or not, as a model to take away.
 
     Parameters
@@ -140,4 +149,8 @@ def linear_model(
         **{part: dict(values) for part, values in measures.items() if values},
         "versions": versions(),
     }
-    return LinearModel(features, plan.method, parameters, origin)
+    if plan.judge:
+        judged = {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.unit.setting.judge.items()}
+        origin |= {"ranked by": plan.judge, "its parameters": judged}
+    beyond = step.beyond_weights([int(i) for i in started.feature_ids])
+    return Model(features, plan.method, parameters, origin, beyond)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.plan import Plan, Unit
 from rankstudio.engine.steps import Step
 
@@ -27,24 +27,40 @@ class PathResult:
         K of them.
     validation : Mapping of str to ndarray of shape (K,)
         Each measure on the validation part after each step; empty without a validation part.
-    n_documents : int
-        m of the training part: criteria per document can be compared between folds.
+    divisor : float
+        What criteria are divided by so that they compare between folds: the number of training documents
+        where they are sums over documents, else 1.
+    along : Along
+        What the steps are.
     """
 
     unit: Unit
     steps: tuple[Step, ...]
     validation: Mapping[str, Floats]
-    n_documents: int
+    divisor: float
+    along: Along = Along.FEATURES
 
     @cached_property
     def criterion(self) -> Floats:
-        """The criterion per training document after each step, shape (K,)."""
-        return np.array([step.criterion for step in self.steps], dtype=np.float64) / self.n_documents
+        """The criterion after each step, comparable between folds, shape (K,)."""
+        return np.array([step.criterion for step in self.steps], dtype=np.float64) / self.divisor
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """How many features each step's model uses, shape (K,)."""
         return np.array([len(step.selected) for step in self.steps], dtype=np.int64)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Where each step stands on the axis that curves are drawn over, shape (K,)."""
+        if self.along is Along.FEATURES:
+            return self.sizes
+        return np.array([step.number for step in self.steps], dtype=np.int64)
+
+    @property
+    def models(self) -> slice:
+        """Which steps are models to choose from: of an optimiser's iterations only the last one."""
+        return slice(-1, None) if self.along is Along.ITERATIONS else slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +80,28 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
+class Baseline:
+    """The single feature that ranks the training documents best: what any model has to beat.
+
+    Attributes
+    ----------
+    feature : int
+        Its 1-based id.
+    name : str
+    descending : bool
+        Whether its high values go first.
+    validation, test : Mapping of str to float
+        The measures of ranking by it alone.
+    """
+
+    feature: int
+    name: str
+    descending: bool
+    validation: Mapping[str, float]
+    test: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
 class FoldResult:
     """One fold, done.
 
@@ -79,6 +117,8 @@ class FoldResult:
         The chosen model's measures; empty where the dataset has no such part.
     paths : tuple of PathResult
         Everything that was tried, in the order of the settings.
+    baseline : Baseline
+        The best single feature.
     """
 
     fold: int
@@ -87,6 +127,7 @@ class FoldResult:
     validation: Mapping[str, float]
     test: Mapping[str, float]
     paths: tuple[PathResult, ...]
+    baseline: Baseline
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +163,13 @@ class RunResult:
     @property
     def average(self) -> dict[str, float]:
         """Mean over the folds of each measure on the test part, or on the validation part without one."""
-        if not self.folds:
-            return {}
-        columns: list[Mapping[str, Any]] = [fold.test or fold.validation for fold in self.folds]
-        return {name: float(np.mean([c[name] for c in columns])) for name in columns[0]}
+        return _mean([fold.test or fold.validation for fold in self.folds])
+
+    @property
+    def baseline(self) -> dict[str, float]:
+        """The same mean for each fold's best single feature."""
+        return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
+
+
+def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: float(np.mean([c[name] for c in columns])) for name in columns[0]} if columns else {}

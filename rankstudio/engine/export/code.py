@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
+from rankstudio.engine.catalog import Kind, Parameter
 from rankstudio.engine.experiment.plan import SAMPLE, Plan, plan_as_dict
+
+_SAID = ("data", "method", "parameters", "select_by", "convention", "judge", "judge_parameters")
 
 
 def as_command(plan: Plan, out: str = "") -> str:
@@ -27,11 +30,11 @@ def as_command(plan: Plan, out: str = "") -> str:
     words = ["rankstudio", "run"]
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
     words += ["--method", plan.method]
-    for parameter in plan.entry.parameters:
-        value = plan.parameters[parameter.name]
-        # The grid stands there even where it is the default: it is what a reader looks for first.
-        if parameter.name == plan.entry.parameters[0].name or value != parameter.default:
-            words += [parameter.option, value if isinstance(value, str) else parameter.format(value)]
+    judge = plan.judge_entry
+    own = [p for p in plan.entry.parameters if not (judge and p.ranks)]
+    words += _options(own, plan.parameters, "--")
+    if judge:
+        words += ["--judge", plan.judge, *_options(judge.parameters, plan.judge_parameters, "--judge-")]
     # What the terminal would otherwise take from the data is always said.
     words += ["--select-by", plan.select_by, "--convention", plan.convention]
     for name, value in _not_default(plan):
@@ -41,10 +44,21 @@ def as_command(plan: Plan, out: str = "") -> str:
     return shlex.join(words)
 
 
+def _options(parameters: Sequence[Parameter], values: Mapping[str, Any], prefix: str) -> list[str]:
+    """Return options and values; a grid also where it is the default: it is what a reader looks for first."""
+    words: list[str] = []
+    for place, parameter in enumerate(parameters):
+        value = values[parameter.name]
+        if (place == 0 and parameter.kind is Kind.GRID) or value != parameter.default:
+            option = prefix + parameter.option.removeprefix("--")
+            words += [option, value if isinstance(value, str) else parameter.format(value)]
+    return words
+
+
 def _not_default(plan: Plan) -> Iterator[tuple[str, Any]]:
     """Yield the fields of the protocol that differ from the default."""
     for f in fields(plan):
-        if f.name in ("data", "method", "parameters", "select_by", "convention") or f.default is MISSING:
+        if f.name in _SAID or f.default is MISSING:
             continue
         value = getattr(plan, f.name)
         if value != f.default:
@@ -57,7 +71,7 @@ def as_python(plan: Plan) -> str:
     arguments = []
     for name, value in values.items():
         shown = tuple(value) if isinstance(value, list) else value
-        if name == "parameters":
+        if isinstance(value, dict):
             shown = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         arguments.append(f"    {name}={shown!r},\n")
     return (

@@ -1,10 +1,10 @@
-"""A learned linear model as a file that another program, or this one, can score with."""
+"""A learned model as a file that another program, or this one, can score with."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from rankstudio.engine.files import write_text
 from rankstudio.engine.scoring import linear_scores
 
 FORMAT = "rankstudio-model"
-VERSION = 1
+VERSION = 2
+"""1 knew linear models only; what it wrote is read as before."""
 
 
 @dataclass(frozen=True)
@@ -38,25 +39,30 @@ class Weight:
 
 
 @dataclass(frozen=True)
-class LinearModel:
-    """A model of weighted features: the score of a document is the sum of weight times value.
+class Model:
+    """A model: the score of a document is the sum of weight times value, unless it is of another kind.
 
     Attributes
     ----------
     features : tuple of Weight
-        In order of selection.
+        In order of selection. Of a model that is not linear the weight tells how much a feature is used.
     method : str
         Key in the catalog.
     parameters : Mapping
         It was learned with.
     origin : Mapping
         Where it comes from: data, fold, measures and their convention, versions; plain values.
+    beyond : Mapping
+        Empty for a linear model. Else "kind": "thresholds" with a list of them, of which each adds its
+        weight where the feature is above a value; or "trees" with LightGBM's own text, for columns of some
+        ids.
     """
 
     features: tuple[Weight, ...]
     method: str
     parameters: Mapping[str, Any]
     origin: Mapping[str, Any]
+    beyond: Mapping[str, Any] = field(default_factory=dict)
 
     def predict(
         self, X: NDArray[np.float64], feature_ids: NDArray[np.int64] | None = None
@@ -74,16 +80,34 @@ class LinearModel:
         ndarray of shape (m,)
         """
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
-        by_id = {f.id: f.weight for f in self.features}
-        missing = sorted(set(by_id) - set(ids))
+        place = {int(i): column for column, i in enumerate(ids)}
+        missing = sorted({f.id for f in self.features} - set(place))
         if missing:
             raise DataError(f"The model needs feature {missing[0]}, which the data do not have.")
-        coef = np.array([[by_id.get(i, 0.0) for i in ids]])
-        scores: NDArray[np.float64] = linear_scores(np.ascontiguousarray(X.T), coef)[0]
-        return scores
+        match self.beyond.get("kind", "linear"):
+            case "linear":
+                by_id = {f.id: f.weight for f in self.features}
+                coef = np.array([[by_id.get(i, 0.0) for i in ids]])
+                return np.asarray(linear_scores(np.ascontiguousarray(X.T), coef)[0])
+            case "thresholds":
+                scores = np.zeros(X.shape[0])
+                for weak in self.beyond["thresholds"]:
+                    scores += weak["adds"] * (X[:, place[weak["id"]]] > weak["above"])
+                return scores
+            case _:
+                return _trees(self.beyond["lightgbm"], [place.get(i) for i in self.beyond["columns"]], X)
 
 
-def save_model(path: str | Path, model: LinearModel) -> None:
+def _trees(text: str, columns: list[int | None], X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Score documents with LightGBM's trees; a column that the data lack is one that no tree asks for."""
+    import lightgbm  # noqa: PLC0415 - an extra, and only for such models
+
+    zeros = np.zeros(X.shape[0])
+    given = np.column_stack([zeros if c is None else X[:, c] for c in columns])
+    return np.asarray(lightgbm.Booster(model_str=text).predict(given, raw_score=True))
+
+
+def save_model(path: str | Path, model: Model) -> None:
     """Write a model, as JSON (``.json``) or as a table of features and weights (``.csv``).
 
     Raises
@@ -94,6 +118,8 @@ def save_model(path: str | Path, model: LinearModel) -> None:
     match Path(path).suffix.lower():
         case ".json":
             write_text(path, model_json(model))
+        case ".csv" if model.beyond:
+            raise OutputError(f"{path}: a model that is not linear is written as .json, not as .csv.")
         case ".csv":
             rows = [(rank, f.id, f.name, f.weight) for rank, f in enumerate(model.features, start=1)]
             write_text(path, csv_text(("rank", "id", "feature", "weight"), rows))
@@ -103,7 +129,7 @@ def save_model(path: str | Path, model: LinearModel) -> None:
             )
 
 
-def model_json(model: LinearModel) -> str:
+def model_json(model: Model) -> str:
     """Return a model as JSON."""
     values = {
         "format": FORMAT,
@@ -112,11 +138,12 @@ def model_json(model: LinearModel) -> str:
         "parameters": dict(model.parameters),
         "origin": dict(model.origin),
         "features": [{"id": f.id, "name": f.name, "weight": f.weight} for f in model.features],
+        **({"model": dict(model.beyond)} if model.beyond else {}),
     }
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
 
-def load_model(path: str | Path) -> LinearModel:
+def load_model(path: str | Path) -> Model:
     """Read a model that :func:`save_model` wrote as JSON.
 
     Raises
@@ -132,7 +159,8 @@ def load_model(path: str | Path) -> LinearModel:
                 f"found {values['format']} of version {values['version']}."
             )
         features = tuple(Weight(int(f["id"]), str(f["name"]), float(f["weight"])) for f in values["features"])
-        return LinearModel(features, values["method"], values["parameters"], values["origin"])
+        beyond = values.get("model", {})
+        return Model(features, values["method"], values["parameters"], values["origin"], beyond)
     except OSError as error:
         raise DataError(f"{path}: the model cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError) as error:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine._linear_kernel import dot
-from rankstudio.engine.bundle import Tangent
+from rankstudio.engine._rows_kernel import dot
 from rankstudio.engine.learners._average_precision_kernel import most_violated
-from rankstudio.engine.linear import Queries
+from rankstudio.engine.linear import Queries, Tangent
 
 Floats = NDArray[np.float64]
 

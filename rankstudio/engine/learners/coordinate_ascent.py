@@ -12,7 +12,7 @@ from rankstudio.engine.estimator import LinearRanker, between, positive
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise import Grouped
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, Working, telling
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class CoordinateAscent(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_restarts * self.max_iter
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
         """Yield one step an iteration: the best model so far, and its measure as the criterion to lower."""
         n_restarts = between("n_restarts", self.n_restarts, 1, 1000)
         max_iter = between("max_iter", self.max_iter, 1, 10_000)
@@ -92,7 +92,9 @@ class CoordinateAscent(LinearRanker):
             value = ascent.value(coef)
             for _ in range(max_iter):
                 before = value
-                coef, value = ascent.sweep(coef, value, rng.permutation(ascent.informative).tolist())
+                order = rng.permutation(ascent.informative).tolist()
+                sweep = telling(ascent.sweeping(coef, value, order), f"start {start + 1}", len(order))
+                coef, value = yield from sweep
                 if value > best_value or number == 0:
                     best, best_value = coef, value
                 number += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,6 +59,11 @@ class BoostStep(Step):
         if known is None:
             return _scores(columns, self.thresholds)
         return known + _scores(columns, self.thresholds[-1:])
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the thresholds; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        weak = [{"id": int(ids[t.feature]), "above": t.theta, "adds": t.weight} for t in self.thresholds]
+        return {"kind": "thresholds", "thresholds": weak}
 
 
 def _scores(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:

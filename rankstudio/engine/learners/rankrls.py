@@ -58,6 +58,14 @@ class RankRLS(LinearRanker):
         _, errors = leave_query_out_models(data.statistics, regularization)
         yield Step(1, tuple(range(n)), coef, float(errors.sum()), np.empty(0))
 
+    def nested(self, data: Grouped, order: tuple[int, ...]) -> Iterator[Step]:  # noqa: D102 - inherited
+        from rankstudio.engine.nested import nested_models  # noqa: PLC0415 - scipy, where it is needed
+
+        regularization = positive("regularization", self.regularization)
+        coefs, errors = nested_models(data, np.array(order), regularization)
+        for k in range(1, len(order) + 1):
+            yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
+
     def _finish(self, data: Grouped, taken: list[Step]) -> None:
         self.criterion_ = taken[-1].criterion
 

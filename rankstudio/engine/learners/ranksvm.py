@@ -100,10 +100,11 @@ class RankSVM(LinearRanker):
         C, tol = positive("C", self.C), positive("tol", self.tol)
         max_iter = between("max_iter", self.max_iter, 1, _MOST_ITERATIONS)
         minimise = self._minimiser()
-        from rankstudio.engine.pairs import LinearPairs, Pairs  # noqa: PLC0415 - numba, where it is needed
+        from rankstudio.engine.linear_pairs import LinearPairs  # noqa: PLC0415
+        from rankstudio.engine.pairs import Pairs  # noqa: PLC0415 - numba, where it is needed
 
-        with pool() as (executor, _):
-            problem = LinearPairs(data.centred[0], Pairs(data.y, data.ptr, executor))
+        with pool() as (executor, workers):
+            problem = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
             everything = tuple(range(data.X.shape[1]))
             for number, now in enumerate(minimise(problem, C, tol, max_iter), start=1):
                 yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)

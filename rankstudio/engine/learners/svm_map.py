@@ -90,10 +90,11 @@ class SVMMAP(LinearRanker):
         from rankstudio.engine.linear import Linear, Queries  # noqa: PLC0415
 
         everything = tuple(range(data.X.shape[1]))
-        with pool() as (executor, _):
-            queries = Queries(data.ptr, executor)
-            loss = AveragePrecisionLoss(data.y >= _RELEVANT, queries)
-            planes = minimise_by_planes(Linear(data.centred[0], queries), loss.tangent, C, tol, max_iter)
+        with pool() as (executor, workers):
+            queries = Queries(data.ptr, executor, workers)
+            loss = AveragePrecisionLoss(data.y >= _RELEVANT, queries).tangent
+            problem, at_zero = Linear(data.X, queries), loss(np.zeros(data.y.size))
+            planes = minimise_by_planes(problem, loss, at_zero, C, tol, max_iter)
             for number, now in enumerate(planes, start=1):
                 yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
 

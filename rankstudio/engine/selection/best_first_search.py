@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import count
 
@@ -75,10 +76,11 @@ class BestFirstSearch:
         up, down = self._ascent.value(coef), self._ascent.value(-coef)
         return Node((feature,), coef if up >= down else -coef, max(up, down))
 
-    def best_subset(self, left: list[int], singles: dict[int, Node]) -> Node:
-        """Return the best node found among subsets of the features left; equal ones: the first met.
+    def best_subset(self, left: list[int], singles: dict[int, Node]) -> Generator[None, None, Node]:
+        """Find the best node among subsets of the features left; equal ones: the first met.
 
-        Features whose weight came out as 0 are not in it: they stay for other subsets.
+        It yields after every node made, so that whoever waits can stop waiting. Features whose
+        weight came out as 0 are not in it: they stay for other subsets.
         """
         turn = count()
         queue = [(-singles[f].value, next(turn), singles[f]) for f in left]
@@ -95,6 +97,7 @@ class BestFirstSearch:
                 if features in seen:
                     continue
                 seen.add(features)
+                yield
                 grown = self._grow(node, feature)
                 heapq.heappush(queue, (-grown.value, next(turn), grown))
                 if grown.value > best.value:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.estimator import positive
 from rankstudio.engine.querywise import Grouped
-from rankstudio.engine.selection.path import PathSelector
+from rankstudio.engine.selection.path import Ordering, PathSelector
+from rankstudio.engine.steps import Working
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -45,6 +49,8 @@ class RecursiveElimination(PathSelector):
     attributes of the path are those of :class:`rankstudio.engine.selection.path.PathSelector`.
     """
 
+    orders_by_lambda: ClassVar[bool] = True
+
     ranking_: Ints
 
     def __init__(
@@ -57,26 +63,31 @@ class RecursiveElimination(PathSelector):
         self.importance = importance
         self.regularization = regularization
 
-    def order_features(self, data: Grouped, k: int) -> Ints:  # noqa: D102 - inherited
+    def order_features(  # noqa: D102 - inherited
+        self, data: Grouped, k: int
+    ) -> Generator[Working, None, Ordering]:
         if self.importance not in ("weight", "scaled"):
             raise ParameterError("importance", self.importance, "weight or scaled")
-        X, y = data.centred
-        gram, right = X.T @ X, X.T @ y
-        deviation = np.sqrt(np.diag(gram) / X.shape[0])
+        gram, right = data.gram
+        deviation = np.sqrt(np.diag(gram) / data.y.size)
         scale = deviation if self.importance == "scaled" else np.ones(deviation.size)
-        order = _eliminate(gram, right, positive("regularization", self.regularization), scale)
-        self.ranking_ = np.empty(order.size, dtype=np.int64)
-        self.ranking_[order] = np.arange(1, order.size + 1)
-        return order[:k]
+        regularization = positive("regularization", self.regularization)
+        order = yield from _eliminating(gram, right, regularization, scale)
+        ranking = np.empty(order.size, dtype=np.int64)
+        ranking[order] = np.arange(1, order.size + 1)
+        return Ordering(order[:k], {"ranking_": ranking})
 
 
-def _eliminate(gram: Floats, right: Floats, regularization: float, scale: Floats) -> Ints:
+def _eliminating(
+    gram: Floats, right: Floats, regularization: float, scale: Floats
+) -> Generator[Working, None, Ints]:
     """Return the columns in the opposite order of their elimination."""
     constant = np.diag(gram) == 0
     # In the order in which they would come back; what is dropped is at the end.
     dropped = np.flatnonzero(constant).tolist()
     left = np.flatnonzero(~constant)
     while left.size > 1:
+        yield Working("eliminating features", 1.0 - left.size / scale.size)
         matrix = gram[np.ix_(left, left)]
         matrix[np.diag_indices_from(matrix)] += regularization
         importance = np.abs(np.linalg.solve(matrix, right[left])) * scale[left]

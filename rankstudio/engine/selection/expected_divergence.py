@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -13,9 +13,9 @@ from sklearn.utils.validation import validate_data
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise import Grouped, group
-from rankstudio.engine.selection.path import PathSelector, best_first
-from rankstudio.engine.selection.univariate import single_feature_measures
-from rankstudio.engine.steps import Step
+from rankstudio.engine.selection.path import Ordering, PathSelector, best_first
+from rankstudio.engine.selection.univariate import measuring_features
+from rankstudio.engine.steps import Step, Working, finish
 from rankstudio.engine.threads import pool
 
 Floats = NDArray[np.float64]
@@ -116,8 +116,8 @@ class ExpectedDivergence(PathSelector):
         self
         """
         features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-        data = group(features, labels, qid)
-        taken = list(self.learn(data, X_validation))
+        data = _with_validation(group(features, labels, qid), X_validation)
+        taken = list(self.learn(data))
         self.coef_ = taken[-1].coef
         self._finish(data, taken)
         return self
@@ -131,27 +131,25 @@ class ExpectedDivergence(PathSelector):
         X_validation: ArrayLike | None = None,
     ) -> Iterator[Step]:
         """Learn step by step; parameters as for :meth:`fit`."""
-        yield from self.learn(group(X, y, qid), X_validation)
+        yield from self.learn(_with_validation(group(X, y, qid), X_validation))
 
-    def learn(self, data: Grouped, X_validation: ArrayLike | None = None) -> Iterator[Step]:
-        """Yield one step a selected feature: RankRLS with it and all before it."""
-        yield from self._path(data, partial(self.order_features, data, X_validation=X_validation))
-
-    def order_features(self, data: Grouped, k: int, X_validation: ArrayLike | None = None) -> Ints:
-        """Return the columns of the k features with the greatest ψ, shape (k,)."""
+    def order_features(  # noqa: D102 - inherited
+        self, data: Grouped, k: int
+    ) -> Generator[Working, None, Ordering]:
         for name, value, known in (
             ("density", self.density, ("normalised", "released")),
             ("kde", self.kde, ("fast", "exact")),
         ):
             if value not in known:
                 raise ParameterError(name, value, " or ".join(known))
-        at = data.X if X_validation is None else _check_validation(X_validation, data.X.shape[1])
-        self.importance_ = single_feature_measures(data, "NDCG@10", self.convention, False)[0]
-        self.divergence_ = divergences(
+        at = data.X if data.validation is None else data.validation
+        importance, _ = yield from measuring_features(data, "NDCG@10", self.convention, False)
+        divergence = yield from _diverging(
             data.X, data.y, at, normalised=self.density == "normalised", exact=self.kde == "exact"
         )
-        self.scores_ = self.importance_ + self.divergence_
-        return best_first(self.scores_, k)
+        scores = importance + divergence
+        found = {"scores_": scores, "importance_": importance, "divergence_": divergence}
+        return Ordering(best_first(scores, k), found)
 
 
 def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, exact: bool = False) -> Floats:
@@ -173,6 +171,13 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
     DatasetError
         For more than 64 different labels.
     """
+    return finish(_diverging(X, y, at, normalised=normalised, exact=exact))
+
+
+def _diverging(
+    X: Floats, y: Floats, at: Floats, *, normalised: bool, exact: bool
+) -> Generator[Working, None, Floats]:
+    """Do what :func:`divergences` does, with signs of life."""
     grades, grade = np.unique(y, return_inverse=True)
     if grades.size > _MOST_CLASSES:
         raise DatasetError(
@@ -183,8 +188,14 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
     def of(j: int) -> float:
         return _divergence(X[:, j], grade, grades.size, at[:, j], normalised, exact)
 
-    with pool(X.size + at.size > 1e5) as (executor, _):
-        return np.array(list((executor.map if executor else map)(of, range(X.shape[1]))))
+    n = X.shape[1]
+    d = np.empty(n)
+    with pool(X.size + at.size > 1e5) as (executor, workers):
+        for first in range(0, n, workers):
+            yield Working("estimating densities", first / n)
+            some = range(first, min(first + workers, n))
+            d[some.start : some.stop] = list((executor.map if executor else map)(of, some))
+    return d
 
 
 def _divergence(
@@ -246,6 +257,12 @@ def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
     np.add.at(mass, left, share * weights)
     np.add.at(mass, right, (1.0 - share) * weights)
     return mass
+
+
+def _with_validation(data: Grouped, X_validation: ArrayLike | None) -> Grouped:
+    if X_validation is None:
+        return data
+    return replace(data, validation=_check_validation(X_validation, data.X.shape[1]))
 
 
 def _check_validation(X_validation: ArrayLike, n: int) -> Floats:

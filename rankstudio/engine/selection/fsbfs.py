@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.ascent import Ascent
 from rankstudio.engine.estimator import between, positive
@@ -13,7 +14,7 @@ from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.best_first_search import BestFirstSearch, Node
 from rankstudio.engine.selection.path import PathSelector
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, Working
 
 Floats = NDArray[np.float64]
 
@@ -97,16 +98,19 @@ class FSBFS(PathSelector):
         self.seed = seed
         self.regularization = regularization
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
         """Yield one step a subset: RankRLS with the new features made so far."""
-        from rankstudio.engine.selection.nested import nested_models  # noqa: PLC0415 - scipy and numba
+        from rankstudio.engine.nested import nested_models  # noqa: PLC0415 - scipy and numba
 
         n = data.X.shape[1]
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         most = between("n_features_to_select", wanted, 1, n)
         regularization = positive("regularization", self.regularization)
         nodes: list[Node] = []
-        for node in self._partition(data):
+        for node in self._nodes(data, most):
+            if isinstance(node, Working):
+                yield node
+                continue
             nodes.append(node)
             combinations = np.array([node.coef for node in nodes])
             new = Grouped(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
@@ -117,10 +121,23 @@ class FSBFS(PathSelector):
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
             yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), np.empty(0))
-            if len(nodes) == most:
-                return
 
-    def _partition(self, data: Grouped) -> Iterator[Node]:
+    def _nodes(self, data: Grouped, most: int) -> Iterator[Node | Working]:
+        """Yield the subsets that these data are known to have, or find them."""
+        key = type(self), self._without_lambda()
+        if key not in data.remembered:
+            found = []
+            for node in self._partition(data):
+                yield node
+                if isinstance(node, Node):
+                    found.append(node)
+                if len(found) == most:
+                    break
+            data.remembered[key] = tuple(found)
+            return
+        yield from data.remembered[key]
+
+    def _partition(self, data: Grouped) -> Iterator[Node | Working]:
         """Yield one subset after the other until no feature is left."""
         n = data.X.shape[1]
         size = between("subset_size", self.subset_size, 1, max(n, 10_000))
@@ -134,8 +151,10 @@ class FSBFS(PathSelector):
             yield Node((0,), np.eye(1, n)[0], ascent.value(np.zeros(n)))
         search = BestFirstSearch(ascent, size, patience, tolerance, max_iter, rng)
         singles = {feature: search.single(feature) for feature in left}
+        n_informative = len(left)
         while left:
-            node = search.best_subset(left, singles)
+            looking = search.best_subset(left, singles)
+            node = yield from _telling(looking, 1.0 - len(left) / n_informative)
             left = [feature for feature in left if feature not in node.features]
             yield node
 
@@ -146,5 +165,22 @@ class FSBFS(PathSelector):
 
     def transform(self, X: ArrayLike) -> Floats:
         """Return the new features of X, shape (m, t), in the order in which they were made."""
-        new: Floats = np.asarray(X, dtype=np.float64) @ self.combinations_.T
+        check_is_fitted(self)
+        new: Floats = validate_data(self, X, reset=False, dtype=np.float64) @ self.combinations_.T
         return new
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Return a name for each new feature: ``fsbfs0``, ``fsbfs1``, …, shape (t,)."""
+        check_is_fitted(self)
+        return np.array([f"fsbfs{t}" for t in range(len(self.subsets_))], dtype=object)
+
+
+def _telling(looking: Generator[None, None, Node], share: float) -> Generator[Working, None, Node]:
+    """Give a sign of life for everything that a search tells."""
+    while True:
+        try:
+            next(looking)
+        except StopIteration as end:
+            node: Node = end.value
+            return node
+        yield Working("searching for a subset", share)

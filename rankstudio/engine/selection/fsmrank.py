@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,11 @@ from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.importance import (
     IMPORTANCES,
     SIMILARITIES,
+    comparing_features,
     importance,
     nearest_positive_semidefinite,
-    similarity,
 )
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, Working
 from rankstudio.engine.threads import pool
 
 Floats = NDArray[np.float64]
@@ -130,20 +130,21 @@ class FSMRank(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
         """Yield one :class:`FSMStep` an iteration; its criterion is the objective."""
         lambda1, lambda2 = from_zero("lambda1", self.lambda1), from_zero("lambda2", self.lambda2)
         tol = positive("tol", self.tol)
         max_iter = between("max_iter", self.max_iter, 1, _MOST_ITERATIONS)
         one_of("solver", self.solver, _SOLVERS)
         s = importance(data, one_of("importance", self.importance, IMPORTANCES))
-        A = self._similarity(data)
+        A = yield from self._similarity(data)
         # numba is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.accelerated import FSMObjective, accelerated, subgradient  # noqa: PLC0415
-        from rankstudio.engine.pairs import LinearPairs, Pairs  # noqa: PLC0415
+        from rankstudio.engine.linear_pairs import LinearPairs  # noqa: PLC0415
+        from rankstudio.engine.pairs import Pairs  # noqa: PLC0415
 
-        with pool() as (executor, _):
-            problem = LinearPairs(data.centred[0], Pairs(data.y, data.ptr, executor))
+        with pool() as (executor, workers):
+            problem = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
             objective = FSMObjective(problem, A, s, lambda1, lambda2)
             descent = (
                 subgradient(objective, max_iter)
@@ -156,8 +157,11 @@ class FSMRank(LinearRanker):
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(number, chosen, coef, now.objective, np.empty(0), now.lipschitz)
 
-    def _similarity(self, data: Grouped) -> Floats:
-        matrix = similarity(data, one_of("similarity", self.similarity, SIMILARITIES))
+    def _similarity(self, data: Grouped) -> Generator[Working, None, Floats]:
+        kind = one_of("similarity", self.similarity, SIMILARITIES)
+        if ("similarity", kind) not in data.remembered:
+            data.remembered["similarity", kind] = yield from comparing_features(data, kind)
+        matrix: Floats = data.remembered["similarity", kind]
         if self.lambda1 == 0:
             return matrix
         least = float(np.linalg.eigvalsh(matrix)[0])

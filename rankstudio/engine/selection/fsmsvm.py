@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from rankstudio.engine.estimator import LinearRanker, between, positive
+from rankstudio.engine.estimator import between, positive
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.fsmrank import FSMRank
-from rankstudio.engine.steps import Step
+from rankstudio.engine.selection.selector import Selector
+from rankstudio.engine.steps import Step, Working
 from rankstudio.engine.threads import pool
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _TOL = 1e-6  # duality gap of a refitted model beside its objective
 _MAX_ITER = 1000
 
 
-class FSMSVM(LinearRanker):
+class FSMSVM(Selector):
     """Order the features by FSMRank's weights and refit RankSVM, squared hinge, on the first k.
 
     Parameters
@@ -50,16 +50,15 @@ class FSMSVM(LinearRanker):
         RankSVM's objective after each step; it falls with every feature.
     coef_path_ : ndarray of shape (k, n)
         The model after each step.
+    n_iter_ : int
+        Iterations that FSMRank took.
 
     Notes
     -----
     FSMRank's cost, then a few times O(mk + m log m) for the model with k features of m documents.
     """
 
-    support_: NDArray[np.bool_]
-    selection_order_: Ints
-    criterion_path_: Floats
-    coef_path_: Floats
+    n_iter_: int
 
     def __init__(
         self,
@@ -83,10 +82,7 @@ class FSMSVM(LinearRanker):
         self.tol = tol
         self.max_iter = max_iter
 
-    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
-
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
         """Yield one step a selected feature: RankSVM with it and all before it.
 
         Where FSMRank leaves every weight at 0, the one step is the model without a feature.
@@ -95,22 +91,42 @@ class FSMSVM(LinearRanker):
         C = positive("C", self.C)
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         wanted = between("n_features_to_select", wanted, 1, n)
-        *_, last = self._fsmrank().learn(data)
+        last = yield from self._order(data)
+        self.n_iter_ = last.number
         order = last.selected[:wanted]
+        from rankstudio.engine.linear_pairs import LinearPairs  # noqa: PLC0415
         from rankstudio.engine.newton import minimise_squared_hinge  # noqa: PLC0415 - numba
-        from rankstudio.engine.pairs import LinearPairs, Pairs  # noqa: PLC0415
+        from rankstudio.engine.pairs import Pairs  # noqa: PLC0415
 
-        with pool() as (executor, _):
-            pairs = Pairs(data.y, data.ptr, executor)
+        with pool() as (executor, workers):
+            pairs = Pairs(data.y, data.ptr, executor, workers)
             if not order:
                 yield Step(1, (), np.zeros(n), C * pairs.n_pairs, np.empty(0))
             for k in range(1, len(order) + 1):
                 chosen = list(order[:k])
-                problem = LinearPairs(np.ascontiguousarray(data.centred[0][:, chosen]), pairs)
+                problem = LinearPairs(np.ascontiguousarray(data.X[:, chosen]), pairs)
                 *_, now = minimise_squared_hinge(problem, C, _TOL, _MAX_ITER)
                 coef = np.zeros(n)
                 coef[chosen] = now.w
                 yield Step(k, tuple(chosen), coef, now.objective, np.empty(0))
+
+    def _order(self, data: Grouped) -> Generator[Working, None, Step]:
+        """Return FSMRank's last step, found once for every C."""
+        fsmrank = self._fsmrank()
+        key = FSMRank, tuple(fsmrank.get_params().items())
+        if key in data.remembered:
+            known: Step = data.remembered[key]
+            return known
+        last: Step | None = None
+        for told in fsmrank.work(data):
+            if isinstance(told, Working):
+                yield told
+            else:
+                last = told
+                yield Working("FSMRank", told.number / self.max_iter)
+        assert last is not None  # FSMRank takes at least one step
+        data.remembered[key] = last
+        return last
 
     def _fsmrank(self) -> FSMRank:
         return FSMRank(
@@ -122,19 +138,3 @@ class FSMSVM(LinearRanker):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
-        self.selection_order_ = np.array(taken[-1].selected, dtype=np.int64)
-        self.support_ = np.zeros(data.X.shape[1], dtype=bool)
-        self.support_[self.selection_order_] = True
-        self.criterion_path_ = np.array([step.criterion for step in taken])
-        self.coef_path_ = np.array([step.coef for step in taken])
-
-    def get_support(self, indices: bool = False) -> NDArray[np.bool_] | Ints:
-        """Return the mask of the selected features, or their columns in ascending order."""
-        return np.flatnonzero(self.support_) if indices else self.support_
-
-    def transform(self, X: ArrayLike) -> Floats:
-        """Return the selected columns of X, in ascending order, shape (m, k)."""
-        selected: Floats = np.asarray(X, dtype=np.float64)[:, self.support_]
-        return selected

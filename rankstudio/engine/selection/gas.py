@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,8 +11,9 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.kendall import KendallSimilarity
-from rankstudio.engine.selection.path import PathSelector, informative
-from rankstudio.engine.selection.univariate import single_feature_measures
+from rankstudio.engine.selection.path import Ordering, PathSelector, informative
+from rankstudio.engine.selection.univariate import measuring_features
+from rankstudio.engine.steps import Working
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,23 +78,27 @@ class GAS(PathSelector):
         self.convention = convention
         self.regularization = regularization
 
-    def order_features(self, data: Grouped, k: int) -> Ints:  # noqa: D102 - inherited
+    def order_features(  # noqa: D102 - inherited
+        self, data: Grouped, k: int
+    ) -> Generator[Working, None, Ordering]:
         if self.importance not in _MEASURES:
             raise ParameterError("importance", self.importance, "map or ndcg@10")
         if not isinstance(self.c, int | float | np.number) or not 0 <= self.c < np.inf:
             raise ParameterError("c", self.c, "a finite number from 0 up")
-        self.importance_, self.directions_ = single_feature_measures(
+        importance, directions = yield from measuring_features(
             data, _MEASURES[self.importance], self.convention
         )
-        self.scores_ = self.importance_.copy()
-        similarity = KendallSimilarity(data)
-        varies, left = informative(data), np.ones(self.scores_.size, dtype=bool)
+        yield Working("ranking features", 0.0)
+        scores, similarity = importance.copy(), KendallSimilarity(data)
+        varies, left = informative(data), np.ones(scores.size, dtype=bool)
         order = np.empty(k, dtype=np.int64)
         for t in range(k):
+            yield Working("comparing features", t / k)
             candidates = left & varies if (left & varies).any() else left
-            order[t] = int(np.argmax(np.where(candidates, self.scores_, -np.inf)))
+            order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
             left[order[t]] = False
             others = np.flatnonzero(left)
             if t + 1 < k and self.c > 0:
-                self.scores_[others] -= 2.0 * self.c * similarity.between(int(order[t]), others)
-        return order
+                scores[others] -= 2.0 * self.c * similarity.between(int(order[t]), others)
+        found = {"importance_": importance, "scores_": scores, "directions_": directions}
+        return Ordering(order, found)

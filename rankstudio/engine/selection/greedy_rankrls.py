@@ -7,12 +7,13 @@ from contextlib import ExitStack
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.estimator import LinearRanker, between, positive
+from rankstudio.engine.estimator import between, positive
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.algorithm1 import Algorithm1Search
+from rankstudio.engine.selection.selector import Selector
 from rankstudio.engine.steps import Step
 from rankstudio.engine.threads import pool
 
@@ -46,7 +47,7 @@ class Search(Protocol):
         """Return the weights of the present selection, shape (n,)."""
 
 
-class GreedyRankRLS(LinearRanker):
+class GreedyRankRLS(Selector):
     """Select features one at a time by the leave-query-out error of RankRLS.
 
     In each step the feature is added with which RankRLS, trained without each query in turn, predicts the
@@ -95,11 +96,6 @@ class GreedyRankRLS(LinearRanker):
     >>> GreedyRankRLS(n_features_to_select=1).fit(X, y, qid=qid).selection_order_
     array([3])
     """
-
-    support_: NDArray[np.bool_]
-    selection_order_: NDArray[np.int64]
-    criterion_path_: Floats
-    coef_path_: Floats
 
     def __init__(
         self,
@@ -150,22 +146,6 @@ class GreedyRankRLS(LinearRanker):
 
         executor, workers = stack.enter_context(pool(Q * n * k * k > _WORTH_THREADS))
         return LeaveQueryOutSearch(data.statistics, regularization, k, executor, workers)
-
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
-        self.selection_order_ = np.array(taken[-1].selected, dtype=np.int64)
-        self.support_ = np.zeros(data.X.shape[1], dtype=bool)
-        self.support_[self.selection_order_] = True
-        self.criterion_path_ = np.array([step.criterion for step in taken])
-        self.coef_path_ = np.array([step.coef for step in taken])
-
-    def get_support(self, indices: bool = False) -> NDArray[np.bool_] | NDArray[np.int64]:
-        """Return the mask of the selected features, or their columns in ascending order."""
-        return np.flatnonzero(self.support_) if indices else self.support_
-
-    def transform(self, X: ArrayLike) -> Floats:
-        """Return the selected columns of X, in ascending order, shape (m, k)."""
-        selected: Floats = np.asarray(X, dtype=np.float64)[:, self.support_]
-        return selected
 
 
 def _forward(search: Search, k: int, pinned: tuple[int, ...], allowed: NDArray[np.bool_]) -> Iterator[Step]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.querywise import Grouped
-from rankstudio.engine.selection.kendall import kendall_matrix
+from rankstudio.engine.selection.kendall import comparing_rankings
 from rankstudio.engine.selection.univariate import single_feature_measures
+from rankstudio.engine.steps import Working, finish
 
 Floats = NDArray[np.float64]
 
@@ -59,10 +62,15 @@ def similarity(data: Grouped, kind: str) -> Floats:
         |Pearson's correlation| over all documents (section III.B); |Kendall's τ-b| averaged over queries;
         or the identity.
     """
+    return finish(comparing_features(data, kind))
+
+
+def comparing_features(data: Grouped, kind: str) -> Generator[Working, None, Floats]:
+    """Do what :func:`similarity` does, with signs of life."""
     if kind == "none":
         return np.eye(data.X.shape[1])
     if kind == "kendall":
-        matrix = kendall_matrix(data)
+        matrix = yield from comparing_rankings(data)
     else:
         columns = _standardised(data.X)
         matrix = np.minimum(np.abs(columns.T @ columns), 1.0)

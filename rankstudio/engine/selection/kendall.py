@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.querywise import Grouped
+from rankstudio.engine.steps import Working, finish
 from rankstudio.engine.threads import pool
 
 Floats = NDArray[np.float64]
@@ -69,10 +72,17 @@ class KendallSimilarity:
 
 def kendall_matrix(data: Grouped) -> Floats:
     """Return the similarities of all pairs of features, shape (n, n): O(n² m log |q|)."""
+    return finish(comparing_rankings(data))
+
+
+def comparing_rankings(data: Grouped) -> Generator[Working, None, Floats]:
+    """Do what :func:`kendall_matrix` does, with signs of life."""
+    yield Working("ranking features", 0.0)
     similarity = KendallSimilarity(data)
     n = data.X.shape[1]
     matrix = np.zeros((n, n))
     for j in range(n):
+        yield Working("comparing features", j / n)
         matrix[j, j:] = similarity.between(j, np.arange(j, n))
         matrix[j:, j] = matrix[j, j:]
     return matrix

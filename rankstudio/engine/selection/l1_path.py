@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.selection.homotopy import lasso_path
-from rankstudio.engine.selection.path import PathSelector
+from rankstudio.engine.selection.path import Ordering, PathSelector
+from rankstudio.engine.steps import Working
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -62,20 +65,22 @@ class L1Path(PathSelector):
         self.scaling = scaling
         self.regularization = regularization
 
-    def order_features(self, data: Grouped, k: int) -> Ints:  # noqa: D102 - inherited
+    def order_features(  # noqa: D102 - inherited
+        self, data: Grouped, k: int
+    ) -> Generator[Working, None, Ordering]:
         if self.scaling not in ("unit", "none"):
             raise ParameterError("scaling", self.scaling, "unit or none")
-        X, y = data.centred
-        gram, right = X.T @ X, X.T @ y
+        yield Working("following the lasso", 0.0)
+        gram, right = data.gram
         length = np.sqrt(np.diag(gram))
         used = np.flatnonzero(length > 0)
         scale = length[used] if self.scaling == "unit" else np.ones(used.size)
         alphas, coefs, entered = lasso_path(
             gram[np.ix_(used, used)] / np.outer(scale, scale), right[used] / scale, k
         )
-        self.lasso_alphas_ = alphas
-        self.lasso_coefs_ = np.zeros((alphas.size, length.size))
-        self.lasso_coefs_[:, used] = coefs / scale
-        self.alphas_ = np.full(length.size, np.nan)
-        self.alphas_[used] = entered
-        return np.argsort(-np.nan_to_num(self.alphas_, nan=-1.0), kind="stable")[:k].astype(np.int64)
+        weights = np.zeros((alphas.size, length.size))
+        weights[:, used] = coefs / scale
+        first = np.full(length.size, np.nan)
+        first[used] = entered
+        order = np.argsort(-np.nan_to_num(first, nan=-1.0), kind="stable")[:k].astype(np.int64)
+        return Ordering(order, {"alphas_": first, "lasso_alphas_": alphas, "lasso_coefs_": weights})

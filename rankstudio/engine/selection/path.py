@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from rankstudio.engine.estimator import LinearRanker, between, positive
+from rankstudio.engine.estimator import between, positive
 from rankstudio.engine.querywise import Grouped
-from rankstudio.engine.steps import Step
+from rankstudio.engine.selection.selector import Selector
+from rankstudio.engine.steps import Step, Working
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class PathSelector(LinearRanker):
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """What a selector found out about some data.
+
+    Attributes
+    ----------
+    features : ndarray of shape (k,)
+        The columns selected, the first one first.
+    found : Mapping
+        Attributes of the fitted selector, by name: scores and the like.
+    """
+
+    features: Ints
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+
+class PathSelector(Selector):
     """Base of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
     A subclass writes :meth:`order_features`. Its parameters include ``n_features_to_select`` and
-    ``regularization``. The criterion of every step is the leave-query-out error of RankRLS with the features
-    selected so far: selectors can then be compared with each other and with greedy RankRLS on one scale, and
-    a size can be chosen without a validation part.
+    ``regularization``. What it finds is remembered with the data, and serves every λ.
+
+    The criterion of every step is the leave-query-out error of RankRLS with the features selected so far:
+    selectors can then be compared with each other and with greedy RankRLS on one scale, and a size can be
+    chosen without a validation part.
 
     Attributes
     ----------
@@ -38,54 +58,42 @@ class PathSelector(LinearRanker):
         The model after each step.
     """
 
-    n_features_to_select: int | None
+    orders_by_lambda: ClassVar[bool] = False
+    """Whether the order, too, depends on λ."""
+
     regularization: float
 
-    support_: NDArray[np.bool_]
-    selection_order_: Ints
-    criterion_path_: Floats
-    coef_path_: Floats
-
-    def order_features(self, data: Grouped, k: int) -> Ints:
-        """Return the columns of the first k features, shape (k,), and keep what was found out about them."""
+    def order_features(self, data: Grouped, k: int) -> Generator[Working, None, Ordering]:
+        """Find the first k features, with signs of life on the way."""
         raise NotImplementedError
 
-    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
-
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
         """Yield one step a selected feature: RankRLS with it and all before it."""
-        yield from self._path(data, partial(self.order_features, data))
-
-    def _path(self, data: Grouped, first: Callable[[int], Ints]) -> Iterator[Step]:
-        """Yield the steps along an order, given as a function from k to the first k features."""
         # scipy is imported where it is needed: reading the catalog must not wait for it.
-        from rankstudio.engine.selection.nested import nested_models  # noqa: PLC0415
+        from rankstudio.engine.nested import nested_models  # noqa: PLC0415
 
         n = data.X.shape[1]
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         k = between("n_features_to_select", wanted, 1, n)
         regularization = positive("regularization", self.regularization)
-        order = first(k)
+        order = yield from self._order(data, k)
         coefs, errors = nested_models(data, order, regularization)
         for t in range(k):
             yield Step(t + 1, tuple(order[: t + 1].tolist()), coefs[t], float(errors[t]), np.empty(0))
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
-        self.selection_order_ = np.array(taken[-1].selected, dtype=np.int64)
-        self.support_ = np.zeros(data.X.shape[1], dtype=bool)
-        self.support_[self.selection_order_] = True
-        self.criterion_path_ = np.array([step.criterion for step in taken])
-        self.coef_path_ = np.array([step.coef for step in taken])
+    def _order(self, data: Grouped, k: int) -> Generator[Working, None, Ints]:
+        key = type(self), self._without_lambda(), k
+        if key not in data.remembered:
+            data.remembered[key] = yield from self.order_features(data, k)
+        ordering: Ordering = data.remembered[key]
+        for name, value in ordering.found.items():
+            setattr(self, name, value)
+        return ordering.features
 
-    def get_support(self, indices: bool = False) -> NDArray[np.bool_] | Ints:
-        """Return the mask of the selected features, or their columns in ascending order."""
-        return np.flatnonzero(self.support_) if indices else self.support_
-
-    def transform(self, X: ArrayLike) -> Floats:
-        """Return the selected columns of X, in ascending order, shape (m, k)."""
-        selected: Floats = np.asarray(X, dtype=np.float64)[:, self.support_]
-        return selected
+    def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
+        """Return the parameters that the order depends on."""
+        values = self.get_params().items()
+        return tuple(item for item in values if self.orders_by_lambda or item[0] != "regularization")
 
 
 def informative(data: Grouped) -> NDArray[np.bool_]:

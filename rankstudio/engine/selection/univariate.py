@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,10 +12,13 @@ from rankstudio.engine.estimator import between
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise import Grouped
-from rankstudio.engine.selection.path import PathSelector, best_first, informative
+from rankstudio.engine.selection.path import Ordering, PathSelector, best_first, informative
+from rankstudio.engine.steps import Working, finish
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_VALUES_AT_ONCE = 1_000_000  # between two signs of life: a few tenths of a second
 
 
 class SingleFeatureRanking(PathSelector):
@@ -65,17 +70,19 @@ class SingleFeatureRanking(PathSelector):
         self.convention = convention
         self.regularization = regularization
 
-    def order_features(self, data: Grouped, k: int) -> Ints:  # noqa: D102 - inherited
+    def order_features(  # noqa: D102 - inherited
+        self, data: Grouped, k: int
+    ) -> Generator[Working, None, Ordering]:
         if self.direction not in ("best", "descending"):
             raise ParameterError("direction", self.direction, "best or descending")
         both = self.direction == "best"
-        self.scores_, self.directions_ = single_feature_measures(data, self.measure, self.convention, both)
+        scores, directions = yield from measuring_features(data, self.measure, self.convention, both)
         higher = find_measure(self.measure).higher_is_better
-        gains = self.scores_ if higher else -self.scores_
+        gains = scores if higher else -scores
         # The disagreement error is NaN where no query has a pair.
         gains = np.nan_to_num(gains, nan=np.finfo(np.float64).min)
         gains = np.where(informative(data), gains, -np.inf)
-        return best_first(gains, k)
+        return Ordering(best_first(gains, k), {"scores_": scores, "directions_": directions})
 
 
 def single_feature_measures(
@@ -103,17 +110,30 @@ def single_feature_measures(
     -----
     O(nm log m). Documents with the same value stay as they stand in the data, in both directions.
     """
+    return finish(measuring_features(data, measure, convention, both_directions))
+
+
+def measuring_features(
+    data: Grouped, measure: str, convention: str = DEFAULT, both_directions: bool = True
+) -> Generator[Working, None, tuple[Floats, Floats]]:
+    """Do what :func:`single_feature_measures` does, with signs of life."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     wanted = find_measure(measure)
     evaluator = Evaluator(data.y, data.ptr, convention, [wanted])
-    columns = np.ascontiguousarray(data.X.T)
-    values = evaluator.evaluate_many(columns)[wanted.name]
-    directions = np.ones(values.size)
-    if both_directions:
-        turned = evaluator.evaluate_many(-columns)[wanted.name]
-        better = turned > values if wanted.higher_is_better else turned < values
-        values, directions = np.where(better, turned, values), np.where(better, -1.0, 1.0)
+    m, n = data.X.shape
+    values, directions = np.empty(n), np.ones(n)
+    at_once = max(1, _VALUES_AT_ONCE // m)
+    for first in range(0, n, at_once):
+        yield Working("measuring features", first / n)
+        some = slice(first, first + at_once)
+        columns = np.ascontiguousarray(data.X[:, some].T)
+        values[some] = evaluator.evaluate_many(columns)[wanted.name]
+        if both_directions:
+            turned = evaluator.evaluate_many(-columns)[wanted.name]
+            better = turned > values[some] if wanted.higher_is_better else turned < values[some]
+            values[some] = np.where(better, turned, values[some])
+            directions[some] = np.where(better, -1.0, 1.0)
     return values, directions
 
 
@@ -153,11 +173,16 @@ class MutualInformation(PathSelector):
         self.n_bins = n_bins
         self.regularization = regularization
 
-    def order_features(self, data: Grouped, k: int) -> Ints:  # noqa: D102 - inherited
+    def order_features(  # noqa: D102 - inherited
+        self, data: Grouped, k: int
+    ) -> Generator[Working, None, Ordering]:
         n_bins = between("n_bins", self.n_bins, 2, 1000)
         labels = np.unique(data.y, return_inverse=True)[1]
-        self.scores_ = np.array([_information(_bins(column, n_bins), labels) for column in data.X.T])
-        return best_first(self.scores_, k)
+        scores = np.empty(data.X.shape[1])
+        for j, column in enumerate(data.X.T):
+            yield Working("comparing features with labels", j / scores.size)
+            scores[j] = _information(_bins(column, n_bins), labels)
+        return Ordering(best_first(scores, k), {"scores_": scores})
 
 
 def _bins(values: Floats, n_bins: int) -> Ints:

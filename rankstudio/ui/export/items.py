@@ -20,7 +20,7 @@ from rankstudio.ui.study import Study
 from rankstudio.ui.widgets import Table
 
 if TYPE_CHECKING:
-    from rankstudio.engine.export.models import LinearModel
+    from rankstudio.engine.export.models import Model as PortableModel
 
 _CSV = (("CSV", ".csv"),)
 
@@ -62,21 +62,21 @@ def _model_item(study: Study, current: Current, name: str) -> ExportItem:
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
 
         assert model is not None  # else the item is not available
-        save_model(path, _linear_model(study, current, model))
+        save_model(path, _portable_model(study, current, model))
 
     return ExportItem(
         "model",
         "Chosen model",
         "Features and weights of the current model, by feature id and name, with what it measured.",
-        (("JSON", ".json"), ("CSV", ".csv")),
+        (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
         unavailable="" if model else "There is no current model: run a method, or move λ.",
     )
 
 
-def _linear_model(study: Study, current: Current, model: Model) -> LinearModel:
-    from rankstudio.engine.experiment.reports import linear_model  # noqa: PLC0415 - brings the engine's kernels
+def _portable_model(study: Study, current: Current, model: Model) -> PortableModel:
+    from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings the engine's kernels
 
     dataset = study.dataset
     assert dataset is not None  # there is a model of it
@@ -84,7 +84,7 @@ def _linear_model(study: Study, current: Current, model: Model) -> LinearModel:
     started = RunStarted(model.plan, (model.fold.number,), (model.path.unit,), 1, *names)
     validation = {name: float(values[model.position]) for name, values in model.path.validation.items()}
     chosen = Chosen(model.path.unit, model.step)
-    return linear_model(started, dataset.name, chosen, {"validation": validation, "test": current.test})
+    return portable_model(started, dataset.name, chosen, {"validation": validation, "test": current.test})
 
 
 def _run_item(record: RunRecord | None, name: str) -> ExportItem:

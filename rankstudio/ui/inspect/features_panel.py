@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
-from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.catalog.method import Along
+from rankstudio.engine.experiment.results import Baseline, PathResult
 from rankstudio.ui.icons import icon
 from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
 from rankstudio.ui.numerals import MINUS
@@ -138,7 +139,7 @@ class FeaturesPanel(Panel):
         feature_ids: Sequence[int] | NDArray[np.int64],
         names: Sequence[str],
         measure: str,
-        chosen_k: int,
+        position: int,
     ) -> None:
         """Show a path and which of its models is chosen.
 
@@ -149,24 +150,25 @@ class FeaturesPanel(Panel):
             Of the dataset's columns.
         measure : str
             The validation measure to show.
-        chosen_k : int
-            Size of the chosen model.
+        position : int
+            Of the chosen model among the path's steps.
         """
         if measure != self._measure:
             self._measure = measure
             self.table.set_columns(columns(measure))
             self._make_room()
-        rows = path_rows(path, feature_ids, names, measure, chosen_k)
+        rows = path_rows(path, feature_ids, names, measure, position)
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
-        # A ranker takes all at once: then no row is the chosen one, and the table begins at its first.
-        self._stepwise = len(path.steps) > 1
+        # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
+        self._stepwise = len(path.steps) > 1 and path.along is Along.FEATURES
+        size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
-        if (chosen_k, order) != (self._k, self._order) or self.table.current() is None:
-            self._k, self._order = chosen_k, order
+        if (size, order) != (self._k, self._order) or self.table.current() is None:
+            self._k, self._order = size, order
             self._mark(rows)
-        self.set_caption(self._caption_for(rows))
+        self.set_caption(_caption(path, position, measure))
         self._update_tools()
 
     def hold(self, feature: int | None) -> None:
@@ -179,7 +181,9 @@ class FeaturesPanel(Panel):
         if released:
             self._mark(self.table.rows())
 
-    def show_test(self, measures: Mapping[str, float], convention: str = "") -> None:
+    def show_test(
+        self, measures: Mapping[str, float], convention: str = "", baseline: Baseline | None = None
+    ) -> None:
         """Show the chosen model's measures on the test part; empty takes them away.
 
         Parameters
@@ -187,13 +191,17 @@ class FeaturesPanel(Panel):
         measures : mapping of str to float
         convention : str
             Label of the convention they follow.
+        baseline : Baseline, optional
+            The best single feature, to be told what the model gains.
         """
-        # A name stays beside its value where the line breaks.
-        texts = [f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items()]
-        self._test.setText("test: " + " · ".join(texts) if texts else "")
-        self._test.setVisible(bool(texts))
+        text = _measured(measures)
+        self._test.setText(f"test: {text}" if text else "")
+        self._test.setVisible(bool(text))
         by = f", {convention}" if convention else ""
-        self._test.setToolTip(f"The chosen model on the test part{by}" if texts else "")
+        lines = [f"The chosen model on the test part{by}"]
+        if baseline is not None and baseline.test:
+            lines.append(f"Best single feature, {baseline.name}: {_measured(baseline.test)}")
+        self._test.setToolTip("\n".join(lines) if text else "")
 
     def clear(self, why: str = NO_PATH) -> None:
         """Show no path, but a sentence about how to come to one."""
@@ -245,12 +253,6 @@ class FeaturesPanel(Panel):
         bars = 0 if self.width() < _ROOM_FOR_BARS else WEIGHT_BAR + PAD
         self.table.setColumnWidth(numbers["weight"], _WEIGHT + bars)
 
-    def _caption_for(self, rows: Sequence[FeatureRow]) -> str:
-        steps = sum(1 for row in rows if row.rank is not None)
-        after = next((row.after for row in rows if row.rank == self._k), float("nan"))
-        value = "" if isnan(after) else f" · {self._measure} {after:.4f}"
-        return f"k = {self._k} of {steps}{value}"
-
     def _actions(self, row: FeatureRow) -> list[QAction]:
         """Return what the context menu offers for a row."""
         made = []
@@ -293,3 +295,17 @@ class FeaturesPanel(Panel):
         row = self.table.current()
         if row is not None and self._pins:
             self.banToggled.emit(row.feature_id)
+
+
+def _measured(measures: Mapping[str, float]) -> str:
+    """Return measures in a line, in which a name stays beside its value where the line breaks."""
+    return " · ".join(f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items())
+
+
+def _caption(path: PathResult, position: int, measure: str) -> str:
+    """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"."""
+    value = float(path.validation[measure][position]) if measure in path.validation else nan
+    measured = "" if isnan(value) else f" · {measure} {value:.4f}"
+    most = int(path.sizes.max())
+    round_ = f" · round {int(path.places[position])}" if path.along is Along.ROUNDS else ""
+    return f"k = {int(path.sizes[position])} of {most}{round_}{measured}"

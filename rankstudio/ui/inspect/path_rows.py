@@ -50,7 +50,7 @@ def path_rows(
     feature_ids: Sequence[int] | NDArray[np.int64],
     names: Sequence[str],
     measure: str,
-    chosen_k: int,
+    position: int,
 ) -> tuple[FeatureRow, ...]:
     """Return the features of a path in the order in which they came, the banned ones at the end.
 
@@ -61,8 +61,8 @@ def path_rows(
         Of the dataset's columns.
     measure : str
         Which validation measure to show.
-    chosen_k : int
-        Size of the chosen model.
+    position : int
+        Of the chosen model among the path's steps.
 
     Returns
     -------
@@ -72,26 +72,25 @@ def path_rows(
     """
     parameters = path.unit.parameters
     pinned, banned = set(parameters.get("pinned", ())), tuple(parameters.get("banned", ()))
-    sizes = path.sizes.tolist()
-    model = path.steps[sizes.index(chosen_k)].coef if chosen_k in sizes else None
+    model = path.steps[position]
     after = path.validation.get(measure)
     rows: list[FeatureRow] = []
     seen: set[int] = set()
-    for place, step in enumerate(path.steps):
+    for place, step in list(enumerate(path.steps))[path.models]:
         new = [column for column in step.selected if column not in seen]
         if len(new) > 1:
             new.sort(key=lambda column: -abs(step.coef[column]))
         for column in new:
             last = column == new[-1]
             rank = len(rows) + 1
-            inside = model is not None and rank <= chosen_k
+            inside = column in model.selected
             rows.append(
                 FeatureRow(
                     rank=rank,
                     feature_id=int(feature_ids[column]),
                     name=names[column],
-                    weight=float(model[column]) if model is not None and inside else nan,
-                    gain=(step.before - step.criterion) / path.n_documents if last else nan,
+                    weight=float(model.coef[column]) if inside else nan,
+                    gain=(step.before - step.criterion) / path.divisor if last else nan,
                     after=float(after[place]) if after is not None and last else nan,
                     chosen=inside,
                     pinned=int(feature_ids[column]) in pinned,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.current import Current
@@ -118,7 +119,7 @@ class InspectPlace(QObject):
             self.features.clear(_EVERY_FOLD if everything else NO_PATH)
             return
         ids, names = dataset.feature_ids, dataset.feature_names
-        self.features.show_path(model.path, ids, names, self._study.measure, model.k)
+        self.features.show_path(model.path, ids, names, self._study.measure, model.position)
         row = self.features.table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
@@ -134,14 +135,15 @@ class InspectPlace(QObject):
         """Show a path that a run is just finding, at its newest step."""
         dataset = self._study.dataset
         if dataset is not None:
-            k = int(path.sizes[-1])
-            self.features.show_path(path, dataset.feature_ids, dataset.feature_names, self._study.measure, k)
+            last, measure = len(path.steps) - 1, self._study.measure
+            self.features.show_path(path, dataset.feature_ids, dataset.feature_names, measure, last)
 
     @Slot()
     def _show_test(self) -> None:
         model = self._current.model
         if model is not None:
-            self.features.show_test(self._current.test, convention(model.plan.convention).label)
+            rules = convention(model.plan.convention).label
+            self.features.show_test(self._current.test, rules, self._current.baseline)
 
     @Slot()
     def _forget(self) -> None:
@@ -163,8 +165,8 @@ class InspectPlace(QObject):
     @Slot(int)
     def _choose(self, k: int) -> None:
         model = self._current.model
-        if model is not None:
-            self._study.choose(model.value, k)
+        if model is not None and model.path.along is Along.FEATURES:
+            self._study.choose(model.values, k)
 
     @Slot(int)
     def _pin(self, feature: int) -> None:

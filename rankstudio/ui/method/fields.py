@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from rankstudio.engine.catalog import Kind, Parameter
 from rankstudio.engine.errors import ParameterError
 from rankstudio.ui.icons import set_icon
 from rankstudio.ui.theme import Theme
+
+USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
+"""The measures that a field offers; any other can be typed."""
 
 _RESET_SIDE = 20
 _ROW = 28
@@ -236,6 +250,22 @@ class LineField(Field):
         self.editor.set_hint(f"{len(value)} values" if many else "")
 
 
+class SwitchField(Field):
+    """Yes or no."""
+
+    editor: QCheckBox
+
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        super().__init__(theme, parameter, QCheckBox())
+        self.editor.clicked.connect(self.take)
+        self.editor.setMinimumHeight(_ROW)
+        self._refresh()
+
+    def show_value(self) -> None:
+        """Tick or untick."""
+        self.editor.setChecked(bool(self._value))
+
+
 class _CalmComboBox(QComboBox):
     """A combo box that scrolls the form past it, and not its own value, under the mouse's wheel."""
 
@@ -249,8 +279,10 @@ class ChoiceField(Field):
 
     editor: QComboBox
 
-    def __init__(self, theme: Theme, parameter: Parameter) -> None:
-        super().__init__(theme, parameter, choice_box(parameter.choices))
+    def __init__(
+        self, theme: Theme, parameter: Parameter, lacking: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        super().__init__(theme, parameter, choice_box(parameter.choices, lacking))
         self.editor.activated.connect(self._take_current)
         self._refresh()
 
@@ -271,12 +303,54 @@ class ChoiceField(Field):
         self.take(self.editor.currentData())
 
 
-def choice_box(choices: tuple[tuple[str, str], ...]) -> QComboBox:
-    """Return a combo box over (key, label) pairs that fits into a narrow column."""
+class MeasureField(Field):
+    """A measure: one of the usual ones, or any other, typed."""
+
+    editor: QComboBox
+
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        super().__init__(theme, parameter, choice_box(tuple((name, name) for name in USUAL)))
+        self.editor.setEditable(True)
+        self.editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.editor.activated.connect(self.commit)
+        line = self.editor.lineEdit()
+        assert line is not None  # an editable box has one
+        line.editingFinished.connect(self.commit)
+        self._refresh()
+
+    @Slot()
+    def commit(self) -> bool:
+        """Take what is written in the box."""
+        if self.editor.currentText() != self._value:
+            self.take(self.editor.currentText())
+        elif self.has_error:
+            self._refresh()
+        return not self.has_error
+
+    def show_value(self) -> None:
+        """Write the measure's name."""
+        self.editor.setCurrentText(str(self._value))
+
+
+def choice_box(
+    choices: tuple[tuple[str, str], ...], lacking: Mapping[str, str] = MappingProxyType({})
+) -> QComboBox:
+    """Return a combo box over (key, label) pairs that fits into a narrow column.
+
+    Parameters
+    ----------
+    choices : tuple of (key, label)
+    lacking : Mapping of str to str
+        Why some keys cannot be chosen, as sentences: they are shown disabled, with the reason.
+    """
     box = _CalmComboBox()
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(6)
     box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     for key, label in choices:
         box.addItem(label, key)
+        if key in lacking:
+            item = box.model().item(box.count() - 1)  # type: ignore[attr-defined]
+            item.setEnabled(False)
+            item.setToolTip(lacking[key])
     return box

@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from rankstudio.engine.catalog import CATALOG, Kind, Parameter, method
+from rankstudio.engine.catalog import Kind, Method, Parameter, method, methods
 from rankstudio.engine.experiment.plan import CRITERION, Plan
 from rankstudio.ui.method.features_field import FeaturesField
-from rankstudio.ui.method.fields import ChoiceField, Field, LineField
+from rankstudio.ui.method.fields import ChoiceField, Field
+from rankstudio.ui.method.section import Section
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Panel
 
-_EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
-    Kind.GRID: LineField,
-    Kind.INTEGER: LineField,
-    Kind.CHOICE: ChoiceField,
-    Kind.FEATURES: FeaturesField,
-}
+_OWN = ""
 
-_METHOD = Parameter(
-    name="method",
-    label="method",
-    kind=Kind.CHOICE,
-    default=CATALOG[0].key,
-    help="What is run. Each method keeps the parameters that were entered for it.",
-    choices=tuple((entry.key, entry.label) for entry in CATALOG),
-)
+
+def _method_choice() -> Parameter:
+    """Return the choice of a method as a parameter."""
+    return Parameter(
+        name="method",
+        label="method",
+        kind=Kind.CHOICE,
+        default=methods()[0].key,
+        help="What is run. Each method keeps the parameters that were entered for it.",
+        choices=tuple((entry.key, entry.label) for entry in methods()),
+    )
+
+
+def _judge_choice() -> Parameter:
+    """Return the choice of who ranks with the selected features as a parameter."""
+    rankers = tuple((entry.key, entry.label) for entry in methods() if not entry.selects)
+    return Parameter(
+        name="judge",
+        label="ranked by",
+        kind=Kind.CHOICE,
+        default=_OWN,
+        help=(
+            "What ranks with the selected features, for every number of them: the model that the method "
+            "learns itself, or any ranker, so that selections can be compared by one and the same judge."
+        ),
+        choices=((_OWN, "its own model"), *rankers),
+    )
 
 
 def _select_by(measures: Sequence[str]) -> Parameter:
@@ -51,102 +66,116 @@ def _select_by(measures: Sequence[str]) -> Parameter:
 
 
 class MethodForm(Panel):
-    """Method, its parameters and how the model is chosen.
+    """Method, its parameters, who ranks with what it selects, and how the model is chosen.
 
     The form keeps one set of fields for each method that was shown, so that going to another method and back
     loses nothing.
 
     Attributes
     ----------
-    edited : Signal(str, object)
-        Key of the method and its parameters, all valid, after the user changed either.
+    edited : Signal(object)
+        The plan's attributes as the form has them, all valid, after the user changed any: "method",
+        "parameters", "judge" and "judge_parameters".
     selectByEdited : Signal(object)
         The measure, or "criterion", after the user changed it.
     """
 
-    edited = Signal(str, object)
+    edited = Signal(object)
     selectByEdited = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Method", padding=0, parent=parent)
         self.setObjectName("method-form")
+        lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
         self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
-        self._fields: dict[str, dict[str, Field]] = {}
-        self._method = ChoiceField(theme, _METHOD)
+        self._method = ChoiceField(theme, _method_choice(), lacking)
+        self._judge = ChoiceField(theme, _judge_choice(), lacking)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
+        self._own, self._judged = Section(theme), Section(theme, prefix="judge-")
         self._reset: QToolButton = self.add_tool("reset", "Reset all parameters to their defaults")
         self._reset.setObjectName("reset-all")
         self._page = QWidget()
-        self._column = QVBoxLayout(self._page)
         self._lay_out()
-        self._method.edited.connect(self._change_method)
+        for section in (self._own, self._judged):
+            section.edited.connect(self._tell_edit)
+        self._method.edited.connect(self._tell_choice)
+        self._judge.edited.connect(self._tell_choice)
         self._select_by.edited.connect(self.selectByEdited)
         self._reset.clicked.connect(self.reset)
-        self._show_method(self._method.value)
+        self._show()
 
     def method_key(self) -> str:
         """Return the key of the method that is shown."""
         return str(self._method.value)
 
+    def judge_key(self) -> str:
+        """Return the key of the ranker that ranks with the selected features, "" for the method's own."""
+        return str(self._judge.value) if method(self.method_key()).selects else _OWN
+
     def values(self) -> dict[str, Any]:
         """Return the parameters of the method that is shown; a field in error has its last valid value."""
-        return {name: field.value for name, field in self._shown.items()}
+        return self._own.values()
+
+    def judge_values(self) -> dict[str, Any]:
+        """Return the parameters of the judge, none without one."""
+        return self._judged.values() if self.judge_key() else {}
 
     def select_by(self) -> str:
         """Return what chooses the model."""
         return str(self._select_by.value)
 
     def field(self, name: str) -> Field:
-        """Return the field of a parameter of the method that is shown, or of "method" and "select_by"."""
-        return {"method": self._method, "select_by": self._select_by, **self._shown}[name]
+        """Return the field of a parameter that is shown, or of "method", "judge" and "select_by".
+
+        The judge's are called "judge-C" and the like.
+        """
+        fixed = {"method": self._method, "judge": self._judge, "select_by": self._select_by}
+        if name in fixed:
+            return fixed[name]
+        judged = name.startswith("judge-")
+        return self._judged.fields[name.removeprefix("judge-")] if judged else self._own.fields[name]
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan, telling nobody."""
         self._method.set_value(plan.method)
-        self._show_method(plan.method)
-        for name, value in plan.parameters.items():
-            self._shown[name].set_value(value)
+        self._judge.set_value(plan.judge)
+        self._show()
+        self._own.set_values(plan.parameters)
+        self._judged.set_values(plan.judge_parameters)
         self._offer(plan)
         self._update_reset()
 
     def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
         """Say which features the data have, for the fields that name some."""
-        self._features = (ids, names)
-        for fields in self._fields.values():
-            for field in fields.values():
-                if isinstance(field, FeaturesField):
-                    field.set_features(ids, names)
+        self._own.set_features(ids, names)
 
     def commit(self) -> bool:
         """Take what is still being typed and tell whether all of it is valid; else go to the first error.
 
         To be called before a run: a shortcut starts one without leaving the field.
         """
-        wrong = [field for field in self._shown.values() if not field.commit()]
+        wrong = [field for field in self._parameter_fields() if not field.commit()]
         if wrong:
             wrong[0].editor.setFocus()
         return not wrong
 
     @Slot()
     def reset(self) -> None:
-        """Set all parameters of the method that is shown to their defaults, as one edit."""
-        before = self.values()
-        for field in self._shown.values():
+        """Set all parameters that are shown to their defaults, as one edit."""
+        before = self.values(), self.judge_values()
+        for field in self._parameter_fields():
             field.set_value(field.parameter.default)
-        if self.values() != before:
+        if (self.values(), self.judge_values()) != before:
             self._tell()
-
-    @property
-    def _shown(self) -> dict[str, Field]:
-        return self._fields[self.method_key()]
 
     def _lay_out(self) -> None:
         self._page.setProperty("role", "page")
-        self._column.setContentsMargins(12, 12, 12, 12)
-        self._column.setSpacing(6)
-        self._column.addWidget(self._method)
-        self._column.addWidget(self._select_by)
-        self._column.addStretch(1)
+        column = QVBoxLayout(self._page)
+        column.setContentsMargins(12, 12, 12, 12)
+        column.setSpacing(6)
+        for widget in (self._method, self._own, self._judge, self._judged, self._select_by):
+            column.addWidget(widget)
+        column.addStretch(1)
         scroll = QScrollArea()
         scroll.setObjectName("method-scroll")
         scroll.setWidgetResizable(True)
@@ -156,43 +185,39 @@ class MethodForm(Panel):
         scroll.setWidget(self._page)
         self.set_content(scroll)
 
-    def _show_method(self, key: str) -> None:
-        """Show the fields of a method, made when it is first shown."""
-        if key not in self._fields:
-            self._make_fields(key)
-        for other, fields in self._fields.items():
-            for field in fields.values():
-                field.setVisible(other == key)
-        entry = method(key)
+    def _show(self) -> None:
+        """Show the fields of the method and of the judge."""
+        entry, judge = method(self.method_key()), self.judge_key()
+        self._judge.setVisible(entry.selects)
+        self._own.show_method(entry, without_ranking=bool(judge))
+        self._judged.show_method(method(judge) if judge else None)
         self.set_caption(entry.citation)
-        self._method.editor.setToolTip(
-            f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{entry.summary}</p>"
-        )
+        self._method.editor.setToolTip(about(entry))
+        self._judge.editor.setToolTip(about(method(judge)) if judge else self._judge.label.toolTip())
         self._align()
         self._order_tabs()
         self._update_reset()
 
-    def _make_fields(self, key: str) -> None:
-        fields: dict[str, Field] = {}
-        for parameter in method(key).parameters:
-            field = _EDITORS[parameter.kind](self._theme, parameter)
-            if isinstance(field, FeaturesField):
-                field.set_features(*self._features)
-            field.edited.connect(self._tell_edit)
-            self._column.insertWidget(self._column.count() - 2, field)  # before "choose by" and the stretch
-            fields[parameter.name] = field
-        self._fields[key] = fields
+    def _parameter_fields(self) -> list[Field]:
+        return [*self._own.shown(), *self._judged.shown()]
+
+    def _all_fields(self) -> Iterator[Field]:
+        yield self._method
+        yield from self._own.shown()
+        if method(self.method_key()).selects:
+            yield self._judge
+        yield from self._judged.shown()
+        yield self._select_by
 
     def _align(self) -> None:
         """Give all labels the width of the longest one shown."""
-        fields = [self._method, *self._shown.values(), self._select_by]
+        fields = list(self._all_fields())
         width = max(field.label.sizeHint().width() for field in fields)
         for field in fields:
             field.label.setFixedWidth(width)
 
     def _order_tabs(self) -> None:
-        fields = [self._method, *self._shown.values(), self._select_by]
-        order = [part for field in fields for part in (field.editor, field.reset_button)]
+        order = [part for field in self._all_fields() for part in (field.editor, field.reset_button)]
         for before, after in pairwise(order):
             QWidget.setTabOrder(before, after)
 
@@ -204,26 +229,39 @@ class MethodForm(Panel):
         self._select_by.set_value(plan.select_by)
 
     @Slot(object)
-    def _change_method(self, key: str) -> None:
-        self._show_method(key)
+    def _tell_choice(self, _key: object) -> None:
+        self._show()
         self._tell()
 
     @Slot(object)
-    def _tell_edit(self, value: object) -> None:
+    def _tell_edit(self, edited: Field) -> None:
         """Tell an edit; a feature that one field has taken leaves the other ones."""
-        edited = self.sender()
         if isinstance(edited, FeaturesField):
-            for field in self._shown.values():
+            for field in self._own.shown():
                 if isinstance(field, FeaturesField) and field is not edited:
                     field.without(edited.value)
         self._tell()
 
     def _tell(self) -> None:
         self._update_reset()
-        self.edited.emit(self.method_key(), self.values())
+        self.edited.emit(
+            {
+                "method": self.method_key(),
+                "parameters": self.values(),
+                "judge": self.judge_key(),
+                "judge_parameters": self.judge_values(),
+            }
+        )
 
     def _update_reset(self) -> None:
-        defaults = {
-            name: field.parameter.validate(field.parameter.default) for name, field in self._shown.items()
-        }
-        self._reset.setVisible(self.values() != defaults)
+        changed = any(
+            field.value != field.parameter.validate(field.parameter.default)
+            for field in self._parameter_fields()
+        )
+        self._reset.setVisible(changed)
+
+
+def about(entry: Method) -> str:
+    """Return what hovering over a method tells: paper, what it does and what it computes, as rich text."""
+    formula = f"<p><i>{entry.formula.replace('<', '&lt;')}</i></p>" if entry.formula else ""
+    return f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{entry.summary}</p>{formula}"

@@ -40,9 +40,9 @@ class MethodPlace(QObject):
     def _show_plan(self) -> None:
         self.form.set_plan(self._study.plan)
 
-    @Slot(str, object)
-    def _edit(self, method: str, values: dict[str, Any]) -> None:
-        self._study.set_parameters(method, values)
+    @Slot(object)
+    def _edit(self, changes: dict[str, Any]) -> None:
+        self._study.change("editing the method", **changes)
 
     @Slot(str)
     def _select_by(self, name: str) -> None:

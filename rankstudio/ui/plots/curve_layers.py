@@ -12,6 +12,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from rankstudio.ui.colors import Colors, mix
+from rankstudio.ui.fonts import SMALL, font
+from rankstudio.ui.plots.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.family import Curve
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer, pen
@@ -66,6 +68,31 @@ class BandLayer(Layer):
         painter.drawPolygon(pg.functions.arrayToQPolygonF(px, py))
         mean = Curve("mean", list(band.xs), list(band.mean))
         draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
+
+
+class ReferenceLayer(Layer):
+    """A level to compare the curves with, below them: a dotted line from side to side."""
+
+    plot: CurvesPlot
+
+    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the line and its name, unless the line is out of sight."""
+        if self.plot.reference is None or self.plot.is_empty():
+            return
+        value, label = self.plot.reference
+        py = round(frame.y_px(value)) + 0.5
+        if not frame.area.top() <= py <= frame.area.bottom():
+            return
+        painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
+        painter.drawLine(QPointF(frame.area.left(), py), QPointF(frame.area.right(), py))
+        painter.setFont(font(SMALL))
+        metrics = painter.fontMetrics()
+        text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, int(frame.area.width()) - 8)
+        x = frame.area.right() - metrics.horizontalAdvance(text) - 2
+        below = py + metrics.ascent() + 3
+        above = py - metrics.descent() - 2
+        painter.setPen(colors.q("muted"))
+        painter.drawText(QPointF(x, below if below < frame.area.bottom() else above), text)
 
 
 class ChoiceLayer(Layer):

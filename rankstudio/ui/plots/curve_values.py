@@ -15,6 +15,9 @@ from rankstudio.ui.plots.value_box import Line
 MOST_LINES = 12
 """How many curves the box with values lists."""
 
+REFERENCE_DASH = (1.5, 2.5)
+"""Of the level that curves are compared with, in the plot and in the box."""
+
 Range = tuple[float, float]
 
 
@@ -70,8 +73,21 @@ def band_lines(band: Band | None, x: float, colors: Colors, decimals: int) -> li
     ]
 
 
+def reference_lines(reference: tuple[float, str] | None, colors: Colors, decimals: int) -> list[Line]:
+    """Return the line about the level that curves are compared with; none without one."""
+    if reference is None:
+        return []
+    value, label = reference
+    return [Line(label, f"{value:.{decimals}f}", colors.q("muted"), REFERENCE_DASH)]
+
+
 def fitting_ranges(
-    family: Family, band: Band | None, fixed_x: Range | None, chosen: Hashable | None, everything: bool
+    family: Family,
+    band: Band | None,
+    fixed_x: Range | None,
+    chosen: Hashable | None,
+    everything: bool,
+    level: float | None = None,
 ) -> tuple[Range, Range]:
     """Return the x and y range that show curves and band well.
 
@@ -85,6 +101,8 @@ def fitting_ranges(
         Key of the curve that must be in sight as a whole.
     everything : bool
         Whether all points must be, however far out.
+    level : float or None
+        A value that must be in sight too.
     """
     xs, ys = family.all_xs(), family.all_ys()
     if band is not None:
@@ -93,10 +111,14 @@ def fitting_ranges(
     x_range = fixed_x or ((float(xs[0]), float(xs[-1])) if xs.size else (0.0, 1.0))
     if x_range[1] <= x_range[0]:
         x_range = (x_range[0] - 0.5, x_range[0] + 0.5)
+    if level is not None and ys.size:
+        ys = np.append(ys, level)
     seen = ys[np.isfinite(ys)]
     if everything and seen.size:
         return x_range, padded(float(seen.min()), float(seen.max()))
     keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
+    if level is not None and ys.size:
+        keep = np.append(keep, level)
     return x_range, readable_range(ys, keep)
 
 

@@ -12,13 +12,14 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.curve_key import KeyLayer
-from rankstudio.ui.plots.curve_layers import BandLayer, ChoiceLayer, CursorLayer, CurvesLayer
+from rankstudio.ui.plots.curve_layers import BandLayer, ChoiceLayer, CursorLayer, CurvesLayer, ReferenceLayer
 from rankstudio.ui.plots.curve_values import (
     MOST_LINES,
     band_lines,
     fitting_ranges,
     neighbour,
     numbers,
+    reference_lines,
     value_lines,
     whole,
 )
@@ -79,6 +80,7 @@ class CurvesPlot(Plot):
         self.family = Family()
         self.band: Band | None = None
         self.choice: tuple[Hashable, float] | None = None
+        self.reference: tuple[float, str] | None = None
         self.cursor: float | None = None
         self.under_mouse: Hashable | None = None
         self._x_name = x_name
@@ -94,6 +96,7 @@ class CurvesPlot(Plot):
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
         self.add_layer(BandLayer(self, 0.0))
+        self.add_layer(ReferenceLayer(self, 0.5))
         self.add_layer(CurvesLayer(self, 1.0))
         self.add_layer(ChoiceLayer(self, 3.0))
         self.add_layer(CursorLayer(self, 2.0, on_paper=False))
@@ -155,6 +158,15 @@ class CurvesPlot(Plot):
         self.band = Band.of(xs, mean, low, high)
         self.mark_dirty()
 
+    def set_reference(self, y: float | None, label: str = "") -> None:
+        """Draw a level to compare the curves with, named; None takes it away."""
+        self.reference = None if y is None else (y, label)
+        self.mark_dirty()
+
+    def set_x_name(self, name: str) -> None:
+        """Write x otherwise in the box with values."""
+        self._x_name = name
+
     def clear(self) -> None:
         """Take points, band and choice away; the family stays."""
         self.family.clear()
@@ -211,7 +223,10 @@ class CurvesPlot(Plot):
 
     def refresh(self) -> None:
         """Fit the ranges to the data."""
-        self._auto = fitting_ranges(self.family, self.band, self._fixed_x, self.chosen_key(), self._show_all)
+        level = self.reference[0] if self.reference else None
+        self._auto = fitting_ranges(
+            self.family, self.band, self._fixed_x, self.chosen_key(), self._show_all, level
+        )
         if not self._zoomed:
             self.zoom.show_ranges(*self._auto)
         self._fit_zoom()
@@ -325,11 +340,12 @@ class CurvesPlot(Plot):
         """Return the box for a k."""
         colors, chosen = self.theme.colors, self.chosen_key()
         band = band_lines(self.band, x, colors, self._decimals)
-        most = max(1, min(most, self.box.room_for() - len(band) - 2))
+        most = max(1, min(most, self.box.room_for() - len(band) - 2 - bool(self.reference)))
         return [
             Line(f"{self._x_name} = {x:g}", bold=True),
             *value_lines(self.family, x, colors, self._decimals, chosen, self.under_mouse, most),
             *band,
+            *reference_lines(self.reference, colors, self._decimals),
         ]
 
     def _say_note(self) -> None:

@@ -35,6 +35,8 @@ class RunRow:
         The measure that chose, or "criterion".
     means, deviations : mapping of str to float
         Of each measure over the folds that are done; a deviation only where there are two.
+    over_single : mapping of str to float
+        How much each mean is above that of the best single features.
     sizes : tuple of int
         Numbers of features of the chosen models.
     part : str
@@ -54,6 +56,7 @@ class RunRow:
     select_by: str = "MAP"
     means: Mapping[str, float] = field(default_factory=dict)
     deviations: Mapping[str, float] = field(default_factory=dict)
+    over_single: Mapping[str, float] = field(default_factory=dict)
     sizes: tuple[int, ...] = ()
     part: str = "test"
     convention: str = ""
@@ -89,25 +92,38 @@ def run_row(
     columns = [fold.test or fold.validation for fold in folds]
     names = [name for name in plan.measures if all(name in column for column in columns)] if columns else []
     values = {name: [column[name] for column in columns] for name in names}
-    entry = plan.entry
+    singles = [fold.baseline.test or fold.baseline.validation for fold in folds]
+    over = {
+        name: sum(value - single[name] for value, single in zip(values[name], singles, strict=True))
+        / len(singles)
+        for name in names
+    }
     return RunRow(
         key=key,
-        method=entry.label,
+        method=plan.title,
         data=f"{data_name} · {_folds(plan, len(folds), n_folds, state)}",
         state=state,
         progress=progress,
         seconds_left=seconds_left,
         message=message,
-        parameters={
-            p.label: p.format(plan.parameters[p.name]) or p.none_label or "none" for p in entry.parameters
-        },
+        parameters=_parameters(plan),
         select_by=plan.select_by,
         means={name: sum(column) / len(column) for name, column in values.items()},
         deviations={name: stdev(column) for name, column in values.items() if len(column) > 1},
+        over_single=over,
         sizes=tuple(len(fold.selected) for fold in folds),
         part="test" if all(fold.test for fold in folds) else "validation",
         convention=convention(plan.convention).label,
     )
+
+
+def _parameters(plan: Plan) -> dict[str, str]:
+    """Return label and value of each parameter that counts, the judge's with its name before them."""
+    judge = plan.judge_entry
+    named = [(p.label, p, plan.parameters[p.name]) for p in plan.entry.parameters if not (judge and p.ranks)]
+    if judge:
+        named += [(f"{judge.label} {p.label}", p, plan.judge_parameters[p.name]) for p in judge.parameters]
+    return {label: p.format(value) or p.none_label or "none" for label, p, value in named}
 
 
 def _folds(plan: Plan, done: int, n_folds: int, state: str) -> str:

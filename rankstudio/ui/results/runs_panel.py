@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.icons import icon
+from rankstudio.ui.numerals import signed
 from rankstudio.ui.results.run_rows import RunRow, differing, size_text, time_text
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, Table
@@ -150,6 +151,18 @@ class RunsPanel(Panel):
                     width=96,
                 )
             )
+        columns.append(
+            Column(
+                "over_single",
+                "over single",
+                "right",
+                lambda value: signed(value, 4),
+                value=lambda row: row.over_single.get(measures[0]),
+                tooltip=f"What {measures[0]} gains over the best single feature of each fold, on average",
+                tone="muted",
+                width=96,
+            )
+        )
         columns.append(
             Column(
                 "k",

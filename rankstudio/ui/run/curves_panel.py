@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from rankstudio.ui.numerals import power
+from rankstudio.engine.catalog.method import Along
+from rankstudio.engine.experiment.plan import Axis
+from rankstudio.ui.numerals import power, setting_label
 from rankstudio.ui.plots.curves import CurvesPlot
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -34,6 +36,18 @@ class _Path:
     validation: dict[str, list[float]] = field(default_factory=dict)
 
 
+_BELOW = {
+    Along.FEATURES: "features selected, k",
+    Along.ITERATIONS: "iteration",
+    Along.ROUNDS: "round",
+}
+_X_NAMES = {Along.FEATURES: "k", Along.ITERATIONS: "iteration", Along.ROUNDS: "round"}
+_ACT = {
+    Along.FEATURES: "click a curve to choose k",
+    Along.ITERATIONS: "the last iteration is the model",
+    Along.ROUNDS: "click a curve to choose a round",
+}
+
 NO_MEASURES = "The validation measure is drawn here while a run works."
 """What the plot of the measure says while it is empty."""
 
@@ -53,12 +67,15 @@ class CurvesPanel(Panel):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Curves", padding=8, parent=parent)
         self.setObjectName("curves-panel")
-        self._lambdas: tuple[float, ...] = ()
+        self._axes: tuple[Axis, ...] = ()
+        self._settings: tuple[tuple[float, ...], ...] = ()
+        self._along = Along.FEATURES
         self._measure = "MAP"
-        self._live: float | None = None
+        self._live: tuple[float, ...] | None = None
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
+        self._baseline: tuple[dict[str, float], str] = ({}, "")
         self.criterion_plot = CurvesPlot(theme, "criterion", x_label="")
         self.validation_plot = CurvesPlot(theme, f"validation {self._measure}", x_label="")
         self.criterion_plot.setObjectName("criterion-plot")
@@ -72,40 +89,55 @@ class CurvesPanel(Panel):
         self,
         method_label: str,
         data_label: str,
-        lambdas: Sequence[float],
+        axes: Sequence[Axis],
+        settings: Sequence[tuple[float, ...]],
         n_steps: int,
         criterion: str = "criterion",
+        along: Along = Along.FEATURES,
     ) -> None:
-        """Start anew: one empty curve per λ.
+        """Start anew: one empty curve per setting.
 
         Parameters
         ----------
         method_label, data_label : str
             For the title: "Greedy RankRLS" and "MQ2008 fold 4".
-        lambdas : sequence of float
-            Ascending, one a setting; empty for a method without a grid, which has one curve.
+        axes : sequence of Axis
+            The grids of the plan.
+        settings : sequence of tuple of float
+            The values on them, one tuple a setting; empty for a method without a grid, which has one curve.
         n_steps : int
             The greatest k to come.
         criterion : str
             What the method's criterion is; "" where it has none.
+        along : Along
+            What the curves are drawn over.
         """
         self.set_title(f"{method_label} · {data_label}")
-        self._lambdas = tuple(lambdas)
-        self._paths = {key: _Path() for key in range(max(1, len(self._lambdas)))}
+        self._axes, self._settings, self._along = tuple(axes), tuple(settings), along
+        self._below.setText(_BELOW[along])
+        self._paths = {key: _Path() for key in range(max(1, len(self._settings)))}
         self._band = None
         self._chosen = None
+        self._baseline = {}, ""
         self.set_caption("")
         self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or "criterion"))
         self.criterion_plot.setVisible(bool(criterion))
         self._live = None
         # A ranker's one step has all features at once: where its point lies is known when it comes.
-        x_range = (1, n_steps) if n_steps > 1 else None
+        x_range = (1, n_steps) if n_steps > 1 and along is not Along.ITERATIONS else None
         for plot in self.plots().values():
+            plot.set_x_name(_X_NAMES[along])
+            plot.set_reference(None)
             plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
 
     def set_measured(self, measured: bool) -> None:
         """Say whether the data have a validation part; without one there is nothing to draw of it."""
         self.validation_plot.setVisible(measured)
+
+    def set_baseline(self, measures: Mapping[str, float], name: str) -> None:
+        """Draw the best single feature as a line to compare with; no measures take it away."""
+        self._baseline = dict(measures), name
+        self._draw_baseline()
 
     def add_step(self, key: Key, k: int, criterion: float, validation: Mapping[str, float]) -> None:
         """Let a curve grow by one point."""
@@ -125,7 +157,7 @@ class CurvesPanel(Panel):
         ks: Sequence[int] | NDArray[np.int64],
         criterion: Sequence[float] | Floats,
         validation: Mapping[str, Sequence[float] | Floats],
-        value: float | None = None,
+        values: tuple[float, ...] | None = None,
     ) -> None:
         """Replace a whole curve.
 
@@ -135,15 +167,15 @@ class CurvesPanel(Panel):
         ks, criterion : sequence of shape (K,)
         validation : mapping of str to sequence of shape (K,)
             By measure.
-        value : float, optional
-            The λ of the ``"live"`` path, for its label.
+        values : tuple of float, optional
+            Those of the ``"live"`` path on the axes, for its label.
         """
         if key == LIVE:
-            self._live = value
+            self._live = values
         self._paths[key] = _Path(
             [int(k) for k in ks],
             [float(c) for c in criterion],
-            {name: [float(v) for v in values] for name, values in validation.items()},
+            {name: [float(v) for v in measured] for name, measured in validation.items()},
         )
         self._explain()
         self._draw(key)
@@ -166,6 +198,7 @@ class CurvesPanel(Panel):
         for key in self._paths:
             self._draw(key)
         self._draw_band()
+        self._draw_baseline()
         self._mark()
 
     def choose(self, key: Key | None, k: int = 0) -> None:
@@ -176,8 +209,8 @@ class CurvesPanel(Panel):
     def label(self, key: Key) -> str:
         """Return how a curve is called: "λ = 2⁶"."""
         if key == LIVE:
-            return "λ of the slider" if self._live is None else f"λ = {power(self._live)}"
-        return f"λ = {power(self._lambdas[key])}" if self._lambdas else "path"
+            return "the slider's" if not self._live else setting_label(self._axes, self._live)
+        return (setting_label(self._axes, self._settings[key]) if self._settings else "") or "path"
 
     def plots(self) -> dict[str, CurvesPlot]:
         """Return the plots by name, for export."""
@@ -189,11 +222,11 @@ class CurvesPanel(Panel):
         row.addWidget(self.criterion_plot, 1)
         row.addWidget(self.validation_plot, 1)
         self.body.addLayout(row, 1)
-        below = QLabel("features selected, k")
-        below.setProperty("role", "caption")
-        below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._below = QLabel(_BELOW[self._along])
+        self._below.setProperty("role", "caption")
+        self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.body.setSpacing(2)
-        self.body.addWidget(below)
+        self.body.addWidget(self._below)
 
     def _link(self) -> None:
         for plot in self.plots().values():
@@ -208,11 +241,13 @@ class CurvesPanel(Panel):
 
     def _explanation(self) -> str:
         """Return the caption: which curve is which, and what a click does."""
-        act = "click a curve to choose k"
-        if len(self._lambdas) < 2:
+        act = _ACT[self._along]
+        if len(self._settings) < 2:
             return act
-        first, last = power(self._lambdas[0]), power(self._lambdas[-1])
-        return f"one curve per λ, {first} dark … {last} bright · {act}"
+        if len(self._axes) > 1:
+            return f"one curve per setting, the first dark … the last bright · {act}"
+        first, last = power(self._settings[0][0]), power(self._settings[-1][0])
+        return f"one curve per {self._axes[0].label}, {first} dark … {last} bright · {act}"
 
     def _path(self, key: Key) -> _Path:
         return self._paths.setdefault(key, _Path())
@@ -234,6 +269,11 @@ class CurvesPanel(Panel):
         if self._measure in validation:
             self.validation_plot.set_band(ks, *validation[self._measure])
 
+    def _draw_baseline(self) -> None:
+        measures, name = self._baseline
+        value = measures.get(self._measure)
+        self.validation_plot.set_reference(value, f"best single feature: {name}")
+
     def _mark(self) -> None:
         if self._chosen is None:
             for plot in self.plots().values():
@@ -248,9 +288,8 @@ class CurvesPanel(Panel):
         values = dict(zip(path.ks, path.validation.get(self._measure, []), strict=False))
         if k not in values:
             return ()
-        where = (
-            f"k = {k} · {self.label(key)} · chosen" if self._lambdas or key == LIVE else f"k = {k} · chosen"
-        )
+        named = [self.label(key)] if self._axes else []
+        where = " · ".join([f"{_X_NAMES[self._along]} = {k}", *named, "chosen"])
         return where, f"validation {self._measure} {values[k]:.4f}"
 
     @Slot(object, object)

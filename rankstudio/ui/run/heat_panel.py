@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui.numerals import power
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -44,23 +43,24 @@ class HeatPanel(Panel):
         """Say whether the data have a validation part to measure on."""
         self.plot.placeholder = _NO_RUN if measured else _NO_PART
 
-    def set_values(self, lambdas: Sequence[float], matrix: ArrayLike, measure: str) -> None:
+    def set_values(self, settings: Sequence[str], matrix: ArrayLike, measure: str, name: str = "λ") -> None:
         """Show the measure of every model.
 
         Parameters
         ----------
-        lambdas : sequence of length S
-            Ascending, one a setting.
+        settings : sequence of str of length S
+            How the settings are called.
         matrix : array of shape (S, K)
             Measure by setting and k = 1 … K; NaN where there is none (yet).
         measure : str
+        name : str
+            Of the one parameter that makes the settings; "" where several do.
         """
         values = np.asarray(matrix, dtype=np.float64)
-        self.set_caption("click a cell to choose λ and k")
+        self.set_title(f"{name or 'setting'} × k")
+        self.set_caption(f"click a cell to choose {name or 'setting'} and k")
         self.plot.set_axes(replace(self.plot.axes, title=f"validation {measure}"))
-        self.plot.set_values(
-            values, [power(v) for v in lambdas], [str(k + 1) for k in range(values.shape[1])]
-        )
+        self.plot.set_values(values, list(settings), [str(k + 1) for k in range(values.shape[1])])
         self._mark()
 
     def clear(self) -> None:

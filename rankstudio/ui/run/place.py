@@ -8,14 +8,23 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.across import Across, AcrossFolds, across_folds
-from rankstudio.engine.experiment.events import Event, FoldFinished, StepDone, UnitFinished, UnitStarted
+from rankstudio.engine.experiment.events import (
+    BaselineFound,
+    Event,
+    FoldFinished,
+    StepDone,
+    UnitFinished,
+    UnitStarted,
+)
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.ui.current import Current
+from rankstudio.ui.numerals import power, setting_label
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
@@ -85,22 +94,25 @@ class RunPlace(QObject):
         plan = record.plan if record else study.plan
         why = self._why_no_measures()
         self.curves.validation_plot.placeholder = why
-        lambdas = (record.grid_values if record else study.grid_values) if study.grid else ()
+        settings = record.settings if record else ()
         measured = any(fold.vali is not None for fold in study.dataset.folds)
         self.curves.set_measured(measured)
         self.heat.set_measured(measured)
         self.curves.set_measure(study.measure)
         self.curves.begin(
-            plan.entry.label,
+            plan.title,
             self._data_label(study.dataset),
-            lambdas if record else (),
+            plan.axes,
+            settings,
             _n_steps(plan, study.dataset),
-            plan.entry.criterion,
+            plan.criterion,
+            plan.along,
         )
         self.curves.set_caption("" if why == NO_MEASURES else why)
         if record is not None:
-            for setting in range(len(lambdas) or 1):
+            for setting in range(len(settings)):
                 self._draw_setting(record, setting)
+            self._draw_baseline(record)
         self._draw_heat()
         self.mark()
 
@@ -115,13 +127,13 @@ class RunPlace(QObject):
             return
         if model.key == LIVE:
             path = model.path
-            self.curves.set_path(LIVE, path.sizes, path.criterion, path.validation, model.value)
+            self.curves.set_path(LIVE, path.places, path.criterion, path.validation, model.values)
             self.heat.choose(None)
         else:
             self.curves.remove_path(LIVE)
-            self.heat.choose(int(model.key), model.k)
-        self.curves.choose(model.key, model.k)  # type: ignore[arg-type]
-        self._show_step(model.step, model.path.n_documents)
+            self.heat.choose(int(model.key), model.place)
+        self.curves.choose(model.key, model.place)  # type: ignore[arg-type]
+        self._show_step(model.step, model.path.divisor)
 
     def refresh(self) -> None:
         """Draw what has piled up since the last delivery of the worker."""
@@ -130,10 +142,10 @@ class RunPlace(QObject):
         event, self._newest = self._newest, None
         if event is None or self._current.model is not None:
             return
-        self._show_step(event.step, event.n_documents)
+        self._show_step(event.step, event.divisor)
         record, unit = self._record, event.unit
         path = (
-            record.so_far(unit.fold, unit.setting) or record.paths.get((unit.fold, unit.setting))
+            record.so_far(unit.fold, unit.position) or record.paths.get((unit.fold, unit.position))
             if record
             else None
         )
@@ -158,17 +170,17 @@ class RunPlace(QObject):
             mean = _mean(record, setting)
             if mean is not None:
                 means = {name: across.mean for name, across in mean.validation.items()}
-                self.curves.set_path(setting, mean.sizes, mean.criterion.mean, self._valid(means))
+                self.curves.set_path(setting, mean.places, mean.criterion.mean, self._valid(means))
             return
         path = record.paths.get((fold, setting))
         if path is not None:
-            self.curves.set_path(setting, path.sizes, path.criterion, self._valid(path.validation))
+            self.curves.set_path(setting, path.places, path.criterion, self._valid(path.validation))
         for event in record.growing.get((fold, setting), ()):
             self._add(event)
 
     def _add(self, event: StepDone) -> None:
-        k = len(event.step.selected)
-        self.curves.add_step(event.unit.setting, k, event.criterion, self._valid(event.validation))
+        validation = self._valid(event.validation)
+        self.curves.add_step(event.unit.position, event.place, event.criterion, validation)
 
     def _valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what the shown run has measured, nothing where it followed another convention.
@@ -195,28 +207,38 @@ class RunPlace(QObject):
     def _draw_heat(self) -> None:
         self._heat_is_old = False
         record, dataset = self._record, self._study.dataset
-        if record is None or dataset is None or not record.plan.entry.selects or not self._study.grid:
+        if record is None or dataset is None or not record.plan.axes:
+            self.heat.clear()
+            return
+        if record.plan.along is not Along.FEATURES or not record.plan.entry.selects:
             self.heat.clear()
             return
         if self._why_no_measures() != NO_MEASURES:
             self.heat.clear()
             return
-        values = record.grid_values
-        matrix = np.full((len(values), _n_steps(record.plan, dataset)), np.nan)
-        for setting in range(len(values)):
-            line = self._measured(record, setting)
-            matrix[setting, : line.size] = line
-        self.heat.set_values(values, matrix, self._study.measure)
+        lines = [self._measured(record, setting) for setting in range(len(record.settings))]
+        longest = max(int(places.max(initial=0)) for places, _ in lines)
+        matrix = np.full((len(lines), max(longest, _n_steps(record.plan, dataset))), np.nan)
+        for row, (places, values) in zip(matrix, lines, strict=True):
+            seen = places > 0  # a model without a feature has no cell
+            row[places[seen] - 1] = values[seen]
+        axes = record.plan.axes
+        labels = [
+            power(values[0]) if len(axes) == 1 else setting_label(axes, values) for values in record.settings
+        ]
+        self.heat.set_values(labels, matrix, self._study.measure, axes[0].label if len(axes) == 1 else "")
 
-    def _measured(self, record: RunRecord, setting: int) -> np.ndarray:
-        """Return the shown measure along a path, or its mean over folds; nothing where there is no path."""
+    def _measured(self, record: RunRecord, setting: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return places and the shown measure of a path, or the mean over folds; nothing without one."""
         measure, fold = self._study.measure, self._study.fold
+        nothing = np.empty(0, dtype=np.int64), np.empty(0)
         if fold is None:
             mean = _mean(record, setting)
             across = self._valid(mean.validation).get(measure) if mean else None
-            return across.mean if across else np.empty(0)
+            return (mean.places, across.mean) if mean and across else nothing
         path = record.paths.get((fold, setting))
-        return self._valid(path.validation).get(measure, np.empty(0)) if path else np.empty(0)
+        measured = self._valid(path.validation).get(measure) if path else None
+        return (path.places, measured) if path and measured is not None else nothing
 
     def _unmark(self) -> None:
         self.curves.choose(None)
@@ -227,21 +249,27 @@ class RunPlace(QObject):
     def _mark_mean(self) -> None:
         """Mark the chosen setting while all folds are looked at, with the band of its folds."""
         record, choice = self._record, self._study.choice
-        if self._study.fold is not None or record is None or choice.regularization is None:
+        if self._study.fold is not None or record is None or choice.values is None:
             return
-        setting = record.setting_of(choice.regularization)
+        setting = record.setting_of(choice.values)
         mean = _mean(record, setting) if setting is not None else None
         if mean is None or setting is None:
             self._unmark()
             return
-        k = choice.k if choice.k is not None else int(mean.sizes[0])
+        k = choice.place if choice.place is not None else int(mean.places[0])
         bands = {name: _interval(across) for name, across in self._valid(mean.validation).items()}
-        self.curves.set_band(mean.sizes.tolist(), _interval(mean.criterion), bands)
+        self.curves.set_band(mean.places.tolist(), _interval(mean.criterion), bands)
         self.curves.choose(setting, k)
         self.heat.choose(setting, k)
 
-    def _show_step(self, step: Step, m: int) -> None:
-        """Show the candidates of a step, with criteria per document, of which there are m."""
+    def _draw_baseline(self, record: RunRecord) -> None:
+        """Draw the level of the best single feature of the fold that is looked at."""
+        baseline = record.baselines.get(self._study.fold) if self._study.fold is not None else None
+        if baseline is not None:
+            self.curves.set_baseline(self._valid(baseline.validation), baseline.name)
+
+    def _show_step(self, step: Step, divisor: float) -> None:
+        """Show the candidates of a step, with criteria that compare between folds."""
         dataset = self._study.dataset
         if dataset is None or not step.selected or not step.candidates.size:
             self.candidates.clear()
@@ -249,7 +277,12 @@ class RunPlace(QObject):
         ids = dataset.feature_ids
         last = int(ids[step.selected[-1]])
         self.candidates.show_step(
-            step.number, step.candidates / m, ids, dataset.feature_names, last, step.before / m
+            step.number,
+            step.candidates / divisor,
+            ids,
+            dataset.feature_names,
+            last,
+            step.before / divisor,
         )
 
     @Slot(object, object)
@@ -261,13 +294,15 @@ class RunPlace(QObject):
         match event:
             case UnitStarted() if self._following and fold is not None:
                 self._study.look_at(event.unit.fold)
+            case BaselineFound() if event.fold == fold:
+                self._draw_baseline(record)
             case StepDone() if event.unit.fold == fold:
                 self._add(event)
                 self._newest = event
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None:
-                    self._draw_setting(record, event.path.unit.setting)
+                    self._draw_setting(record, event.path.unit.position)
             case FoldFinished() if event.result.fold == fold:
                 self._current.refresh()
 
@@ -275,9 +310,9 @@ class RunPlace(QObject):
     def _pick(self, key: object, k: int) -> None:
         record, model = self._record, self._current.model
         if isinstance(key, int) and record is not None:
-            self._study.choose(record.grid_values[key], k)
+            self._study.choose(record.settings[key], k)
         elif model is not None:
-            self._study.choose(model.value, k)
+            self._study.choose(model.values, k)
 
     @Slot()
     def _show_measure(self) -> None:
@@ -288,6 +323,8 @@ class RunPlace(QObject):
 
 def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
     """Return how many steps a path has at most, 1 for a method that takes all features at once."""
+    if plan.along is not Along.FEATURES:
+        return int(plan.parameters.get("n_rounds", plan.parameters.get("max_iter", 1)))
     if not plan.entry.selects:
         return 1
     most = plan.parameters.get("n_features_to_select")

@@ -57,8 +57,11 @@ class LambdaSlider(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.set_values(values)
 
-    def set_values(self, values: Sequence[float]) -> None:
+    def set_values(self, values: Sequence[float], symbol: str = "") -> None:
         """Offer other values; the present one stays if it is among them, else the nearest is taken."""
+        if symbol:
+            self._symbol.setText(symbol)
+            self._slider.setAccessibleName(symbol)
         before = self.value() if self._values else None
         self._values = tuple(values)
         self._slider.blockSignals(True)

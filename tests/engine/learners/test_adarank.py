@@ -13,7 +13,13 @@ from rankstudio.engine.scoring import linear_scores
 
 
 def slow_adarank(
-    X: np.ndarray, y: np.ndarray, qid: np.ndarray, measure: str, rounds: int, signs: tuple[int, ...]
+    X: np.ndarray,
+    y: np.ndarray,
+    qid: np.ndarray,
+    measure: str,
+    rounds: int,
+    signs: tuple[int, ...],
+    repeats: bool = True,
 ) -> list[np.ndarray]:
     def measured(scores: np.ndarray) -> dict[int, float]:
         result = evaluate(y, scores, qid, measures=[measure])
@@ -23,12 +29,16 @@ def slow_adarank(
     P = dict.fromkeys(qid.tolist(), 1.0 / len(set(qid.tolist())))
     w, models = np.zeros(X.shape[1]), []
     for _ in range(rounds):
+        if not rankers:
+            break
         sign, k = max(rankers, key=lambda r: sum(P[q] * rankers[r][q] for q in P))
         up = sum(P[q] * (1 + rankers[sign, k][q]) for q in P)
         down = sum(P[q] * (1 - rankers[sign, k][q]) for q in P)
         w = w.copy()
         w[k] += sign * 0.5 * np.log(up / max(down, 1e-10))
         models.append(w)
+        if not repeats:
+            rankers = {r: E for r, E in rankers.items() if r[1] != k}
         reached = measured(linear_scores(np.ascontiguousarray(X.T), w[None, :])[0])
         if all(e > 1 - 1e-10 for e in reached.values()):
             break
@@ -39,11 +49,15 @@ def slow_adarank(
 
 @pytest.mark.parametrize("measure", ["NDCG@10", "MAP"])
 @pytest.mark.parametrize(("direction", "signs"), [("both", (1, -1)), ("descending", (1,))])
-def test_rounds_are_those_of_the_figure(measure: str, direction: str, signs: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("repeats", [True, False])
+def test_rounds_are_those_of_the_figure(
+    measure: str, direction: str, signs: tuple[int, ...], repeats: bool
+) -> None:
     for seed in range(4):
         X, y, qid = ranking_problem(seed)
-        steps = list(AdaRank(measure, 8, direction).steps(X, y, qid=qid))
-        expected = slow_adarank(X, y, qid, measure, 8, signs)
+        steps = list(AdaRank(measure, 8, direction, repeats=repeats).steps(X, y, qid=qid))
+        expected = slow_adarank(X, y, qid, measure, 8, signs, repeats)
+        assert repeats or len({step.selected for step in steps}) == len(steps)
         assert len(steps) == len(expected)
         for step, coef in zip(steps, expected, strict=True):
             np.testing.assert_allclose(step.coef, coef, rtol=1e-9, atol=1e-12)
@@ -84,6 +98,7 @@ def test_conventions() -> None:
     [
         ({"measure": "Disagreement"}, "measure: expected a measure of which more is better"),
         ({"n_rounds": 0}, "n_rounds: expected a whole number from 1 to 100000, got 0"),
+        ({"repeats": "no"}, "repeats: expected True or False, got 'no'"),
         ({"direction": "up"}, "direction: expected both or descending, got 'up'"),
     ],
 )

@@ -265,7 +265,7 @@ def test_queries_without_relevant_or_without_other_documents_do_not_count() -> N
 
 
 def test_threads_do_not_change_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y, qid = ranking(20_000, 3, 900)
+    X, y, qid = ranking(110_000, 2, 900)  # enough for threads to be used
     coefs = []
     for threads in ("1", "3"):
         monkeypatch.setenv("RANKSTUDIO_THREADS", threads)

@@ -15,7 +15,8 @@ from strategies import Problem, problems
 from rankstudio.engine import FSMSVM, FSMRank, RankSVM, evaluate
 from rankstudio.engine.accelerated import FSMObjective
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.pairs import LinearPairs, Pairs
+from rankstudio.engine.linear_pairs import LinearPairs
+from rankstudio.engine.pairs import Pairs
 from rankstudio.engine.querywise import group
 from rankstudio.engine.selection.fsmrank import FSMStep, IndefiniteSimilarityWarning, top_features
 from rankstudio.engine.selection.importance import importance, nearest_positive_semidefinite, similarity
@@ -144,6 +145,34 @@ def test_the_subgradient_method_heads_for_the_same_minimum_more_slowly() -> None
     assert least <= nesterov < few
     assert many < few
     assert many == pytest.approx(least, rel=1e-2)
+
+
+def test_the_subgradient_method_takes_steps_of_the_inverse_root() -> None:
+    X, y, qid = ranking()
+    data = group(X, y, qid)
+    s, A = importance(data, "pearson"), similarity(data, "pearson")
+    D, doubled = differences(X, y, qid), np.tile(A, (2, 2))
+
+    def value(w: np.ndarray) -> tuple[float, np.ndarray]:
+        u = np.maximum(0.0, 1.0 - D @ (w[:6] - w[6:]))
+        inward = -2.0 * (u @ D) / len(D)
+        objective = 0.05 * w @ doubled @ w + 1e-4 * (w / s).sum() + u @ u / len(D)
+        return objective, 0.1 * doubled @ w + 1e-4 / s + np.concatenate((inward, -inward))
+
+    w, best = np.zeros(12), value(np.zeros(12))[0]
+    steps = list(FSMRank(solver="subgradient", max_iter=20).steps(X, y, qid=qid))
+    for t, step in enumerate(steps, start=1):
+        w = np.maximum(w - value(w)[1] / np.sqrt(t), 0.0)
+        best = min(best, value(w)[0])
+        assert step.criterion == pytest.approx(best, rel=1e-12)
+    assert len(steps) == 20
+
+
+def test_the_subgradient_method_ends_where_it_cannot_move() -> None:
+    X, y, qid = ranking()
+    steps = list(FSMRank(solver="subgradient", lambda2=1e3).steps(X, y, qid=qid))
+    assert len(steps) == 1
+    assert (steps[0].coef == 0.0).all()
 
 
 def test_importance_by_correlation_and_by_measures() -> None:

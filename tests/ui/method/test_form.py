@@ -7,7 +7,8 @@ from rankstudio.engine.catalog import CATALOG, Kind, method
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.ui.method.features_field import Chip
 from rankstudio.ui.method.fields import tooltip
-from rankstudio.ui.method.form import _EDITORS, MethodForm
+from rankstudio.ui.method.form import MethodForm
+from rankstudio.ui.method.section import _EDITORS
 
 IDS = (1, 2, 25, 39)
 NAMES = ("TF of body", "TF of anchor", "BM25 of anchor", "LMIR.DIR of whole document")

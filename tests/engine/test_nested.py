@@ -6,8 +6,8 @@ from oracles import leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems
 
 from rankstudio.engine import GreedyRankRLS
+from rankstudio.engine.nested import _clamped_cholesky, nested_models
 from rankstudio.engine.querywise import group
-from rankstudio.engine.selection.nested import _clamped_cholesky, nested_models
 
 
 @given(problems())

@@ -44,23 +44,33 @@ def nested_models(data: Grouped, order: Ints, regularization: float) -> tuple[Fl
     times row i of L^-1 over i <= t, for all t at once. O(mk² + k sum_q min(|q|, k)²) time for queries of
     |q| documents, and O(mk) memory.
     """
-    from rankstudio.engine.selection._nested_kernel import nested_errors  # noqa: PLC0415 - numba
+    from rankstudio.engine._nested_kernel import nested_errors  # noqa: PLC0415 - numba
 
-    X, y = data.centred
-    X = np.ascontiguousarray(X[:, order])
-    left = X.T @ X
+    gram, right = data.gram
+    left = gram[np.ix_(order, order)]
     left[np.diag_indices_from(left)] += regularization
     factor = _factorise(left, regularization)
     inverse = solve_triangular(factor, np.eye(order.size), lower=True, check_finite=False)
-    along = inverse @ (X.T @ y)
+    along = inverse @ right[order]
     coefs = np.zeros((order.size, data.X.shape[1]))
     coefs[:, order] = np.cumsum(along[:, None] * inverse, axis=0)
-    rows, labels, ptr = _compress(X, y, data.ptr)
+    rows, labels, ptr = _compressed(data, order)
     # By columns in memory, so that the kernel reads one feature's documents side by side.
     V = solve_triangular(factor, rows.T, lower=True, check_finite=False).T
     errors = np.zeros(order.size)
     nested_errors(V, labels, ptr, along, regularization / np.diag(factor) ** 2, 0, ptr.size - 1, errors)
     return coefs, errors
+
+
+def _compressed(data: Grouped, order: Ints) -> tuple[Floats, Floats, Ints]:
+    """Return the rows with the features of an order, compressed; those of the last order are kept."""
+    wanted = tuple(order.tolist())
+    if data.remembered.get("order") != wanted:
+        X, y = data.centred
+        data.remembered["order"] = wanted
+        data.remembered["compressed"] = _compress(np.ascontiguousarray(X[:, order]), y, data.ptr)
+    rows: tuple[Floats, Floats, Ints] = data.remembered["compressed"]
+    return rows
 
 
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:

@@ -1,0 +1,139 @@
+"""A comparison in the terminal: many runs one after the other, one table with published numbers beside."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankstudio.cli.running import Going, carry_on
+from rankstudio.cli.tables import as_text
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.comparison import Comparison, Entry, comparison_table, entry
+from rankstudio.engine.experiment.plan import CRITERION, Plan
+from rankstudio.engine.metrics.conventions import convention
+
+
+def compare(comparison: Comparison, data: Sequence[str], out: Path | None, as_json: bool) -> bool:
+    """Run all plans of a comparison, write and print the table; tell whether it was interrupted.
+
+    A plan that cannot be run is named, and the others go on.
+    """
+    from rankstudio.engine.experiment.reports import write_results
+    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.export.tables import save_csv
+    from rankstudio.engine.files import make_folder
+
+    if out is not None:
+        make_folder(out)
+    entries: list[Entry] = []
+    interrupted = False
+    for place in data:
+        plans = comparison.plans(place)
+        dataset = open_data(plans[0])
+        grouped: dict[int, Any] = {}
+        for number, plan in enumerate(plans, start=1):
+            going = Going(_fitting(plan, comparison, dataset), dataset, grouped)
+            print(f"{dataset.name}, {number} of {len(plans)}: {plan.title}", file=sys.stderr, flush=True)
+            try:
+                interrupted = carry_on(going)
+            except PlanError as error:
+                print(f"Left out: {error}", file=sys.stderr)
+                continue
+            result = going.result()
+            if result.complete:
+                entries.append(entry(result))
+                if out is not None:
+                    write_results(result, out / _folder(dataset.name, plan))
+                    save_csv(out / "comparison.csv", *comparison_table(entries))
+            if interrupted:
+                break
+        if interrupted:
+            break
+    _print(comparison, entries, as_json)
+    return interrupted
+
+
+def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
+    """Follow the data's usual convention and choice where the comparison says nothing of them."""
+    if "convention" not in comparison.protocol:
+        plan = plan.changed(convention=dataset.convention)
+    if "select_by" not in comparison.protocol and all(fold.vali is None for fold in dataset.folds):
+        plan = plan.changed(select_by=CRITERION)
+    return plan
+
+
+def _folder(data: str, plan: Plan) -> str:
+    """Return the name of a run's folder: short, and another one for other parameters."""
+    fixed = [
+        str(plan.parameters[p.name])
+        for p in plan.entry.parameters
+        if p not in plan.entry.grids and plan.parameters[p.name] != p.default
+    ]
+    return "-".join([data, plan.method, *([plan.judge] if plan.judge else []), *fixed]).replace("@", "-at-")
+
+
+def _print(comparison: Comparison, entries: Sequence[Entry], as_json: bool) -> None:
+    if as_json:
+        header, rows = comparison_table(entries)
+        shown = [dict(zip(header, row, strict=True)) for row in rows]
+        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        return
+    print(comparison.title)
+    for name in dict.fromkeys(e.result.data_name for e in entries):
+        print()
+        print(table([e for e in entries if e.result.data_name == name]))
+
+
+def table(entries: Sequence[Entry]) -> str:
+    """Return the runs on one dataset as a table: averages, what was printed, and the difference.
+
+    The best average of each measure bears a star.
+    """
+    first = entries[0].result
+    names = first.plan.measures
+    compared = [name for name in names if any(e.printed.get(name) for e in entries)]
+    best = {name: max(e.result.average[name] for e in entries) for name in names}
+    header = ["method", "ranked by", "k", *names]
+    for name in compared:
+        header += [f"printed {name}", "difference"]
+    header.append("source")
+    rows = [row for e in entries for row in _rows(e, names, compared, best)]
+    single = [f"{first.baseline[name]:.4f} " for name in names]
+    rows.append(["best single feature", "", "1", *single, *[""] * (2 * len(compared) + 1)])
+    rules = convention(first.plan.convention).label
+    title = f"{first.data_name}: test averages of {len(first.folds)} folds, {rules} convention"
+    return f"{title}\n{as_text(header, rows, left=(0, 1, len(header) - 1))}"
+
+
+def _rows(e: Entry, names: Sequence[str], compared: Sequence[str], best: dict[str, float]) -> list[list[str]]:
+    """Return one row for each source that printed something about a run; one without any."""
+    plan, average = e.result.plan, e.result.average
+    sizes = sorted(set(e.sizes))
+    k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
+    ours = [f"{average[name]:.4f}{'*' if average[name] == best[name] else ' '}" for name in names]
+    head = [_said(plan), plan.judge_entry.label if plan.judge_entry else "", k, *ours]
+    sources = {(p.label, p.source) for printed in e.printed.values() for p in printed}
+    if not sources:
+        return [[*head, *[""] * (2 * len(compared) + 1)]]
+    rows: list[list[str]] = []
+    for label, source in sorted(sources, key=lambda s: s[1]):
+        cells = []
+        for name in compared:
+            found = [p.value for p in e.printed.get(name, ()) if (p.label, p.source) == (label, source)]
+            cells += [f"{found[0]:.4f}", f"{average[name] - found[0]:+.4f}"] if found else ["", ""]
+        rows.append([*(head if not rows else [""] * len(head)), *cells, f"{label}, {source}"])
+    return rows
+
+
+def _said(plan: Plan) -> str:
+    """Return the method with what was set otherwise than by default, grids apart."""
+    entry = plan.entry
+    fixed = [
+        p.format(plan.parameters[p.name])
+        for p in entry.parameters
+        if p not in entry.grids and plan.parameters[p.name] != p.default
+    ]
+    return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label

@@ -1,0 +1,201 @@
+"""A parameter of a method as data: form field, validation, tooltip, option and docs derive from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.grid import format_grid, format_number, parse_grid
+from rankstudio.engine.metrics.names import measure
+
+_YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
+_INFINITE = (float("inf"), float("-inf"))
+
+
+class Kind(Enum):
+    """What values a parameter takes, and so which field the form shows for it."""
+
+    GRID = "grid"  # one or several numbers: each is a run of its own, "2^0..2^10"
+    INTEGER = "integer"
+    NUMBER = "number"
+    CHOICE = "choice"
+    SWITCH = "switch"  # yes or no
+    MEASURE = "measure"  # the name of a ranking measure
+    FEATURES = "features"  # 1-based feature ids
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a method, as data: form field, validation, tooltip and help derive from it.
+
+    Attributes
+    ----------
+    name : str
+        The estimator's argument.
+    label : str
+        Short, for the form: "λ".
+    kind : Kind
+        Which values it takes.
+    default : object
+        A tuple of numbers for a grid, a number or None, a choice's key, a bool, a measure's name, or a tuple
+        of feature ids.
+    help : str
+        One or two sentences.
+    symbol, source : str
+        The paper's symbol, and where in the paper it stands.
+    option : str
+        The terminal's option.
+    low, high : float
+        Range of the numbers; ``low`` is excluded where ``open_low``.
+    choices : tuple of (key, label)
+        For ``Kind.CHOICE``.
+    none_label : str
+        For a number that may be left out: what leaving it out means.
+    ranks : bool
+        For a selector: whether this concerns only the model that ranks with the selected features. Where
+        another method ranks with them, it is not asked for.
+    """
+
+    name: str
+    label: str
+    kind: Kind
+    default: Any
+    help: str
+    symbol: str = ""
+    source: str = ""
+    option: str = ""
+    low: float = float("-inf")
+    high: float = float("inf")
+    open_low: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
+    none_label: str = ""
+    ranks: bool = False
+
+    @property
+    def expected(self) -> str:
+        """The range in words, for errors and tooltips."""
+        match self.kind:
+            case Kind.GRID:
+                return f"numbers {self._bounds()}, such as 2^0..2^10 or 0.1, 1, 10"
+            case Kind.INTEGER | Kind.NUMBER:
+                text = f"a {'whole ' if self.kind is Kind.INTEGER else ''}number {self._bounds()}"
+                return f"{text}, or nothing for {self.none_label}" if self.none_label else text
+            case Kind.SWITCH:
+                return "yes or no"
+            case Kind.MEASURE:
+                return "a measure such as MAP, NDCG@10 or P@5"
+            case Kind.CHOICE:
+                return "one of " + ", ".join(key for key, _ in self.choices)
+            case Kind.FEATURES:
+                return "feature ids, such as 25, 39"
+
+    def _bounds(self) -> str:
+        above = "greater than" if self.open_low else "from"
+        if self.high == float("inf"):
+            return f"{above} {self.low:g}" if self.open_low else f"{above} {self.low:g} up"
+        return f"{above} {self.low:g} to {self.high:g}"
+
+    def validate(self, value: Any) -> Any:
+        """Return the value in its canonical form.
+
+        Raises
+        ------
+        ParameterError
+            Where it is out of range; the text names the parameter, the range and the value.
+        """
+        match self.kind:
+            case Kind.GRID:
+                return self._validate_grid(value)
+            case Kind.INTEGER | Kind.NUMBER:
+                return self._validate_number(value)
+            case Kind.SWITCH:
+                return self._validate_switch(value)
+            case Kind.MEASURE:
+                return self._validate_measure(value)
+            case Kind.CHOICE:
+                if value not in [key for key, _ in self.choices]:
+                    raise ParameterError(self.label, value, self.expected)
+                return value
+            case Kind.FEATURES:
+                return self._validate_features(value)
+
+    def _inside(self, number: float) -> bool:
+        return (number > self.low if self.open_low else number >= self.low) and number <= self.high
+
+    def _validate_grid(self, value: Any) -> tuple[float, ...]:
+        if isinstance(value, str):
+            values: tuple[float, ...] = parse_grid(value, name=self.label)
+        else:
+            try:
+                values = tuple(float(v) for v in (value if isinstance(value, Iterable) else (value,)))
+            except (TypeError, ValueError):
+                raise ParameterError(self.label, value, self.expected) from None
+        for number in values:
+            if not self._inside(number) or number in _INFINITE:
+                raise ParameterError(self.label, number, self.expected)
+        if not values:
+            raise ParameterError(self.label, value, self.expected)
+        return tuple(sorted(set(values)))
+
+    def _validate_number(self, value: Any) -> float | int | None:
+        if value in (None, ""):
+            if self.none_label:
+                return None
+            raise ParameterError(self.label, value, self.expected)
+        try:
+            number = self._read(str(value).strip())
+        except ValueError:
+            raise ParameterError(self.label, value, self.expected) from None
+        if isinstance(value, bool) or not self._inside(number) or number in _INFINITE:
+            raise ParameterError(self.label, value, self.expected)
+        return number
+
+    def _read(self, text: str) -> float | int:
+        if self.kind is Kind.INTEGER:
+            return int(text)
+        values = parse_grid(text, name=self.label)
+        if len(values) != 1:
+            raise ParameterError(self.label, text, self.expected)
+        return values[0]
+
+    def _validate_switch(self, value: Any) -> bool:
+        word = str(value).strip().lower()
+        if word not in _YES + _NO:
+            raise ParameterError(self.label, value, self.expected)
+        return word in _YES
+
+    def _validate_measure(self, value: Any) -> str:
+        try:
+            return measure(value).name
+        except ParameterError as error:
+            raise ParameterError(self.label, value, error.expected) from None
+
+    def _validate_features(self, value: Any) -> tuple[int, ...]:
+        items = value.replace(",", " ").split() if isinstance(value, str) else value
+        try:
+            ids = tuple(int(item) for item in items)
+            whole = all(isinstance(item, str) or int(item) == item for item in items)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(self.label, value, self.expected) from None
+        if not whole or any(i < 1 for i in ids) or len(set(ids)) != len(ids):
+            raise ParameterError(self.label, value, self.expected + ", each once and from 1 up")
+        return ids
+
+    def format(self, value: Any) -> str:
+        """Return the value as the user would type it."""
+        match self.kind:
+            case Kind.GRID:
+                return format_grid(value)
+            case Kind.FEATURES:
+                return ", ".join(str(i) for i in value)
+            case Kind.CHOICE:
+                return dict(self.choices).get(value, str(value))
+            case Kind.INTEGER | Kind.NUMBER:
+                return "" if value is None else format_number(value)
+            case Kind.SWITCH:
+                return "yes" if value else "no"
+            case Kind.MEASURE:
+                return str(value)

@@ -1,0 +1,102 @@
+"""Select with one method, rank with another: a path of selected features becomes a path of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.estimator import LinearRanker
+from rankstudio.engine.querywise import Grouped
+from rankstudio.engine.steps import Step, Working
+
+Floats = NDArray[np.float64]
+Columns = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Narrowed(Step):
+    """A model that is not linear, of some of the features.
+
+    Attributes
+    ----------
+    inner : Step
+        The model as it was learned, from the columns ``selected`` alone.
+    """
+
+    linear: ClassVar[bool] = False
+
+    inner: Step
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        return self.inner.scores(np.ascontiguousarray(columns[list(self.selected)]))
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        return self.inner.beyond_weights([ids[column] for column in self.selected])
+
+
+def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
+    """Return the sets of features to rank with, of growing size.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        What a selector told.
+    growing : bool
+        Whether its steps are growing sets. If not they are iterations, and the last one's features, the
+        most important first, make sets of the first one, the first two, and so on.
+    """
+    if growing:
+        return tuple(step.selected for step in steps)
+    order = steps[-1].selected
+    return tuple(order[:k] for k in range(1, len(order) + 1)) or ((),)
+
+
+def judged(ranker: LinearRanker, data: Grouped, sets: Sequence[Columns]) -> Iterator[Step | Working]:
+    """Learn a model with each of some sets of features; each is one step.
+
+    Parameters
+    ----------
+    ranker : LinearRanker
+        The method that ranks.
+    data : Grouped
+        Training data with all features.
+    sets : sequence of tuple of int
+        Columns; an empty set gives the model that scores all documents alike.
+
+    Yields
+    ------
+    Step, Working
+        The criterion of a step is the ranker's own after its last iteration or round.
+    """
+    if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
+        every = ranker.nested(data, sets[-1])
+        if every is not None:
+            wanted = {len(columns) for columns in sets}
+            yield from (step for step in every if step.number in wanted)
+            return
+    for number, columns in enumerate(sets, start=1):
+        last: Step | None = None
+        for step in ranker.work(data.narrowed(columns)) if columns else ():
+            if isinstance(step, Step):
+                last = step
+            yield Working(
+                f"ranking with {len(columns)} of up to {len(sets[-1])} features", number / len(sets)
+            )
+        yield _widened(last, number, columns, data.X.shape[1])
+
+
+def _widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
+    """Return a model of some columns as one of all n."""
+    coef = np.zeros(n)
+    if last is None:
+        return Step(number, (), coef, float("nan"), np.empty(0))
+    coef[list(columns)] = last.coef
+    if last.linear:
+        return Step(number, columns, coef, last.criterion, np.empty(0))
+    return Narrowed(number, columns, coef, last.criterion, np.empty(0), last)
