@@ -44,6 +44,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "run",
         help="run an experiment without the window",
+        usage="rankstudio run [PLAN] [--data PLACE] [--method NAME] [--judge NAME] [OPTION …]",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -95,13 +96,20 @@ def _add_options(group: Any, entries: Sequence[Method], dest: str, prefix: str =
             options.setdefault(p.option, []).append((entry.key, p))
     for option, owners in options.items():
         p = owners[0][1]
-        whose = ", ".join(key for key, _ in owners)
         group.add_argument(
             f"{prefix}{option.removeprefix('--')}",
             dest=f"{dest}{p.name}",
             metavar=_METAVARS[p.kind],
-            help=f"{p.label}: {p.expected}. {p.help} ({whose})".replace("%", "%%"),
+            help=_help(owners).replace("%", "%%"),
         )
+
+
+def _help(owners: Sequence[tuple[str, Parameter]]) -> str:
+    """Return what an option is, once for all methods in which it is the same."""
+    texts: dict[str, list[str]] = {}
+    for key, p in owners:
+        texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
+    return " ".join(f"{text} ({', '.join(keys)})" for text, keys in texts.items())
 
 
 _METAVARS = {
@@ -109,6 +117,7 @@ _METAVARS = {
     Kind.INTEGER: "K",
     Kind.NUMBER: "X",
     Kind.FEATURES: "IDS",
+    Kind.COSTS: "ID:COST",
     Kind.CHOICE: "NAME",
     Kind.SWITCH: "YES/NO",
     Kind.MEASURE: "MEASURE",

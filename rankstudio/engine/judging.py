@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,8 +77,10 @@ def judged(ranker: LinearRanker, data: Grouped, sets: Sequence[Columns]) -> Iter
     if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
         every = ranker.nested(data, sets[-1])
         if every is not None:
-            wanted = {len(columns) for columns in sets}
-            yield from (step for step in every if step.number in wanted)
+            of_size = {len(step.selected): step for step in every}
+            for number, columns in enumerate(sets, start=1):
+                known = of_size.get(len(columns))
+                yield replace(known, number=number) if known else _widened(None, number, (), data.X.shape[1])
             return
     for number, columns in enumerate(sets, start=1):
         last: Step | None = None

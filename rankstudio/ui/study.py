@@ -110,7 +110,7 @@ class Study(QObject):
             kept = {
                 p.name: self.plan.parameters[p.name]
                 for p in self.plan.entry.parameters
-                if p.kind is not Kind.FEATURES
+                if p.kind not in (Kind.FEATURES, Kind.COSTS)
             }
             plan = self.plan.changed(parameters=kept, folds=(), convention=dataset.convention)
             if any(fold.vali is None for fold in dataset.folds):

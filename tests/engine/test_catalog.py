@@ -5,25 +5,31 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from dataclasses import fields, replace
 
 import pytest
 
 from rankstudio.engine.catalog import CATALOG, Kind, Method, Parameter, method
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.estimator import LinearRanker
+from rankstudio.engine.experiment.plan import Plan
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
 def test_an_entry_and_its_estimator_have_the_same_parameters(entry: Method) -> None:
     estimator = entry.load()
     assert issubclass(estimator, LinearRanker)
-    assert set(inspect.signature(estimator).parameters) == {p.name for p in entry.parameters}
+    asked = {p.name for p in entry.parameters}
+    assert asked.isdisjoint(entry.takes)
+    assert set(inspect.signature(estimator).parameters) == asked | set(entry.takes)
+    assert set(entry.takes) <= {f.name for f in fields(Plan)}
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
 def test_every_parameter_explains_itself_and_accepts_its_default(entry: Method) -> None:
     assert entry.summary.endswith(".")
-    assert len({p.option for p in entry.parameters}) == len(entry.parameters)
+    for attribute in ("name", "label", "option"):
+        assert len({getattr(p, attribute) for p in entry.parameters}) == len(entry.parameters)
     for p in entry.parameters:
         assert p.help.endswith(".")
         assert p.option.startswith("--")
@@ -84,8 +90,111 @@ def test_other_values_are_refused_with_name_range_and_value(name: str, value: ob
         parameter(name).validate(value)
 
 
+NUMBER = Parameter("step", "step", Kind.NUMBER, 0.5, "A number.", option="--step", low=0.0, high=2.0)
+POSITIVE = Parameter("tol", "tolerance", Kind.NUMBER, 1e-6, "A number.", low=0.0, open_low=True)
+MAYBE = Parameter("depth", "depth", Kind.NUMBER, None, "A number.", low=1.0, none_label="no limit")
+SWITCH = Parameter("project", "make convex", Kind.SWITCH, False, "Yes or no.", option="--project")
+MEASURE = Parameter("measure", "measure", Kind.MEASURE, "NDCG@10", "A measure.", option="--measure")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "canonical", "text"),
+    [
+        (NUMBER, 2, 2.0, "2"),
+        (NUMBER, "0", 0.0, "0"),
+        (NUMBER, " 2^-3 ", 0.125, "0.125"),
+        (NUMBER, "1e-3", 0.001, "0.001"),
+        (POSITIVE, 1e-300, 1e-300, "1e-300"),
+        (MAYBE, "", None, ""),
+        (MAYBE, None, None, ""),
+        (MAYBE, "7", 7.0, "7"),
+        *((SWITCH, word, True, "yes") for word in (True, "yes", "Yes ", "true", "on", "1", 1)),
+        *((SWITCH, word, False, "no") for word in (False, "no", "NO", "false", "off", "0", 0)),
+        (MEASURE, "ndcg@5", "NDCG@5", "NDCG@5"),
+        (MEASURE, "map", "MAP", "MAP"),
+        (MEASURE, "P@3", "P@3", "P@3"),
+    ],
+)
+def test_numbers_switches_and_measures_come_out_canonical_and_go_back(
+    parameter: Parameter, value: object, canonical: object, text: str
+) -> None:
+    found = parameter.validate(value)
+    assert found == canonical
+    assert type(found) is type(canonical)
+    assert parameter.format(found) == text
+    assert parameter.validate(text) == canonical
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "sentence"),
+    [
+        (NUMBER, "2.5", "step: expected a number from 0 to 2, got '2.5'."),
+        (NUMBER, -0.1, "step: expected a number from 0 to 2, got -0.1."),
+        (NUMBER, "", "step: expected a number from 0 to 2, got ''."),
+        (NUMBER, None, "step: expected a number from 0 to 2, got None."),
+        (NUMBER, True, "step: expected a number from 0 to 2, got True."),
+        (NUMBER, "1, 2", "step: expected a number from 0 to 2, got '1, 2'."),
+        (POSITIVE, 0, "tolerance: expected a number greater than 0, got 0."),
+        (POSITIVE, float("inf"), "tolerance: expected a number greater than 0, got inf."),
+        (POSITIVE, float("nan"), "tolerance: expected a number greater than 0, got nan."),
+        (POSITIVE, "tight", "tolerance: expected a number greater than 0, got 'tight'."),
+        (MAYBE, 0.5, "depth: expected a number from 1 up, or nothing for no limit, got 0.5."),
+        (SWITCH, "perhaps", "make convex: expected yes or no, got 'perhaps'."),
+        (SWITCH, 2, "make convex: expected yes or no, got 2."),
+        (SWITCH, None, "make convex: expected yes or no, got None."),
+    ],
+)
+def test_other_numbers_and_switches_are_refused_with_the_whole_sentence(
+    parameter: Parameter, value: object, sentence: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        parameter.validate(value)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("value", ["NDCG@0", "MAPS", "", "P", 3])
+def test_what_is_no_measure_is_refused_by_the_parameters_name(value: object) -> None:
+    with pytest.raises(ParameterError) as caught:
+        MEASURE.validate(value)
+    assert str(caught.value).startswith("measure: expected ")
+    assert str(caught.value).endswith(f", got {value!r}.")
+
+
+def test_options_of_one_name_are_parameters_of_one_name() -> None:
+    """The terminal has each option once, whichever method it is for."""
+    names: dict[str, set[str]] = {}
+    for entry in CATALOG:
+        for p in entry.parameters:
+            names.setdefault(p.option, set()).add(p.name)
+    assert {option: found for option, found in names.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
+def test_an_entry_says_where_it_comes_from_and_what_its_steps_are(entry: Method) -> None:
+    assert entry.citation
+    assert entry.title
+    assert entry.family in ("selector", "ranker")
+    assert bool(entry.module) == bool(entry.extra)
+    ranking = [p for p in entry.parameters if p.ranks]
+    assert entry.selects or not ranking
+    assert all(p.kind is Kind.GRID for p in ranking)
+
+
+def test_a_method_says_what_it_lacks_and_how_to_get_it() -> None:
+    there = method("rankrls")
+    sentence = 'RankRLS needs no_such_module, which is not installed: pip install "rankstudio[boosting]".'
+    lacking = replace(there, module="no_such_module", extra="boosting")
+    assert there.lacking == replace(there, module="json", extra="boosting").lacking == ""
+    assert lacking.lacking == sentence
+    with pytest.raises(PlanError) as caught:
+        lacking.load()
+    assert str(caught.value) == sentence
+    assert replace(there, module="json", extra="boosting").load() is there.load()
+
+
 def test_unknown_methods_and_parameters_name_the_known_ones() -> None:
-    with pytest.raises(PlanError, match="There is no method 'x'; the catalog has greedy-rankrls, rankrls"):
+    known = ", ".join(entry.key for entry in CATALOG)
+    with pytest.raises(PlanError, match=f"There is no method 'x'; the catalog has {known}"):
         method("x")
     with pytest.raises(PlanError, match="RankRLS has no parameter 'k'; it has regularization"):
         method("rankrls").validate({"k": 3})

@@ -159,7 +159,7 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
         chosen = record.folds[fold].chosen
         model = window.current.model
         assert model is not None
-        assert model.key == chosen.unit.setting
+        assert (model.key, model.values) == (chosen.unit.position, chosen.unit.values)
         assert model.step is chosen.step
         for setting in range(3):
             path = record.paths[fold, setting]
@@ -298,19 +298,19 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     window.places.run.curves.picked.emit(1, 5)
     model = window.current.model
     assert model is not None
-    assert (model.key, model.value, model.k) == (1, 1.0, 5)
+    assert (model.key, model.values, model.place) == (1, (1.0,), 5)
     assert window.toolbar.slider.value() == 1.0
     assert window.places.run.candidates.title() == "Candidates at step 5"
     window.places.run.heat.picked.emit(2, 3)
     assert window.current.model is not None
-    assert (window.current.model.key, window.current.model.k) == (2, 3)
+    assert (window.current.model.key, window.current.model.place) == (2, 3)
     window.places.inspect.features.chosen.emit(6)
-    assert window.current.model.k == 6
+    assert window.current.model.place == 6
     window.commands["undo"].trigger()
     window.commands["undo"].trigger()
-    assert (window.current.model.key, window.current.model.k) == (1, 5)
+    assert (window.current.model.key, window.current.model.place) == (1, 5)
     window.commands["redo"].trigger()
-    assert (window.current.model.key, window.current.model.k) == (2, 3)
+    assert (window.current.model.key, window.current.model.place) == (2, 3)
     window.commands["best"].trigger()
     record = window.runs.shown
     assert record is not None
@@ -323,16 +323,16 @@ def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window:
     values = window.toolbar.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
         window.toolbar.slider._slider.setValue(values.index(value))
-    wait_until(lambda: window.current.model is not None and window.current.model.value == 2.0**0.75)
+    wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0**0.75,))
     model = window.current.model
     assert model is not None
-    assert (model.key, model.k) == (LIVE, 2)
+    assert (model.key, model.place) == (LIVE, 2)
     np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
     window.toolbar.slider._slider.setValue(values.index(4.0))
     assert window.current.model is not None
     assert window.current.model.key == 2  # on the grid: the run's own path
     window.commands["undo"].trigger()  # a glide is one change
-    assert (window.study.choice.regularization, window.study.choice.k) == (0.25, 2)
+    assert (window.study.choice.values, window.study.choice.place) == ((0.25,), 2)
     settle(window)
 
 

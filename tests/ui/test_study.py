@@ -72,23 +72,23 @@ def test_an_impossible_change_changes_nothing(study: Study) -> None:
 
 
 def test_only_moves_of_the_slider_are_undone_together(study: Study) -> None:
-    study.choose(1.0, 2)
+    study.choose((1.0,), 2)
     for value in (2.0, 3.0, 4.0):
-        study.choose(value, 2, gliding=True)
-    study.choose(4.0, 3)
+        study.choose((value,), 2, gliding=True)
+    study.choose((4.0,), 3)
     undone = []
     while study.undo.canUndo():
         study.undo.undo()
         undone.append(study.choice)
-    assert undone == [Choice(4.0, 2), Choice(1.0, 2), Choice()]
+    assert undone == [Choice((4.0,), 2), Choice((1.0,), 2), Choice()]
 
 
 def test_another_method_forgets_the_choice_and_undo_brings_it_back(study: Study) -> None:
-    study.choose(4.0, 2)
+    study.choose((4.0,), 2)
     study.change("editing", method="rankrls", parameters={})
     assert study.choice == Choice()
     study.undo.undo()
-    assert (study.plan.method, study.choice) == ("greedy-rankrls", Choice(4.0, 2))
+    assert (study.plan.method, study.choice) == ("greedy-rankrls", Choice((4.0,), 2))
 
 
 def test_other_data_keep_the_method_and_drop_what_belonged_to_the_old_ones(study: Study) -> None:
@@ -107,3 +107,24 @@ def test_a_measure_that_is_no_longer_reported_is_no_longer_shown(study: Study) -
     study.show_measure("NDCG@10")
     study.change("measures", measures=("P@5", "MAP"))
     assert study.measure == "P@5"
+
+
+def test_another_judge_forgets_the_choice_and_moves_the_sliders_grid(study: Study) -> None:
+    assert study.axis is not None
+    assert study.axis.label == "λ"
+    study.choose((4.0,), 2)
+    study.change("editing", method="gas", parameters={}, judge="ranksvm", judge_parameters={"C": (1.0, 2.0)})
+    assert study.choice == Choice()
+    assert study.axis is not None
+    assert (study.axis.label, study.axis.values) == ("RankSVM C", (1.0, 2.0))
+    study.choose((2.0,), 3)
+    study.change("editing", judge="rankrls", judge_parameters={})
+    assert study.choice == Choice()
+    study.change("editing", method="rankboost", parameters={}, judge="", judge_parameters={})
+    assert study.axis is None
+
+
+def test_other_data_keep_the_judge(study: Study) -> None:
+    study.change("editing", method="gas", parameters={}, judge="ranksvm", judge_parameters={"C": 2.0})
+    study.open(FoldedDataset("Other", None, (Fold(7, part()),)), "/data/other.txt")
+    assert (study.plan.judge, study.plan.judge_parameters["C"]) == ("ranksvm", (2.0,))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 from typing import Any
 
 from rankstudio.engine.errors import ParameterError
@@ -12,7 +13,7 @@ from rankstudio.engine.grid import format_grid, format_number, parse_grid
 from rankstudio.engine.metrics.names import measure
 
 _YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
-_INFINITE = (float("inf"), float("-inf"))
+_INFINITE = (inf, -inf)
 
 
 class Kind(Enum):
@@ -25,6 +26,7 @@ class Kind(Enum):
     SWITCH = "switch"  # yes or no
     MEASURE = "measure"  # the name of a ranking measure
     FEATURES = "features"  # 1-based feature ids
+    COSTS = "costs"  # what each feature costs, by its 1-based id; 1 for those not named
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class Parameter:
     kind : Kind
         Which values it takes.
     default : object
-        A tuple of numbers for a grid, a number or None, a choice's key, a bool, a measure's name, or a tuple
-        of feature ids.
+        A tuple of numbers for a grid, a number or None, a choice's key, a bool, a measure's name, a tuple of
+        feature ids, or a tuple of (id, cost) pairs.
     help : str
         One or two sentences.
     symbol, source : str
@@ -91,6 +93,8 @@ class Parameter:
                 return "one of " + ", ".join(key for key, _ in self.choices)
             case Kind.FEATURES:
                 return "feature ids, such as 25, 39"
+            case Kind.COSTS:
+                return "costs greater than 0 by feature id, such as 25: 3, 39: 0.5"
 
     def _bounds(self) -> str:
         above = "greater than" if self.open_low else "from"
@@ -121,6 +125,8 @@ class Parameter:
                 return value
             case Kind.FEATURES:
                 return self._validate_features(value)
+            case Kind.COSTS:
+                return self._validate_costs(value)
 
     def _inside(self, number: float) -> bool:
         return (number > self.low if self.open_low else number >= self.low) and number <= self.high
@@ -184,6 +190,22 @@ class Parameter:
             raise ParameterError(self.label, value, self.expected + ", each once and from 1 up")
         return ids
 
+    def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...]:
+        if isinstance(value, str):
+            items: list[Any] = [
+                item.split(":") for item in value.replace(";", ",").split(",") if item.strip()
+            ]
+        else:
+            items = list(value.items()) if isinstance(value, Mapping) else value
+        try:
+            pairs = [(int(i), float(cost)) for i, cost in items]
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(self.label, value, self.expected) from None
+        ids = [i for i, _ in pairs]
+        if any(i < 1 for i in ids) or len(set(ids)) != len(ids) or not all(0 < c < inf for _, c in pairs):
+            raise ParameterError(self.label, value, self.expected + ", each once and from id 1 up")
+        return tuple(sorted(pairs))
+
     def format(self, value: Any) -> str:
         """Return the value as the user would type it."""
         match self.kind:
@@ -191,6 +213,8 @@ class Parameter:
                 return format_grid(value)
             case Kind.FEATURES:
                 return ", ".join(str(i) for i in value)
+            case Kind.COSTS:
+                return ", ".join(f"{i}: {format_number(cost)}" for i, cost in value)
             case Kind.CHOICE:
                 return dict(self.choices).get(value, str(value))
             case Kind.INTEGER | Kind.NUMBER:

@@ -304,14 +304,15 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     for table in ("parameters", "judge_parameters"):
         # TOML wants the tables after the plain values.
         given = values.pop(table)
-        values[table] = {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in given.items()
-            if value is not None
-        }
+        values[table] = {name: _listed(value) for name, value in given.items() if value is not None}
     if not plan.judge:
         del values["judge"], values["judge_parameters"]
     return values
+
+
+def _listed(value: Any) -> Any:
+    """Return tuples, and tuples in them, as lists."""
+    return [_listed(item) for item in value] if isinstance(value, tuple) else value
 
 
 def plan_from_dict(values: Mapping[str, Any]) -> Plan:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.catalog import Kind, Method
+from rankstudio.engine.catalog import Kind, Method, Parameter
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.errors import ParameterError
@@ -22,7 +22,7 @@ from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.scoring import linear_scores
-from rankstudio.engine.selection.path import best_first
+from rankstudio.engine.selection.path import best_first, informative
 from rankstudio.engine.selection.univariate import single_feature_measures
 from rankstudio.engine.steps import Step, Working
 
@@ -73,7 +73,8 @@ class PreparedFold:
         plan, train = self.plan, self.fold.train
         name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
         values, directions = single_feature_measures(self._train, name, plan.convention)
-        column = int(best_first(np.nan_to_num(_gains(values, name), nan=-np.inf), 1)[0])
+        gains = np.nan_to_num(_gains(values, name), nan=-np.inf)
+        column = int(best_first(np.where(informative(self._train), gains, -np.inf), 1)[0])
         coef = np.zeros(values.size)
         coef[column] = directions[column]
         step = Step(1, (column,), coef, float("nan"), np.empty(0))
@@ -198,9 +199,17 @@ def _gains(values: Floats, name: str) -> Floats:
 
 
 def n_steps(plan: Plan, feature_ids: NDArray[np.int64]) -> int:
-    """Return how many steps a unit of a plan has at most on data with these features."""
+    """Return how many steps a unit of a plan has at most on data with these features.
+
+    Raises
+    ------
+    ParameterError, PlanError
+        As :func:`estimator`, of the method and of the judge: before any work.
+    """
     setting = plan.settings[0]
     chosen = estimator(plan, plan.entry, setting.parameters, feature_ids)
+    if plan.judge_entry is not None:
+        estimator(plan, plan.judge_entry, setting.judge, feature_ids)
     if plan.judge and plan.entry.along is not Along.FEATURES:
         return feature_ids.size
     return chosen.n_steps(feature_ids.size)
@@ -222,10 +231,21 @@ def estimator(
     arguments = {**parameters, **{name: getattr(plan, name) for name in entry.takes}}
     for p in entry.parameters:
         if p.kind is Kind.FEATURES:
-            unknown = [i for i in arguments[p.name] if i not in columns]
-            if unknown:
-                expected = f"ids of the dataset's features, {min(columns)} to {max(columns)}"
-                raise ParameterError(p.label, unknown[0], expected)
-            arguments[p.name] = tuple(columns[i] for i in arguments[p.name])
+            arguments[p.name] = tuple(_column(p, i, columns) for i in arguments[p.name])
+        elif p.kind is Kind.COSTS and arguments[p.name]:
+            costs = np.ones(len(columns))
+            for i, cost in arguments[p.name]:
+                costs[_column(p, i, columns)] = cost
+            arguments[p.name] = costs
+        elif p.kind is Kind.COSTS:
+            arguments[p.name] = None
     made: LinearRanker = entry.load()(**arguments)
     return made
+
+
+def _column(p: Parameter, feature: int, columns: Mapping[int, int]) -> int:
+    """Return the column of a feature's id; ParameterError where the data have no such feature."""
+    if feature not in columns:
+        expected = f"ids of the dataset's features, {min(columns)} to {max(columns)}"
+        raise ParameterError(p.label, feature, expected)
+    return columns[feature]

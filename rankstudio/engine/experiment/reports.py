@@ -81,7 +81,8 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         last, model = path.steps[-1], fold.chosen.step
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
-            step = path.steps[rank - 1] if len(path.steps) == len(last.selected) else last
+            growing = path.along is Along.FEATURES and len(path.steps) == len(last.selected)
+            step = path.steps[rank - 1] if growing else last
             inside = column in model.selected
             rows.append(
                 (

@@ -39,7 +39,7 @@ def export_items(models: Models, places: Places) -> tuple[ExportItem, ...]:
         "criterion": ("Criterion curves", run.curves.criterion_plot),
         "validation": ("Validation curves", run.curves.validation_plot),
         "candidates": ("Candidates", run.candidates.plot),
-        "heat": ("λ × k", run.heat.plot),
+        "heat": ("Settings × k", run.heat.plot),
         "density": ("Density by relevance", inspect.inspector.plot),
     }
     return (

@@ -138,7 +138,8 @@ class MethodForm(Panel):
     def set_plan(self, plan: Plan) -> None:
         """Show a plan, telling nobody."""
         self._method.set_value(plan.method)
-        self._judge.set_value(plan.judge)
+        if plan.entry.selects:  # else it is kept for the next method that does
+            self._judge.set_value(plan.judge)
         self._show()
         self._own.set_values(plan.parameters)
         self._judged.set_values(plan.judge_parameters)

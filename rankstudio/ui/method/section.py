@@ -22,6 +22,7 @@ _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.SWITCH: SwitchField,
     Kind.MEASURE: MeasureField,
     Kind.FEATURES: FeaturesField,
+    Kind.COSTS: LineField,
 }
 
 

@@ -74,6 +74,10 @@ class HeatMapPlot(Plot):
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False), parent)
         self.add_layer(HeatLayer(self, 0.0))
 
+    def set_names(self, row: str, column: str) -> None:
+        """Call rows and columns otherwise; "" for rows whose labels say what they are."""
+        self._names = (row, column)
+
     def set_values(self, values: ArrayLike, rows: Sequence[str], columns: Sequence[str]) -> None:
         """Show other values.
 
@@ -139,7 +143,10 @@ class HeatMapPlot(Plot):
 
     def numbers(self) -> Numbers:
         """Return one row per row of the map, from its first to its last, and one column per column."""
-        header = [self._names[0], *(f"{self._names[1]} = {label}" for label in self.column_labels)]
+        header = [
+            self._names[0] or "setting",
+            *(f"{self._names[1]} = {label}" for label in self.column_labels),
+        ]
         rows: list[list[Cell]] = [
             [label, *map(float, row)] for label, row in zip(self.row_labels, self.values, strict=True)
         ]
@@ -190,7 +197,8 @@ class HeatMapPlot(Plot):
 
     def _where(self, row: int, column: int) -> str:
         """Return a cell in words."""
-        return f"{self._names[1]} = {self.column_labels[column]} · {self._names[0]} = {self.row_labels[row]}"
+        named = f"{self._names[0]} = " if self._names[0] else ""
+        return f"{self._names[1]} = {self.column_labels[column]} · {named}{self.row_labels[row]}"
 
     def _spoken(self) -> str:
         """Return the chosen cell as a screen reader says it."""

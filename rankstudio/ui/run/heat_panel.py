@@ -14,7 +14,7 @@ from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Panel
 
-_NO_RUN = "Every λ and k that a run has tried is shown here."
+_NO_RUN = "Every setting and k that a run has tried is shown here."
 _NO_PART = "The data have no validation part to measure models on."
 
 
@@ -58,6 +58,7 @@ class HeatPanel(Panel):
         """
         values = np.asarray(matrix, dtype=np.float64)
         self.set_title(f"{name or 'setting'} × k")
+        self.plot.set_names(name, "k")
         self.set_caption(f"click a cell to choose {name or 'setting'} and k")
         self.plot.set_axes(replace(self.plot.axes, title=f"validation {measure}"))
         self.plot.set_values(values, list(settings), [str(k + 1) for k in range(values.shape[1])])

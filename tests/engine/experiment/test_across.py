@@ -7,14 +7,15 @@ from experiment.small import dataset
 
 from rankstudio.engine.experiment.across import across_folds
 from rankstudio.engine.experiment.plan import Plan, Unit
-from rankstudio.engine.experiment.runner import prepare_fold
+from rankstudio.engine.experiment.prepared import prepare_fold
 
 
 def test_mean_and_one_standard_deviation_over_the_folds() -> None:
     plan, data = Plan("small", parameters={"regularization": 1.0}), dataset()
     paths = [prepare_fold(plan, f).path(Unit(f.number, 0, plan.settings[0])) for f in data.folds]
     found = across_folds(paths)
-    for k in range(len(found.sizes)):
+    np.testing.assert_array_equal(found.places, paths[0].sizes)
+    for k in range(len(found.places)):
         values = [path.validation["MAP"][k] for path in paths]
         mean = sum(values) / len(values)
         spread = (sum((v - mean) ** 2 for v in values) / (len(values) - 1)) ** 0.5
@@ -22,7 +23,7 @@ def test_mean_and_one_standard_deviation_over_the_folds() -> None:
         np.testing.assert_allclose(
             [across.mean[k], across.low[k], across.high[k]], [mean, mean - spread, mean + spread]
         )
-        criteria = [path.steps[k].criterion / path.n_documents for path in paths]
+        criteria = [path.steps[k].criterion / path.divisor for path in paths]
         np.testing.assert_allclose(found.criterion.mean[k], np.mean(criteria))
 
 
@@ -34,4 +35,13 @@ def test_one_fold_has_no_spread_and_the_shortest_path_says_how_far() -> None:
     alone = across_folds([long_path])
     np.testing.assert_array_equal(alone.criterion.low, alone.criterion.high)
     short_path = prepare_fold(short, second).path(Unit(2, 0, short.settings[0]))
-    assert across_folds([long_path, short_path]).sizes.tolist() == [1, 2]
+    assert across_folds([long_path, short_path]).places.tolist() == [1, 2]
+
+
+def test_iterations_stand_side_by_side_by_their_number() -> None:
+    plan, data = Plan("small", "ranksvm", {"C": 1.0, "max_iter": 3, "tol": 1e-12}), dataset()
+    paths = [prepare_fold(plan, f).path(Unit(f.number, 0, plan.settings[0])) for f in data.folds]
+    found = across_folds(paths)
+    assert found.places.tolist() == [1, 2, 3]
+    objectives = [[step.criterion for step in path.steps] for path in paths]
+    np.testing.assert_allclose(found.criterion.mean, np.mean(objectives, axis=0))

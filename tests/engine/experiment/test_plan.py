@@ -9,15 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.errors import OutputError, PlanError
-from rankstudio.engine.experiment.plan import Plan, load_plan, plan_as_dict, plan_from_dict, save_plan
+from rankstudio.engine.experiment.plan import (
+    Plan,
+    Unit,
+    load_plan,
+    plan_as_dict,
+    plan_from_dict,
+    save_plan,
+)
 
 
 def test_what_is_left_out_has_its_default_and_grids_are_sorted_numbers() -> None:
     plan = Plan("data", parameters={"regularization": "4, 1, 2^1, 1"})
     assert plan.parameters["regularization"] == (1.0, 2.0, 4.0)
     assert plan.parameters["pinned"] == ()
-    assert [s["regularization"] for s in plan.settings] == [1.0, 2.0, 4.0]
+    assert [s.parameters["regularization"] for s in plan.settings] == [1.0, 2.0, 4.0]
+    assert [s.values for s in plan.settings] == [(1.0,), (2.0,), (4.0,)]
 
 
 @given(
@@ -76,6 +85,30 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
         ("data = 'x'\nseed = 'one'", PlanError, "seed: expected a whole number from 0 up"),
         ("data = 'x'\n[parameters]\nalgorithm = ['auto']", PlanError, "algorithm: expected one of"),
         ("data = 'x'\n[parameters]\npinned = [1.5]", PlanError, "pinned: expected feature ids"),
+        ("data = 'x'\njudge = 3", PlanError, "judge: expected a text, got 3"),
+        ("data = 'x'\njudge = 'magic'", PlanError, "There is no method 'magic'; the catalog has"),
+        ("data = 'x'\njudge = 'gas'", PlanError, "judge: expected a ranker, one of rankrls, ranksvm, "),
+        (
+            "data = 'x'\nmethod = 'ranksvm'\njudge = 'rankrls'",
+            PlanError,
+            "judge: expected none, as RankSVM selects no features, got 'rankrls'",
+        ),
+        (
+            "data = 'x'\n[judge_parameters]\nC = 3",
+            PlanError,
+            "judge_parameters: expected none without a judge, got {'C': 3}",
+        ),
+        ("data = 'x'\njudge_parameters = 3", PlanError, "judge_parameters: expected a table, got 3"),
+        (
+            "data = 'x'\njudge = 'ranksvm'\n[judge_parameters]\nregularization = 3",
+            PlanError,
+            "RankSVM has no parameter 'regularization'; it has C, ",
+        ),
+        (
+            "data = 'x'\njudge = 'ranksvm'\n[judge_parameters]\nC = -1",
+            PlanError,
+            "plan.toml: C: expected numbers greater than 0",
+        ),
     ],
 )
 def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, text, error, message) -> None:
@@ -96,3 +129,90 @@ def test_a_missing_plan_and_a_folder_that_is_not_there_are_named(tmp_path: Path)
         load_plan(tmp_path / "none.toml")
     with pytest.raises(OutputError, match=r"plan\.toml could not be written: No such file"):
         save_plan(Plan("x"), tmp_path / "nowhere" / "plan.toml")
+
+
+JUDGED = Plan(
+    "x",
+    "gas",
+    {"n_features_to_select": 3, "regularization": (1.0, 2.0)},
+    judge="ranksvm",
+    judge_parameters={"C": "1, 0.25", "loss": "hinge"},
+)
+
+
+def test_a_plan_with_a_judge_comes_back_from_a_file_and_from_another_process(tmp_path: Path) -> None:
+    save_plan(JUDGED, tmp_path / "plan.toml")
+    again = load_plan(tmp_path / "plan.toml")
+    assert again == JUDGED
+    assert (again.judge, again.judge_parameters["C"]) == ("ranksvm", (0.25, 1.0))
+    assert again.judge_parameters["loss"] == "hinge"
+    assert pickle.loads(pickle.dumps(JUDGED)) == JUDGED
+    assert "judge" not in plan_as_dict(Plan("x"))
+
+
+def test_a_plan_says_who_selects_and_who_ranks() -> None:
+    assert Plan("x").title == "Greedy RankRLS"
+    assert JUDGED.title == "GAS, then RankSVM"
+    assert JUDGED.criterion == "objective"
+    # However the judge learns: a path of selected features is drawn over their number.
+    assert JUDGED.along is Along.FEATURES
+    assert Plan("x", "fsmrank", judge="rankboost").along is Along.FEATURES
+    assert Plan("x", "fsmrank").along is Along.ITERATIONS
+
+
+def test_a_path_follows_the_slider_where_selector_and_judge_both_are_fast() -> None:
+    assert Plan("x", "l1-path", judge="rankrls").live
+    assert not Plan("x", "l1-path", judge="ranksvm").live
+    assert not Plan("x", "fs-bfs", judge="rankrls").live
+
+
+def test_axes_are_the_grids_in_the_order_of_the_form_and_the_last_one_runs_fastest() -> None:
+    plan = Plan("x", "fsmrank", {"lambda1": "1, 0.5", "lambda2": "0.001, 0.01"})
+    assert [(axis.name, axis.label, axis.values) for axis in plan.axes] == [
+        ("lambda1", "λ1", (0.5, 1.0)),
+        ("lambda2", "λ2", (0.001, 0.01)),
+    ]
+    assert [s.values for s in plan.settings] == [(0.5, 0.001), (0.5, 0.01), (1.0, 0.001), (1.0, 0.01)]
+    for setting in plan.settings:
+        assert (setting.parameters["lambda1"], setting.parameters["lambda2"]) == setting.values
+        assert dict(setting.judge) == {}
+    assert Plan("x", "rankboost").axes == ()
+    assert [s.values for s in Plan("x", "rankboost").settings] == [()]
+
+
+def test_a_judge_adds_its_grids_and_takes_away_those_that_only_rank() -> None:
+    assert [axis.name for axis in JUDGED.changed(judge="", judge_parameters={}).axes] == ["regularization"]
+    assert [(a.name, a.label, a.judge, a.values) for a in JUDGED.axes] == [
+        ("judge.C", "RankSVM C", "RankSVM", (0.25, 1.0)),
+    ]
+    assert [(s.values, s.judge["C"], s.judge["loss"]) for s in JUDGED.settings] == [
+        ((0.25,), 0.25, "hinge"),
+        ((1.0,), 1.0, "hinge"),
+    ]
+    # λ is not tried, but every setting has a value of it: the selector is made with it.
+    assert {s.parameters["regularization"] for s in JUDGED.settings} == {1.0}
+    both = Plan("x", "rfe", {"regularization": (1.0, 2.0)}, judge="rankrls", judge_parameters={
+        "regularization": (4.0, 8.0)})  # fmt: skip
+    assert [axis.label for axis in both.axes] == ["λ", "RankRLS λ"]
+    assert [s.values for s in both.settings] == [(1.0, 4.0), (1.0, 8.0), (2.0, 4.0), (2.0, 8.0)]
+    assert [(s.parameters["regularization"], s.judge["regularization"]) for s in both.settings] == [
+        s.values for s in both.settings
+    ]
+
+
+def test_a_setting_between_the_grids_values_can_be_asked_for() -> None:
+    setting = JUDGED.setting((0.7,))
+    assert (setting.values, setting.judge["C"]) == ((0.7,), 0.7)
+    assert setting.parameters["n_features_to_select"] == 3
+    with pytest.raises(ValueError, match="zip"):
+        JUDGED.setting((0.7, 1.0))
+
+
+def test_settings_and_units_go_to_other_processes() -> None:
+    unit = Unit(2, 1, JUDGED.settings[1])
+    again = pickle.loads(pickle.dumps(unit))
+    assert again == unit
+    assert again.values == (1.0,)
+    assert again.parameters == unit.parameters
+    with pytest.raises(TypeError):
+        again.parameters["c"] = 3

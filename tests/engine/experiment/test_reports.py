@@ -13,7 +13,7 @@ from experiment.small import dataset
 from rankstudio.engine.errors import DataError, OutputError
 from rankstudio.engine.experiment.events import RunFinished, RunStarted
 from rankstudio.engine.experiment.plan import Plan, load_plan
-from rankstudio.engine.experiment.reports import linear_model, write_results
+from rankstudio.engine.experiment.reports import portable_model, write_results
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.export.models import load_model, save_model
 
@@ -74,7 +74,7 @@ def test_a_model_scores_the_same_when_read_back(tmp_path: Path) -> None:
     assert isinstance(started, RunStarted)
     assert isinstance(result, RunFinished)
     fold = result.result.folds[0]
-    model = linear_model(started, "Small", fold.chosen, {"test": fold.test})
+    model = portable_model(started, "Small", fold.chosen, {"test": fold.test})
     save_model(tmp_path / "model.json", model)
     again = load_model(tmp_path / "model.json")
     X = np.random.default_rng(0).random((20, 6))
@@ -90,16 +90,88 @@ def test_a_model_scores_the_same_when_read_back(tmp_path: Path) -> None:
     assert [(int(r["id"]), float(r["weight"])) for r in rows] == [(f.id, f.weight) for f in model.features]
 
 
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Plan("small", "rankboost", {"n_rounds": 6}),
+        Plan("small", "lambdamart", {"n_rounds": 3, "min_data_in_leaf": 5}),
+        Plan("small", "ranksvm", {"C": 0.1}),
+        Plan("small", "l1-path", judge="rankboost", judge_parameters={"n_rounds": 4}),
+        Plan("small", "l1-path", judge="lambdamart", judge_parameters={"n_rounds": 3, "min_data_in_leaf": 5}),
+        Plan("small", "l1-path", judge="ranksvm", judge_parameters={"C": 0.1}),
+    ],
+    ids=lambda plan: plan.title,
+)
+def test_a_model_of_any_kind_scores_the_same_when_read_back(tmp_path: Path, plan: Plan) -> None:
+    events = list(run(plan, dataset(1)))
+    assert isinstance(events[0], RunStarted)
+    chosen = events[-1].result.folds[0].chosen
+    save_model(tmp_path / "model.json", portable_model(events[0], "Small", chosen, {}))
+    again = load_model(tmp_path / "model.json")
+    X = np.random.default_rng(0).random((40, 6))
+    expected = chosen.step.scores(np.ascontiguousarray(X.T))
+    assert np.ptp(expected) > 0
+    np.testing.assert_allclose(again.predict(X), expected, rtol=1e-12)
+    shuffled = np.array([6, 1, 2, 3, 4, 5])
+    np.testing.assert_allclose(again.predict(X[:, shuffled - 1], shuffled), expected, rtol=1e-12)
+    if chosen.step.linear:
+        save_model(tmp_path / "model.csv", again)
+    else:
+        with pytest.raises(OutputError, match=r"a model that is not linear is written as \.json"):
+            save_model(tmp_path / "model.csv", again)
+
+
+def test_a_model_of_the_first_version_is_read_as_before(tmp_path: Path) -> None:
+    values = {
+        "format": "rankstudio-model",
+        "version": 1,
+        "method": "rankrls",
+        "parameters": {},
+        "origin": {},
+        "features": [{"id": 3, "name": "three", "weight": 0.5}, {"id": 1, "name": "one", "weight": -2.0}],
+    }
+    (tmp_path / "old.json").write_text(json.dumps(values))
+    X = np.random.default_rng(0).random((5, 3))
+    np.testing.assert_allclose(load_model(tmp_path / "old.json").predict(X), 0.5 * X[:, 2] - 2 * X[:, 0])
+
+
+def test_results_tell_the_best_single_feature_to_compare_with(tmp_path: Path) -> None:
+    result = finished()
+    write_results(result, tmp_path)
+    values = json.loads((tmp_path / "results.json").read_text())
+    for fold, told in zip(result.folds, values["folds"], strict=True):
+        assert told["best_single_feature"] == {
+            "id": fold.baseline.feature,
+            "descending": fold.baseline.descending,
+            "validation": dict(fold.baseline.validation),
+            "test": dict(fold.baseline.test),
+        }
+    assert values["best_single_feature"] == pytest.approx(result.baseline)
+
+
+def test_the_features_of_an_optimiser_are_those_of_the_model_however_many_iterations_it_took(
+    tmp_path: Path,
+) -> None:
+    result = finished(Plan("small", "ranksvm", {"C": 1.0, "max_iter": 6, "tol": 1e-15}))
+    fold = result.folds[0]
+    assert len(fold.paths[0].steps) == len(fold.selected) == 6
+    write_results(result, tmp_path)
+    with (tmp_path / "features.csv").open() as file:
+        rows = [r for r in csv.DictReader(file) if r["fold"] == "1"]
+    assert [int(r["id"]) for r in rows] == list(fold.selected)
+    assert {float(r["criterion_per_document"]) for r in rows} == {fold.chosen.step.criterion}
+
+
 def test_models_that_cannot_be_written_or_read_say_why(tmp_path: Path) -> None:
     started = next(iter(run(PLAN, dataset())))
     assert isinstance(started, RunStarted)
-    model = linear_model(started, "Small", finished().folds[0].chosen, {})
+    model = portable_model(started, "Small", finished().folds[0].chosen, {})
     with pytest.raises(
         OutputError, match=r"model\.onnx: a model is written as \.json or \.csv, not as \.onnx"
     ):
         save_model(tmp_path / "model.onnx", model)
     (tmp_path / "other.json").write_text('{"format": "x", "version": 1}')
-    with pytest.raises(DataError, match="expected rankstudio-model of version 1 or before, found x"):
+    with pytest.raises(DataError, match="expected rankstudio-model of version 2 or before, found x"):
         load_model(tmp_path / "other.json")
     (tmp_path / "text.json").write_text("[]")
     with pytest.raises(DataError, match="not a model written by RankStudio"):

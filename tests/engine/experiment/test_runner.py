@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from experiment.small import dataset, part
 
-from rankstudio.engine import GreedyRankRLS, evaluate
+from rankstudio.engine import GreedyRankRLS, RankSVM, catalog, evaluate
+from rankstudio.engine.catalog import CATALOG
+from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.events import (
+    BaselineFound,
     FoldFinished,
     RunFinished,
     RunStarted,
@@ -18,8 +23,9 @@ from rankstudio.engine.experiment.events import (
     UnitStarted,
 )
 from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.prepared import prepare_fold
 from rankstudio.engine.experiment.results import PathResult
-from rankstudio.engine.experiment.runner import choose, prepare_fold, run
+from rankstudio.engine.experiment.runner import choose, run
 from rankstudio.engine.steps import Step
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
@@ -29,7 +35,8 @@ def test_events_come_in_order_and_tell_how_much_work_there_is() -> None:
     events = list(run(PLAN, dataset()))
     kinds = [type(e) for e in events]
     unit = [UnitStarted, *[StepDone] * 6, UnitFinished]
-    assert kinds == [RunStarted, *(unit * 3), FoldFinished, *(unit * 3), FoldFinished, RunFinished]
+    fold = [BaselineFound, *(unit * 3), FoldFinished]
+    assert kinds == [RunStarted, *fold, *fold, RunFinished]
     started = events[0]
     assert isinstance(started, RunStarted)
     assert len(started.units) == 6
@@ -94,7 +101,7 @@ def run_units() -> tuple:
 )
 def test_ties_go_to_the_smaller_regularization_then_to_fewer_features(paths, setting: int, k: int) -> None:
     chosen = choose(PLAN, [path(i, values) for i, values in enumerate(paths)])
-    assert (chosen.unit.setting, chosen.step.number) == (setting, k)
+    assert (chosen.unit.position, chosen.step.number) == (setting, k)
 
 
 def test_measures_of_error_are_chosen_by_their_least() -> None:
@@ -111,7 +118,7 @@ def test_without_a_validation_part_the_criterion_chooses() -> None:
     assert isinstance(result, RunFinished)
     fold = result.result.folds[0]
     least = min(p.criterion.min() for p in fold.paths)
-    assert fold.chosen.step.criterion / fold.paths[0].n_documents == least
+    assert fold.chosen.step.criterion / fold.paths[0].divisor == least
     assert dict(fold.test) == {}
 
 
@@ -132,6 +139,18 @@ def test_a_plan_that_does_not_fit_the_data_is_refused(plan: Plan, error: type, m
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("changes", [{"method": "ranksvm"}, {"method": "gas", "judge": "ranksvm"}])
+def test_what_is_not_installed_is_said_before_the_first_event(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, str]
+) -> None:
+    lacking = tuple(
+        replace(m, module="no_such_module", extra="boosting") if m.key == "ranksvm" else m for m in CATALOG
+    )
+    monkeypatch.setattr(catalog, "CATALOG", lacking)
+    with pytest.raises(PlanError, match="RankSVM needs no_such_module, which is not installed"):
+        next(run(Plan("small", **changes), dataset()))
+
+
 def test_pins_and_bans_are_feature_ids() -> None:
     plan = PLAN.changed(parameters={"regularization": (1.0,), "pinned": (6,), "banned": (3,)}, folds=(2,))
     result = list(run(plan, dataset()))[-1]
@@ -147,3 +166,50 @@ def test_rankrls_is_one_step_with_all_features() -> None:
     assert isinstance(result, RunFinished)
     assert [len(f.selected) for f in result.result.folds] == [6, 6]
     assert result.result.complete
+
+
+def test_of_an_optimisers_iterations_only_the_last_is_chosen() -> None:
+    plan = Plan("small", "ranksvm", {"C": (0.01, 1.0), "max_iter": 4, "tol": 1e-12})
+    for select_by in ("MAP", "criterion"):
+        result = list(run(plan.changed(select_by=select_by), dataset(1)))[-1]
+        assert isinstance(result, RunFinished)
+        fold = result.result.folds[0]
+        assert all(len(p.steps) > 1 for p in fold.paths)
+        ends = [p.criterion[-1] if select_by == "criterion" else -p.validation["MAP"][-1] for p in fold.paths]
+        path = fold.paths[int(np.argmin(ends))]
+        assert fold.chosen.unit == path.unit
+        assert fold.chosen.step is path.steps[-1]
+        assert path.places.tolist() == list(range(1, len(path.steps) + 1))
+        assert path.sizes.tolist() == [6] * len(path.steps)
+
+
+def test_an_earlier_iteration_is_not_chosen_however_good_it_is() -> None:
+    iterations = replace(path(0, [0.9, 0.1]), along=Along.ITERATIONS)
+    others = replace(path(1, [0.2, 0.3]), along=Along.ITERATIONS)
+    chosen = choose(PLAN, [iterations, others])
+    assert (chosen.unit.position, chosen.step.number) == (1, 2)
+    rounds = replace(path(0, [0.9, 0.1]), along=Along.ROUNDS)
+    assert choose(PLAN, [rounds, others]).step.number == 1
+
+
+def test_a_judged_run_chooses_setting_and_size_on_validation_and_tests_that_model() -> None:
+    plan = Plan("small", "l1-path", judge="ranksvm", judge_parameters={"C": (0.01, 1.0)}, folds=(1,))
+    data = dataset()
+    result = list(run(plan, data))[-1]
+    assert isinstance(result, RunFinished)
+    fold, parts = result.result.folds[0], data.folds[0]
+    assert parts.vali is not None
+    assert parts.test is not None
+    order = list(fold.paths[0].steps[-1].selected)
+    tried = []
+    for C in (0.01, 1.0):
+        for k in range(1, len(order) + 1):
+            ranker = RankSVM(C=C).fit(parts.train.X[:, order[:k]], parts.train.y, qid=parts.train.qid)
+            scores = ranker.predict(parts.vali.X[:, order[:k]])
+            value = evaluate(parts.vali.y, scores, parts.vali.qid, measures=("MAP",))["MAP"]
+            tried.append((-value, C, k, ranker))
+    _, C, k, ranker = min(tried, key=lambda t: t[:3])
+    assert (fold.chosen.unit.values, len(fold.selected)) == ((C,), k)
+    scores = ranker.predict(parts.test.X[:, order[:k]])
+    expected = evaluate(parts.test.y, scores, parts.test.qid, measures=plan.measures)
+    assert dict(fold.test) == pytest.approx(dict(expected))

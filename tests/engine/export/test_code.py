@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankstudio.cli import _parser, main
 from rankstudio.cli.run import plan_from
-from rankstudio.engine.catalog import CATALOG
+from rankstudio.engine.catalog import CATALOG, Kind, Method
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.data.writer import save_letor
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan
@@ -79,11 +79,48 @@ def test_the_program_says_the_whole_plan(plan: Plan) -> None:
     assert said["plan"] == plan
 
 
-@pytest.mark.parametrize("method", [entry.key for entry in CATALOG])
-def test_defaults_are_left_out_but_for_the_grid(method: str) -> None:
-    text = as_command(Plan(data="/data/MQ2008", method=method))
-    assert text.startswith(f"rankstudio run --data /data/MQ2008 --method {method} --lambda '2^0..2^10'")
-    assert text.endswith("--select-by MAP --convention letor4")
+@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+def test_defaults_are_left_out_but_for_the_grid(entry: Method) -> None:
+    text = as_command(Plan(data="/data/MQ2008", method=entry.key))
+    first = entry.parameters[0]
+    grid = [first.option, first.format(first.default)] if first.kind is Kind.GRID else []
+    words = ["rankstudio", "run", "--data", "/data/MQ2008", "--method", entry.key, *grid]
+    assert shlex.split(text) == [*words, "--select-by", "MAP", "--convention", "letor4"]
+    if entry.key == "greedy-rankrls":
+        assert "--lambda '2^0..2^10'" in text
+
+
+judged_plans = st.builds(
+    lambda grid, measure, **rest: Plan(
+        data=SAMPLE,
+        method="single-feature",
+        parameters={"measure": measure, "n_features_to_select": 3},
+        judge_parameters=(
+            {"C": grid, "loss": "hinge"} if rest["judge"] == "ranksvm" else {"regularization": grid}
+        ),
+        **rest,
+    ),
+    grid=st.lists(numbers, min_size=1, max_size=4).map(tuple),
+    measure=st.sampled_from(["MAP", "NDCG@10", "P@3"]),
+    judge=st.sampled_from(["ranksvm", "rankrls", "listnet"]),
+    seed=st.integers(0, 100),
+)
+
+
+@given(plan=judged_plans)
+def test_command_and_program_say_who_ranks(plan: Plan) -> None:
+    assert plan_of_command(as_command(plan)) == plan
+    text = as_python(plan)
+    said: dict[str, object] = {}
+    exec(text[: text.index("for event in")], said)
+    assert said["plan"] == plan
+
+
+def test_where_a_judge_ranks_the_methods_own_grid_is_not_said() -> None:
+    plan = Plan(data="/data/MQ2008", method="gas", judge="ranksvm", judge_parameters={"C": 0.5})
+    words = shlex.split(as_command(plan))
+    assert "--lambda" not in words
+    assert words[words.index("--judge") :][:4] == ["--judge", "ranksvm", "--judge-C", "0.5"]
 
 
 def test_the_command_runs(folds: Path, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.experiment.plan import Unit
+from rankstudio.engine.catalog.method import Along
+from rankstudio.engine.experiment.plan import Setting, Unit
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.steps import Step
 from rankstudio.ui.inspect.features_panel import FeaturesPanel
@@ -22,16 +23,16 @@ def make_path(order=(2, 0, 3), banned=(20,)):
         coef = np.zeros(4)
         coef[list(order[:k])] = [0.5, -0.25, 0.125][:k]
         steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0), before=10.0 / max(k - 1, 0.5)))
-    unit = Unit(1, 0, {"pinned": (30,), "banned": banned})
+    unit = Unit(1, 0, Setting({"pinned": (30,), "banned": banned}))
     measures = {"MAP": np.array([0.4, 0.5, 0.45]), "NDCG@10": np.array([0.1, 0.2, 0.3])}
-    return PathResult(unit, tuple(steps), measures, n_documents=10)
+    return PathResult(unit, tuple(steps), measures, divisor=10)
 
 
 @pytest.fixture
 def panel(app, theme):
     made = FeaturesPanel(theme)
     made.resize(500, 400)
-    made.show_path(make_path(), IDS, NAMES, "MAP", 2)
+    made.show_path(make_path(), IDS, NAMES, "MAP", 1)
     made.show()
     made.activateWindow()
     QCoreApplication.processEvents()
@@ -86,7 +87,7 @@ def test_arrow_keys_do_the_same_and_a_banned_row_has_no_k(panel, told):
 
 
 def test_showing_a_path_tells_nobody_and_follows_the_choice(panel, told):
-    panel.show_path(make_path(), IDS, NAMES, "MAP", 3)
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 2)
     assert panel.table.current().rank == 3
     assert told == []
 
@@ -117,7 +118,7 @@ def test_copy_is_tab_separated_with_all_digits(panel):
 
 
 def test_another_measure_and_the_test_part(panel):
-    panel.show_path(make_path(), IDS, NAMES, "NDCG@10", 2)
+    panel.show_path(make_path(), IDS, NAMES, "NDCG@10", 1)
     assert texts(panel)[1][-1] == "0.2000"
     assert panel.table.model().headerData(5, Qt.Orientation.Horizontal) == "NDCG@10"
     panel.show_test({"MAP": 0.472, "NDCG@10": 0.2251}, "LETOR 4.0")
@@ -134,13 +135,13 @@ def test_the_whole_model_is_in_sight_where_there_is_room_for_it(panel):
     QCoreApplication.processEvents()
     table = panel.table
     assert table.viewport().height() < 4 * 29
-    panel.show_path(make_path(), IDS, NAMES, "MAP", 3)
-    table.scrollToBottom()
     panel.show_path(make_path(), IDS, NAMES, "MAP", 2)
+    table.scrollToBottom()
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 1)
     assert table.rowAt(0) == 0
     table.scrollToBottom()
     at = table.verticalScrollBar().value()
-    panel.chosen.connect(lambda k: panel.show_path(make_path(), IDS, NAMES, "MAP", k))
+    panel.chosen.connect(lambda k: panel.show_path(make_path(), IDS, NAMES, "MAP", k - 1))
     QTest.mouseClick(
         table.viewport(),
         Qt.MouseButton.LeftButton,
@@ -175,8 +176,32 @@ def test_an_empty_table_says_how_to_fill_it(panel):
 def test_a_ranker_s_rows_can_be_looked_at_and_change_no_k(panel, told):
     coef = np.array([0.1, -0.9, 0.5, 0.2])
     step = Step(1, (0, 1, 2, 3), coef, 0.5, np.zeros(0))
-    path = PathResult(Unit(1, 0, {}), (step,), {"MAP": np.array([0.4])}, n_documents=10)
-    panel.show_path(path, IDS, NAMES, "MAP", 4)
+    path = PathResult(Unit(1, 0, Setting()), (step,), {"MAP": np.array([0.4])}, divisor=10)
+    panel.show_path(path, IDS, NAMES, "MAP", 0)
     assert panel.table.current().feature_id == 20
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
     assert told == [("inspected", 30)]
+
+
+@pytest.mark.parametrize("along", [Along.ITERATIONS, Along.ROUNDS])
+def test_rows_of_an_optimiser_can_be_looked_at_and_change_no_k(panel, told, along):
+    coef = np.array([0.1, -0.9, 0.5, 0.2])
+    steps = tuple(Step(i, (0, 1, 2, 3), coef, 0.5 / i, np.zeros(0)) for i in (1, 2, 3))
+    path = PathResult(Unit(1, 0, Setting()), steps, {"MAP": np.array([0.4, 0.5, 0.6])}, 1.0, along)
+    panel.show_path(path, IDS, NAMES, "MAP", 2)
+    assert panel.table.current().feature_id == 20
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert told == [("inspected", 30)]
+    place = " · round 3" if along is Along.ROUNDS else ""
+    assert panel.caption() == f"k = 4 of 4{place} · MAP 0.6000"
+
+
+def test_a_step_of_several_features_is_marked_by_its_last(panel):
+    steps = tuple(
+        Step(i, (3, 1, 0, 2)[:k], np.array([0.3, -0.6, 0.2, 0.1]), 1.0 / i, np.zeros(0))
+        for i, k in ((1, 2), (2, 4))
+    )
+    path = PathResult(Unit(1, 0, Setting()), steps, {"MAP": np.array([0.4, 0.5])}, 10)
+    panel.show_path(path, IDS, NAMES, "MAP", 0)
+    assert panel.table.current().rank == 2
+    assert panel.caption() == "k = 2 of 4 · MAP 0.4000"

@@ -3,7 +3,8 @@ from math import isnan
 import numpy as np
 import pytest
 
-from rankstudio.engine.experiment.plan import Unit
+from rankstudio.engine.catalog.method import Along
+from rankstudio.engine.experiment.plan import Setting, Unit
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.steps import Step
 from rankstudio.ui.inspect.path_rows import path_rows
@@ -25,12 +26,12 @@ def path():
         step(2, [2, 0], [0.4, -0.2], 0.7, 0.9),
         step(3, [2, 0, 3], [0.3, -0.1, 0.05], 0.65, 0.7),
     )
-    unit = Unit(1, 0, {"regularization": 1.0, "pinned": (30,), "banned": (20,)})
-    return PathResult(unit, steps, {"MAP": np.array([0.4, 0.5, 0.45])}, n_documents=10)
+    unit = Unit(1, 0, Setting({"regularization": 1.0, "pinned": (30,), "banned": (20,)}, values=(1.0,)))
+    return PathResult(unit, steps, {"MAP": np.array([0.4, 0.5, 0.45])}, divisor=10)
 
 
 def test_rows_follow_the_path_and_weights_are_those_of_the_chosen_model(path):
-    rows = path_rows(path, IDS, NAMES, "MAP", 2)
+    rows = path_rows(path, IDS, NAMES, "MAP", 1)
     assert [(r.rank, r.feature_id, r.name) for r in rows[:3]] == [
         (1, 30, "thirty"),
         (2, 10, "ten"),
@@ -44,24 +45,64 @@ def test_rows_follow_the_path_and_weights_are_those_of_the_chosen_model(path):
 
 
 def test_pinned_and_banned_features_are_known_and_the_banned_ones_stand_at_the_end(path):
-    rows = path_rows(path, IDS, NAMES, "MAP", 3)
+    rows = path_rows(path, IDS, NAMES, "MAP", 2)
     assert [r.pinned for r in rows] == [True, False, False, False]
     assert (rows[-1].rank, rows[-1].feature_id, rows[-1].banned, rows[-1].chosen) == (None, 20, True, False)
 
 
 def test_a_measure_that_was_not_computed_is_not_invented(path):
-    assert all(isnan(r.after) for r in path_rows(path, IDS, NAMES, "P@10", 1))
+    assert all(isnan(r.after) for r in path_rows(path, IDS, NAMES, "P@10", 0))
 
 
 def test_a_ranker_takes_all_features_at_once_and_they_are_ordered_by_weight():
     path = PathResult(
-        Unit(1, 0, {"regularization": 1.0}),
+        Unit(1, 0, Setting({"regularization": 1.0}, values=(1.0,))),
         (step(1, [0, 1, 2, 3], [0.1, -0.9, 0.5, 0.0], 0.7),),
         {"MAP": np.array([0.4])},
-        n_documents=10,
+        divisor=10,
     )
-    rows = path_rows(path, IDS, NAMES, "MAP", 4)
+    rows = path_rows(path, IDS, NAMES, "MAP", 0)
     assert [r.feature_id for r in rows] == [20, 30, 10, 40]
     assert all(r.chosen for r in rows)
     assert [isnan(r.after) for r in rows] == [True, True, True, False]
     assert all(isnan(r.gain) for r in rows)
+
+
+def test_of_iterations_the_last_one_tells_the_features():
+    """Earlier iterations use features that the model does not, in an order that means nothing."""
+    steps = (
+        step(1, [1, 3], [0.5, 0.1], 0.9, 1.3),
+        step(2, [2, 0], [0.4, -0.7], 0.7, 0.9),
+    )
+    measures = {"MAP": np.array([0.4, 0.5])}
+    path = PathResult(Unit(1, 0, Setting()), steps, measures, divisor=1, along=Along.ITERATIONS)
+    rows = path_rows(path, IDS, NAMES, "MAP", 1)
+    assert [(r.rank, r.feature_id, r.weight) for r in rows] == [(1, 10, -0.7), (2, 30, 0.4)]
+    assert [r.chosen for r in rows] == [True, True]
+    assert isnan(rows[0].after)
+    assert rows[1].after == 0.5
+
+
+def test_rounds_tell_a_feature_when_it_first_comes():
+    steps = (
+        step(1, [2], [0.5], 0.9, 1.3),
+        step(2, [2], [0.8], 0.7, 0.9),
+        step(3, [2, 0], [0.8, 0.2], 0.6, 0.7),
+    )
+    measures = {"MAP": np.array([0.4, 0.5, 0.6])}
+    path = PathResult(Unit(1, 0, Setting()), steps, measures, divisor=1, along=Along.ROUNDS)
+    rows = path_rows(path, IDS, NAMES, "MAP", 1)
+    assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 30, True), (2, 10, False)]
+    assert [r.after for r in rows] == [0.4, 0.6]
+    assert rows[0].weight == 0.8
+    assert isnan(rows[1].weight)
+
+
+def test_features_that_come_together_have_a_rank_each(path):
+    steps = (
+        step(1, [3, 1], [0.1, -0.6], 0.9, 1.3),
+        step(2, [3, 1, 0], [0.1, -0.6, 0.3], 0.7, 0.9),
+    )
+    several = PathResult(Unit(1, 0, Setting()), steps, {"MAP": np.array([0.4, 0.5])}, divisor=10)
+    rows = path_rows(several, IDS, NAMES, "MAP", 0)
+    assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 20, True), (2, 40, True), (3, 10, False)]

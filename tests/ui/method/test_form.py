@@ -1,45 +1,18 @@
+from dataclasses import replace
+
 import pytest
-from PySide6.QtCore import QCoreApplication, Qt
+from hands import pick, type_into, write
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from rankstudio.engine import catalog
 from rankstudio.engine.catalog import CATALOG, Kind, method
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.ui.method.features_field import Chip
 from rankstudio.ui.method.fields import tooltip
 from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.method.section import _EDITORS
-
-IDS = (1, 2, 25, 39)
-NAMES = ("TF of body", "TF of anchor", "BM25 of anchor", "LMIR.DIR of whole document")
-
-
-@pytest.fixture
-def form(app, theme):
-    made = MethodForm(theme)
-    made.set_features(IDS, NAMES)
-    made.resize(280, 700)
-    made.show()
-    made.activateWindow()
-    QCoreApplication.processEvents()
-    yield made
-    made.close()
-    made.deleteLater()
-    QCoreApplication.sendPostedEvents()
-
-
-@pytest.fixture
-def edits(form):
-    told = []
-    form.edited.connect(lambda key, values: told.append((key, values)))
-    return told
-
-
-def type_into(field, text):
-    field.editor.setFocus()
-    field.editor.selectAll()
-    QTest.keyClicks(field.editor, text)
-    QTest.keyClick(field.editor, Qt.Key.Key_Return)
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
@@ -67,8 +40,8 @@ def test_a_tooltip_tells_symbol_source_range_and_default():
 def test_a_valid_edit_is_told_once_and_whole(form, edits):
     type_into(form.field("regularization"), "2^-2..2^2")
     assert len(edits) == 1
-    key, values = edits[0]
-    assert key == "greedy-rankrls"
+    assert (edits[0]["method"], edits[0]["judge"], edits[0]["judge_parameters"]) == ("greedy-rankrls", "", {})
+    values = edits[0]["parameters"]
     assert values["regularization"] == (0.25, 0.5, 1.0, 2.0, 4.0)
     assert values["n_features_to_select"] is None
     assert form.field("regularization").editor._hint == "5 values"
@@ -116,7 +89,7 @@ def test_an_error_goes_while_it_is_mended_and_the_value_is_taken_when_the_field_
     assert not field.has_error
     assert not edits
     form.field("regularization").editor.setFocus()
-    assert edits[-1][1]["n_features_to_select"] == 12
+    assert edits[-1]["parameters"]["n_features_to_select"] == 12
 
 
 def test_commit_takes_what_is_still_being_typed(form, edits):
@@ -159,7 +132,7 @@ def test_a_feature_is_pinned_or_banned_never_both(form, edits):
     assert form.values()["pinned"] == (39,)
     assert form.values()["banned"] == (25,)
     assert len(edits) == 2
-    assert edits[-1][1]["pinned"] == (39,)
+    assert edits[-1]["parameters"]["pinned"] == (39,)
 
 
 def test_reset_of_one_field_and_of_all(form, edits):
@@ -199,26 +172,22 @@ def test_choices_are_told(form, edits):
     form.selectByEdited.connect(told.append)
     form.set_plan(Plan(data="x"))
     for name, key in (("select_by", "NDCG@10"), ("algorithm", "algorithm1"), ("method", "rankrls")):
-        box = form.field(name).editor
-        box.setCurrentIndex(box.findData(key))
-        box.activated.emit(box.currentIndex())
+        pick(form, name, key)
     assert told == ["NDCG@10"]
-    assert [key for key, _ in edits] == ["greedy-rankrls", "rankrls"]
-    assert edits[0][1]["algorithm"] == "algorithm1"
-    assert set(edits[1][1]) == {"regularization"}
+    assert [edit["method"] for edit in edits] == ["greedy-rankrls", "rankrls"]
+    assert edits[0]["parameters"]["algorithm"] == "algorithm1"
+    assert set(edits[1]["parameters"]) == {"regularization"}
 
 
 def test_another_method_and_back_loses_nothing(form, edits):
     type_into(form.field("n_features_to_select"), "9")
     for key in ("rankrls", "greedy-rankrls"):
-        box = form.field("method").editor
-        box.setCurrentIndex(box.findData(key))
-        box.activated.emit(box.currentIndex())
-    assert edits[-1][1]["n_features_to_select"] == 9
+        pick(form, "method", key)
+    assert edits[-1]["parameters"]["n_features_to_select"] == 9
 
 
 def test_tab_goes_through_the_fields_in_their_order(form):
-    fields = [form.field(n) for n in ("method", *form.values(), "select_by")]
+    fields = [form.field(n) for n in ("method", *form.values(), "judge", "select_by")]
     editors = [field.editor for field in fields]
     reached, at = [], editors[0]
     for _ in range(60):
@@ -230,3 +199,63 @@ def test_tab_goes_through_the_fields_in_their_order(form):
 
 def test_kinds_of_the_catalog_are_all_covered():
     assert set(_EDITORS) == set(Kind)
+
+
+def test_a_switch_is_told_at_a_click_and_at_the_space_bar(form, edits):
+    form.set_plan(Plan(data="x", method="fsmrank"))
+    field = form.field("project")
+    assert not field.editor.isChecked()
+    QTest.mouseClick(field.editor, Qt.MouseButton.LeftButton, pos=QPoint(8, field.editor.height() // 2))
+    assert [edit["parameters"]["project"] for edit in edits] == [True]
+    assert field.reset_button.isVisible()
+    field.editor.setFocus()
+    QTest.keyClick(field.editor, Qt.Key.Key_Space)
+    assert [edit["parameters"]["project"] for edit in edits] == [True, False]
+    assert not field.reset_button.isVisible()
+    form.set_plan(Plan(data="x", method="fsmrank", parameters={"project": True}))
+    assert field.editor.isChecked()
+    assert len(edits) == 2
+
+
+def test_a_measure_is_chosen_or_typed_and_a_wrong_one_is_explained(form, edits):
+    form.set_plan(Plan(data="x", method="single-feature"))
+    field = form.field("measure")
+    assert field.editor.currentText() == "NDCG@10"
+    write(field, "NDGC@5")
+    label = field.findChild(QLabel, "error-measure")
+    assert label.isVisible()
+    assert label.text().startswith("measure: expected ")
+    assert "NDGC@5" in label.text()
+    assert field.editor.property("invalid") is True
+    assert not edits
+    assert form.values()["measure"] == "NDCG@10"
+    assert not form.commit()
+    write(field, "ndcg@5")
+    assert not label.isVisible()
+    assert field.editor.currentText() == "NDCG@5"
+    assert form.commit()
+    field.editor.setCurrentIndex(field.editor.findData("MAP"))
+    field.editor.activated.emit(field.editor.currentIndex())
+    assert [edit["parameters"]["measure"] for edit in edits] == ["NDCG@5", "MAP"]
+
+
+def test_a_number_is_explained_with_its_range(form, edits):
+    form.set_plan(Plan(data="x", method="gas"))
+    type_into(form.field("c"), "-0.5")
+    assert form.field("c").error.text() == "c: expected a number from 0 up, got '-0.5'."
+    type_into(form.field("c"), "2^-2")
+    assert [edit["parameters"]["c"] for edit in edits] == [0.25]
+    assert form.field("c").editor.text() == "0.25"
+
+
+def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeypatch):
+    lacking = replace(method("lambdamart"), module="no_such_module")
+    monkeypatch.setattr(catalog, "CATALOG", (*(m for m in CATALOG if m.key != "lambdamart"), lacking))
+    made = MethodForm(theme)
+    for name in ("method", "judge"):
+        box = made.field(name).editor
+        item = box.model().item(box.findData("lambdamart"))
+        assert not item.isEnabled()
+        assert item.toolTip() == lacking.lacking
+        assert box.model().item(box.findData("rankrls")).isEnabled()
+    made.deleteLater()

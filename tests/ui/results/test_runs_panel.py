@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.experiment.plan import Plan, Unit
-from rankstudio.engine.experiment.results import Chosen, FoldResult
+from rankstudio.engine.experiment.plan import Plan, Setting, Unit
+from rankstudio.engine.experiment.results import Baseline, Chosen, FoldResult
 from rankstudio.engine.steps import Step
 from rankstudio.ui.results.run_rows import RunRow, differing, run_row, size_text, time_text
 from rankstudio.ui.results.runs_panel import RunsPanel
@@ -16,8 +16,10 @@ def fold(number, size, value, part="test"):
     step = Step(size, tuple(range(size)), np.zeros(3), 0.0, np.zeros(0))
     measures = {"MAP": value, "P@10": value / 2, "MeanNDCG": value, "NDCG@10": value}
     test = measures if part == "test" else {}
-    chosen = Chosen(Unit(number, 0, {}), step)
-    return FoldResult(number, chosen, tuple(range(1, size + 1)), measures, test, ())
+    chosen = Chosen(Unit(number, 0, Setting()), step)
+    single = dict.fromkeys(measures, 0.4)
+    alone = Baseline(1, "one", True, single, single if test else {})
+    return FoldResult(number, chosen, tuple(range(1, size + 1)), measures, test, (), alone)
 
 
 @pytest.fixture
@@ -49,6 +51,8 @@ def test_a_row_has_means_deviations_and_sizes_over_the_folds():
     assert row.means["MAP"] == pytest.approx(mean([0.5, 0.6]))
     assert row.deviations["P@10"] == pytest.approx(stdev([0.25, 0.3]))
     assert row.sizes == (1, 7)
+    assert row.over_single["MAP"] == pytest.approx(0.55 - 0.4)
+    assert row.over_single["P@10"] == pytest.approx(0.275 - 0.4)
     assert row.part == "test"
     assert row.data == "MQ2008 · 2 folds"
     untested = run_row(1, Plan(data="x"), "f", [fold(1, 3, 0.5, "vali")], 1, "done")
@@ -67,6 +71,7 @@ def test_the_table_shows_them(panel):
     assert (row["method"], row["data"], row["status"]) == ("Greedy RankRLS", "MQ2008 · 2 folds", "✓ done")
     assert ",done," in panel.table.rows_as_csv()  # the tick is for the eye
     assert (row["MAP"], row["sd MAP"], row["k"]) == ("0.5500", "±0.071", "1–7")
+    assert row["over single"] == "+0.1500"
     assert panel.caption() == "test part, mean over folds ± sd"
     assert "parameters" not in row
 
@@ -91,6 +96,18 @@ def test_only_parameters_that_differ_are_shown(panel):
     assert [row["parameters"] for row in cells(panel)] == ["features k all", "features k 5"]
     ranker = run_row(3, Plan(data="x", method="rankrls"), "MQ2008", [], 5, "queued")
     assert differing([done(1), ranker]) == {1: "", 3: ""}
+
+
+def test_a_judge_is_named_and_its_parameters_are_those_that_differ():
+    plans = [
+        Plan(data="x", method="gas", judge="ranksvm", judge_parameters={"C": C, "loss": "hinge"})
+        for C in ("0.1", "1, 10")
+    ]
+    rows = [run_row(key, plan, "MQ2008", [], 5, "queued") for key, plan in enumerate(plans)]
+    assert [row.method for row in rows] == ["GAS, then RankSVM"] * 2
+    assert "λ" not in rows[0].parameters, "the judge ranks, not GAS's own RankRLS"
+    assert rows[0].parameters["RankSVM loss"] == "hinge"
+    assert differing(rows) == {0: "RankSVM C 0.1", 1: "RankSVM C 1, 10"}
 
 
 def test_the_best_of_several_is_bold_and_the_only_one_is_not(panel):

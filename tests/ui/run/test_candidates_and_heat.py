@@ -77,7 +77,9 @@ def test_the_verdict_names_the_rival(criteria, selected, expected):
 
 
 def test_the_map_shows_measures_by_lambda_and_k(heat):
-    heat.set_values([1.0, 2.0], [[0.1, 0.2, NAN], [0.3, 0.4, 0.5]], "NDCG@10")
+    heat.set_values(["2⁰", "2¹"], [[0.1, 0.2, NAN], [0.3, 0.4, 0.5]], "NDCG@10")
+    assert heat.caption() == "click a cell to choose λ and k"
+    assert heat.title() == "λ × k"
     header, rows = heat.plot.numbers()
     assert heat.plot.axes.title == "validation NDCG@10"
     assert header == ["λ", "k = 1", "k = 2", "k = 3"]
@@ -88,7 +90,9 @@ def test_cells_are_picked_and_chosen_by_setting_and_k(heat):
     told = []
     heat.picked.connect(lambda setting, k: told.append((setting, k)))
     heat.choose(1, 3)
-    heat.set_values([1.0, 2.0], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "MAP")
+    heat.set_values(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "MAP", "")
+    assert heat.caption() == "click a cell to choose setting and k"
+    assert heat.title() == "setting × k"
     assert heat.plot.chosen == (1, 2)
     heat.plot.picked.emit(0, 1)
     assert told == [(0, 2)]

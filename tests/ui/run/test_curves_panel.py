@@ -2,9 +2,13 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication
 
+from rankstudio.engine.catalog import method
+from rankstudio.engine.catalog.method import Along
+from rankstudio.engine.experiment.plan import Axis, Plan
 from rankstudio.ui.run.curves_panel import LIVE, CurvesPanel
 
-LAMBDAS = [1.0, 2.0, 4.0]
+LAMBDA = Axis(method("greedy-rankrls").parameter("regularization"), (1.0, 2.0, 4.0))
+SETTINGS = [(value,) for value in LAMBDA.values]
 KS = [1, 2, 3]
 
 
@@ -12,7 +16,7 @@ KS = [1, 2, 3]
 def panel(app, theme):
     made = CurvesPanel(theme)
     made.resize(800, 320)
-    made.begin("Greedy RankRLS", "MQ2008 fold 4", LAMBDAS, 3, "leave-query-out error per document")
+    made.begin("Greedy RankRLS", "MQ2008 fold 4", [LAMBDA], SETTINGS, 3, "leave-query-out error per document")
     yield made
     made.close()
     made.deleteLater()
@@ -54,8 +58,8 @@ def test_another_measure_is_shown_for_all_curves_also_for_those_still_growing(pa
 
 
 def test_the_slider_s_path_replaces_itself_and_is_labelled_with_its_lambda(panel):
-    panel.set_path(LIVE, KS, [3, 2, 1], {"MAP": [1, 2, 3]}, value=2.0**5)
-    panel.set_path(LIVE, [1, 2], [6, 5], {"MAP": [7, 8]}, value=2.0**6)
+    panel.set_path(LIVE, KS, [3, 2, 1], {"MAP": [1, 2, 3]}, values=(2.0**5,))
+    panel.set_path(LIVE, [1, 2], [6, 5], {"MAP": [7, 8]}, values=(2.0**6,))
     assert shown(panel.validation_plot)["λ = 2⁶"] == [7, 8]
     assert shown(panel.criterion_plot)["λ = 2⁶"] == [6, 5]
     panel.remove_path(LIVE)
@@ -100,7 +104,9 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     panel.set_path(0, KS, [3, 2, 1], {"MAP": [1, 2, 3]})
     panel.set_band(KS, ([1] * 3,) * 3, {"MAP": ([1] * 3,) * 3})
     panel.choose(0, 1)
-    panel.begin("RankRLS", "MQ2008", [], 1)
+    panel.set_baseline({"MAP": 0.3}, "BM25")
+    panel.begin("RankRLS", "MQ2008", [LAMBDA], [(8.0,)], 1)
+    assert panel.validation_plot.reference is None
     assert panel.validation_plot.is_empty()
     assert panel.validation_plot.choice is None
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
@@ -109,6 +115,54 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     panel.validation_plot.flush()
     low, high = panel.validation_plot.ranges()[0]
     assert low < 46 < high
-    assert panel._note(0, 46) == ("k = 46 · chosen", "validation MAP 0.4000")
-    panel.set_path(LIVE, [46], [0.5], {"MAP": [0.25]}, value=8.0)
+    assert panel._note(0, 46) == ("k = 46 · λ = 2³ · chosen", "validation MAP 0.4000")
+    panel.set_path(LIVE, [46], [0.5], {"MAP": [0.25]}, values=(8.0,))
     assert panel._note(LIVE, 46) == ("k = 46 · λ = 2³ · chosen", "validation MAP 0.2500")
+
+
+def test_a_method_without_a_grid_has_one_curve_without_a_name(panel):
+    panel.begin("RankBoost", "MQ2008", [], [()], 300, "mean loss of the pairs", Along.ROUNDS)
+    panel.add_step(0, 46, 0.5, {"MAP": 0.4})
+    assert panel.caption() == "click a curve to choose a round"
+    assert panel._below.text() == "round"
+    assert panel._note(0, 46) == ("round = 46 · chosen", "validation MAP 0.4000")
+    assert panel.validation_plot.numbers()[0] == ["round", "path"]
+    panel.validation_plot.flush()
+    assert panel.validation_plot.ranges()[0] == (1, 300)
+
+
+def test_of_iterations_it_is_said_that_the_last_is_the_model(panel):
+    plan = Plan("x", "fsmrank", {"lambda1": (0.1, 1.0), "lambda2": 1e-4})
+    values = [setting.values for setting in plan.settings]
+    panel.begin("FSMRank", "MQ2008", plan.axes, values, 400, "objective", Along.ITERATIONS)
+    for k in (1, 2):
+        panel.add_step(1, k, 1.0 / k, {"MAP": 0.4})
+    assert panel._below.text() == "iteration"
+    assert panel.caption() == (
+        "one curve per setting, the first dark … the last bright · the last iteration is the model"
+    )
+    assert panel.label(1) == "λ1 = 2⁰ · λ2 = 0.0001"
+    panel.validation_plot.flush()
+    assert panel.validation_plot.ranges()[0] == (1, 2), "nobody knows how many iterations it takes"
+
+
+def test_a_judges_grid_has_its_name_before_it(panel):
+    plan = Plan("x", "gas", judge="ranksvm", judge_parameters={"C": (0.25, 4.0)})
+    panel.begin("GAS, then RankSVM", "x", plan.axes, [s.values for s in plan.settings], 3, "objective")
+    panel.add_step(0, 1, 0.5, {"MAP": 0.4})
+    assert panel.label(0) == "RankSVM C = 2⁻²"
+    assert panel.caption() == "one curve per RankSVM C, 2⁻² dark … 2² bright · click a curve to choose k"
+
+
+def test_the_best_single_feature_is_a_level_of_the_measure_that_is_shown(panel):
+    panel.set_path(0, KS, [3, 2, 1], {"MAP": [0.1, 0.2, 0.3], "P@10": [0.4, 0.5, 0.6]})
+    panel.set_baseline({"MAP": 0.25, "P@10": 0.35}, "BM25 of title")
+    assert panel.validation_plot.reference == (0.25, "best single feature: BM25 of title")
+    assert panel.criterion_plot.reference is None
+    panel.set_measure("P@10")
+    assert panel.validation_plot.reference == (0.35, "best single feature: BM25 of title")
+    panel.set_measure("NDCG@1")
+    assert panel.validation_plot.reference is None
+    panel.set_measure("MAP")
+    panel.set_baseline({}, "BM25 of title")
+    assert panel.validation_plot.reference is None

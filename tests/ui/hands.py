@@ -1,0 +1,28 @@
+"""What a user's hands do to the fields of the form."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+
+def type_into(field, text):
+    """Write over what stands in a line, and press Enter."""
+    field.editor.setFocus()
+    field.editor.selectAll()
+    QTest.keyClicks(field.editor, text)
+    QTest.keyClick(field.editor, Qt.Key.Key_Return)
+
+
+def pick(form, name, key):
+    """Choose as a user does, from the field's box."""
+    box = form.field(name).editor
+    box.setCurrentIndex(box.findData(key))
+    box.activated.emit(box.currentIndex())
+
+
+def write(field, text):
+    """Write over what stands in a box that takes any text."""
+    field.editor.setFocus()
+    line = field.editor.lineEdit()
+    line.selectAll()
+    QTest.keyClicks(line, text)
+    QTest.keyClick(line, Qt.Key.Key_Return)

@@ -1,0 +1,74 @@
+"""Who ranks with what a method selects, in the form."""
+
+import pytest
+from hands import pick, type_into
+
+from rankstudio.engine.catalog import CATALOG, method
+from rankstudio.engine.experiment.plan import Plan
+
+
+def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits):
+    form.set_plan(Plan(data="x", method="gas", parameters={"regularization": (2.0, 4.0)}))
+    assert form.field("regularization").isVisible()
+    pick(form, "judge", "ranksvm")
+    assert not form.field("regularization").isVisible(), "it concerns only GAS's own model"
+    assert form.field("c").isVisible()
+    for parameter in method("ranksvm").parameters:
+        field = form.field(f"judge-{parameter.name}")
+        assert field.isVisible()
+        assert field.label.text() == parameter.label
+        assert parameter.help in field.editor.toolTip()
+    type_into(form.field("judge-C"), "0.1, 1")
+    assert [edit["judge"] for edit in edits] == ["ranksvm"] * 2
+    assert edits[-1]["judge_parameters"]["C"] == (0.1, 1.0)
+    plan = Plan(data="x", **edits[-1])
+    assert [axis.label for axis in plan.axes] == ["RankSVM C"]
+    assert plan.parameters["regularization"] == (2.0, 4.0), "kept, for when GAS ranks itself again"
+    type_into(form.field("judge-C"), "0")
+    assert form.field("judge-C").error.text().startswith("C: expected numbers greater than 0")
+    assert not form.commit()
+    pick(form, "judge", "")
+    assert form.field("regularization").isVisible()
+    assert (edits[-1]["judge"], edits[-1]["judge_parameters"]) == ("", {})
+    assert Plan(data="x", **edits[-1]).axes[0].values == (2.0, 4.0)
+
+
+@pytest.mark.parametrize("judge", [m.key for m in CATALOG if not m.selects])
+def test_every_ranker_can_judge_and_what_is_told_is_a_plan(form, edits, judge):
+    form.set_plan(Plan(data="x", method="rfe"))
+    pick(form, "judge", judge)
+    assert form.judge_values() == method(judge).validate({})
+    plan = Plan(data="x", **edits[-1])
+    assert plan == Plan(data="x", method="rfe", judge=judge)
+    assert form.field("regularization").isVisible(), "recursive elimination selects by it"
+    form.set_plan(plan)
+    assert (form.judge_key(), form.judge_values()) == (judge, dict(plan.judge_parameters))
+    assert len(edits) == 1
+
+
+def test_a_ranker_has_no_judge_and_a_selector_gets_its_own_back(form, edits):
+    pick(form, "judge", "ranksvm")
+    pick(form, "method", "rankrls")
+    assert not form.field("judge").isVisible()
+    assert (edits[-1]["judge"], edits[-1]["judge_parameters"]) == ("", {})
+    assert Plan(data="x", **edits[-1]).judge_entry is None
+    pick(form, "method", "greedy-rankrls")
+    assert form.judge_key() == "ranksvm"
+    assert edits[-1]["judge"] == "ranksvm"
+
+
+def test_reset_and_tab_go_through_the_judges_fields_too(form, edits):
+    form.set_plan(Plan(data="x", method="gas", judge="ranksvm", judge_parameters={"C": 3}))
+    shown = [name for name in form.values() if name != "regularization"]
+    names = ["method", *shown, "judge", *(f"judge-{name}" for name in form.judge_values()), "select_by"]
+    editors = [form.field(name).editor for name in names]
+    reached, at = [], editors[0]
+    for _ in range(80):
+        if at in editors and at not in reached:
+            reached.append(at)
+        at = at.nextInFocusChain()
+    assert reached == editors
+    form.reset()
+    assert form.judge_values() == method("ranksvm").validate({})
+    assert edits[-1]["judge_parameters"] == form.judge_values()
+    assert (form.judge_key(), len(edits)) == ("ranksvm", 1)

@@ -1,0 +1,209 @@
+"""Runs of methods of every kind in the real window: what their steps are, and who ranks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from waiting import wait_until
+from windows import finish, open_window, settle, write_folds
+
+from rankstudio.engine.catalog.method import Along
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.record import RunRecord
+from rankstudio.ui.run.curves_panel import LIVE
+from rankstudio.ui.theme import Theme
+
+FSM = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}
+SUBSETS = {"n_features_to_select": 2, "measure": "MAP", "patience": 1}
+KINDS: dict[str, dict[str, Any]] = {
+    "rounds": {"method": "rankboost", "parameters": {"n_rounds": 12}},
+    "iterations": {"method": "fsmrank", "parameters": FSM},
+    "subsets": {"method": "fs-bfs", "parameters": {**SUBSETS, "regularization": (1.0, 4.0)}},
+    "judged": {
+        "method": "gas",
+        "judge": "ranksvm",
+        "judge_parameters": {"C": (0.1, 1.0), "max_iter": 20},
+    },
+    "judged by rounds": {
+        "method": "fsmrank",
+        "parameters": FSM,
+        "judge": "rankboost",
+        "judge_parameters": {"n_rounds": 4},
+    },
+    "judged subsets": {
+        "method": "fs-bfs",
+        "parameters": SUBSETS,
+        "judge": "rankrls",
+        "judge_parameters": {"regularization": (1.0, 4.0)},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folds(tmp_path_factory.mktemp("data") / "Small")
+
+
+@pytest.fixture
+def window(theme: Theme, tmp_path: Path, folds: Path) -> Iterator[MainWindow]:
+    with open_window(theme, tmp_path / "config", folds) as made:
+        yield made
+
+
+def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:
+    bare: dict[str, Any] = {"parameters": {}, "judge": "", "judge_parameters": {}}
+    window.study.change("editing", **{**bare, **changes})
+    finish(window)
+    record = window.runs.shown
+    assert record is not None
+    assert record.failure == ""
+    window.study.look_at(1)
+    settle(window)
+    return record
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_of_every_kind_is_shown_in_every_place(window: MainWindow, kind: str, tmp_path: Path) -> None:
+    record = run_plan(window, KINDS[kind])
+    check_choice(window, record)
+    check_features(window, record)
+    check_curves(window, record)
+    check_map(window, record)
+    check_files(window, record, tmp_path)
+    check_picking(window, record)
+    check_means(window, record)
+    assert window.places.results.panel.rows()[0].method == record.plan.title
+    settle(window)
+
+
+def check_choice(window: MainWindow, record: RunRecord) -> None:
+    """The current model is the one that validation chose, with the measures of the run."""
+    chosen, model = record.folds[1].chosen, window.current.model
+    assert model is not None
+    assert (model.key, model.values) == (chosen.unit.position, chosen.unit.values)
+    assert model.step is chosen.step
+    wait_until(lambda: window.current.test)
+    assert window.current.test == pytest.approx(dict(record.folds[1].test))
+
+
+def check_features(window: MainWindow, record: RunRecord) -> None:
+    """The table marks the features of the chosen model, with their weights in it."""
+    step, panel, ids = record.folds[1].chosen.step, window.places.inspect.features, record.dataset.feature_ids
+    rows = [row for row in panel.table.rows() if row.chosen]
+    assert {row.feature_id for row in rows} == {int(ids[c]) for c in step.selected}
+    for row in rows:
+        assert row.weight == step.coef[np.flatnonzero(ids == row.feature_id)[0]]
+    assert panel.caption().startswith(f"k = {len(step.selected)} of ")
+
+
+def check_curves(window: MainWindow, record: RunRecord) -> None:
+    """There is a curve for every setting, over what its steps are."""
+    plots, model = window.places.run.curves.plots(), window.current.model
+    for setting in range(len(record.settings)):
+        path = record.paths[1, setting]
+        np.testing.assert_array_equal(plots["validation"].family[setting].xs, path.places)
+        np.testing.assert_array_equal(plots["validation"].family[setting].ys, path.validation["MAP"])
+        np.testing.assert_array_equal(plots["criterion"].family[setting].ys, path.criterion)
+    assert model is not None
+    assert plots["validation"].choice == (model.key, model.place)
+
+
+def check_map(window: MainWindow, record: RunRecord) -> None:
+    """There is a cell for every model with so many features, and no map of rounds and iterations."""
+    window.places.refresh()
+    plot = window.places.run.heat.plot
+    if record.plan.along is not Along.FEATURES:
+        assert plot.is_empty()
+        return
+    header, rows = plot.numbers()
+    assert len(rows) == len(record.settings)
+    for setting, row in enumerate(rows):
+        path = record.paths[1, setting]
+        cells = zip(header[1:], row[1:], strict=True)
+        expected = {f"k = {k}": v for k, v in zip(path.places, path.validation["MAP"], strict=True)}
+        assert {name: value for name, value in cells if not np.isnan(value)} == expected
+
+
+def check_files(window: MainWindow, record: RunRecord, folder: Path) -> None:
+    """Results and model are written as the terminal does."""
+    items = {item.key: item for item in window.taking_home.dialog()._items}
+    for key, name in (("results", "results"), ("model", "model.json")):
+        assert items[key].unavailable == ""
+        assert items[key].write is not None
+        items[key].write(folder / name)
+    fold = json.loads((folder / "results" / "results.json").read_text())["folds"][0]
+    values = [fold["chosen"][axis.name] for axis in record.plan.axes]
+    assert values == list(record.folds[1].chosen.unit.values)
+    assert fold["test"] == pytest.approx(dict(record.folds[1].test))
+
+
+def check_picking(window: MainWindow, record: RunRecord) -> None:
+    """A point of a curve can be chosen where it is a model; "best" goes back."""
+    last = len(record.settings) - 1
+    path = record.paths[1, last]
+    window.places.run.curves.picked.emit(last, int(path.places[0]))
+    model = window.current.model
+    assert model is not None
+    assert model.step is path.steps[-1 if record.plan.along is Along.ITERATIONS else 0]
+    window.commands["best"].trigger()
+    assert window.current.model is not None
+    assert window.current.model.step is record.folds[1].chosen.step
+
+
+def check_means(window: MainWindow, record: RunRecord) -> None:
+    """Over all folds the curves are means, as far as the shortest path goes."""
+    window.study.look_at(None)
+    ys = np.asarray(window.places.run.curves.validation_plot.family[0].ys)
+    paths = [record.paths[fold, 0].validation["MAP"] for fold in (1, 2)]
+    assert ys.size == min(path.size for path in paths)
+    np.testing.assert_allclose(ys, np.mean([path[: ys.size] for path in paths], axis=0))
+
+
+def test_the_slider_moves_the_judges_grid_where_paths_are_fast(window: MainWindow) -> None:
+    record = run_plan(window, {"method": "l1-path", "judge": "rankrls",
+                               "judge_parameters": {"regularization": (1.0, 4.0)}})  # fmt: skip
+    assert window.toolbar.slider._symbol.text() == "RankRLS λ"
+    values = window.toolbar.slider.values()
+    window.toolbar.slider._slider.setValue(values.index(2.0))
+    wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0,))
+    model = window.current.model
+    assert model is not None
+    assert model.key == LIVE
+    again = Plan("x", "l1-path", judge="rankrls").setting((2.0,))
+    assert model.path.unit.setting.judge["regularization"] == again.judge["regularization"] == 2.0
+    assert model.path.steps[-1].selected == record.paths[1, 0].steps[-1].selected
+    window.toolbar.slider._slider.setValue(values.index(4.0))
+    assert window.current.model is not None
+    assert window.current.model.key == 1
+    settle(window)
+
+
+def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(window: MainWindow) -> None:
+    run_plan(window, KINDS["judged"])
+    assert window.toolbar.slider.values() == (0.1, 1.0)
+    window.toolbar.slider._slider.setValue(0)
+    assert window.current.model is not None
+    assert (window.current.model.key, window.current.model.values) == (0, (0.1,))
+    settle(window)
+    run_plan(window, KINDS["rounds"])
+    assert not window.toolbar.slider.isEnabled()
+
+
+def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked_at(
+    window: MainWindow,
+) -> None:
+    record = run_plan(window, KINDS["judged"])
+    plot = window.places.run.curves.validation_plot
+    for fold in (1, 2):
+        window.study.look_at(fold)
+        baseline = record.folds[fold].baseline
+        assert plot.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
+    window.study.look_at(None)
+    assert plot.reference is None
+    settle(window)
