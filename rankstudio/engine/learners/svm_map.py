@@ -34,7 +34,7 @@ class SVMMAP(LinearRanker):
     ----------
     C : float, default 10.0
         Weight of the mean slack against the squared norm, greater than 0.
-    tol : float, default 1e-3
+    tol : float, default 1e-4
         Stops where the duality gap is at most this share of the objective, and of what it has fallen by
         since w = 0; greater than 0.
     max_iter : int, default 1000
@@ -70,7 +70,7 @@ class SVMMAP(LinearRanker):
     gap_: float
     n_iter_: int
 
-    def __init__(self, C: float = 10.0, tol: float = 1e-3, max_iter: int = 1000) -> None:
+    def __init__(self, C: float = 10.0, tol: float = 1e-4, max_iter: int = 1000) -> None:
         self.C = C
         self.tol = tol
         self.max_iter = max_iter

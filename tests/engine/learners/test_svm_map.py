@@ -231,7 +231,7 @@ def test_steps_fall_and_the_last_one_is_the_model(C: float) -> None:
     fitted = method.fit(X, y, qid=qid)
     assert (fitted.coef_ == steps[-1].coef).all()
     assert (fitted.objective_, fitted.gap_, fitted.n_iter_) == (criteria[-1], steps[-1].gap, len(steps))
-    assert fitted.gap_ <= 1e-3 * fitted.objective_
+    assert fitted.gap_ <= 1e-4 * fitted.objective_
     assert len(steps) <= method.n_steps(5)
 
 
@@ -281,7 +281,7 @@ def test_one_long_query_takes_seconds_at_most() -> None:
     began = time.perf_counter()
     fitted = SVMMAP(C=1000.0).fit(X, y)
     assert time.perf_counter() - began < 10.0
-    assert fitted.gap_ <= 1e-3 * fitted.objective_
+    assert fitted.gap_ <= 1e-4 * fitted.objective_
 
 
 @pytest.mark.parametrize("y", [np.zeros(4), np.full(4, 2.0), np.array([2.0, 1.0, 0.0, 0.5])])
@@ -332,9 +332,10 @@ MEASURES = ("MAP", "NDCG@10", "P@10")
 
 
 def published(path: Path) -> dict[str, float]:
-    """Read the averages over the folds of one of LETOR 3.0's tables."""
+    """Read the test averages over the folds from one of LETOR 3.0's tables."""
+    tested, _, _ = path.read_text().partition("Performance on validation")
     averages, header = {}, []
-    for row in csv.reader(path.read_text().splitlines()):
+    for row in csv.reader(tested.splitlines()):
         if row[0] == "Folds":
             header = row
         elif row[0] == "average":
