@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.learners.rankboost import RankBoost
     from rankstudio.engine.learners.rankrls import RankRLS
     from rankstudio.engine.learners.ranksvm import RankSVM
+    from rankstudio.engine.learners.svm_map import SVMMAP
     from rankstudio.engine.metrics import evaluate
     from rankstudio.engine.selection.elimination import RecursiveElimination
     from rankstudio.engine.selection.expected_divergence import ExpectedDivergence
@@ -51,6 +52,7 @@ _HOMES = {
     "RankSVM": "learners.ranksvm",
     "RankingDataset": "data.dataset",
     "RecursiveElimination": "selection.elimination",
+    "SVMMAP": "learners.svm_map",
     "SingleFeatureRanking": "selection.univariate",
     "evaluate": "metrics",
     "load_letor": "data.reader",
@@ -61,6 +63,7 @@ __all__ = [
     "FSBFS",
     "FSMSVM",
     "GAS",
+    "SVMMAP",
     "AdaRank",
     "CoordinateAscent",
     "ExpectedDivergence",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.jit import inlined, kernel, reordered
+from rankstudio.engine.jit import inlined, kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -251,12 +251,3 @@ def laplacian(
                 place += 1
             row = order[k]
             out[row] -= _below(tree, n, n - 1 - level[row])
-
-
-@reordered
-def dot(a: Floats, b: Floats) -> float:
-    """Compute a'b on this thread: BLAS would wake threads of its own for each of many short products."""
-    total = 0.0
-    for i in range(a.size):
-        total += a[i] * b[i]
-    return total

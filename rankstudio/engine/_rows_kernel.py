@@ -58,3 +58,12 @@ def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
                 mean[j] += X[i, j] - X[begin, j]
         for j in range(mean.size):
             mean[j] = X[begin, j] + mean[j] / (end - begin)
+
+
+@reordered
+def dot(a: Floats, b: Floats) -> float:
+    """Compute a'b on this thread: BLAS would wake threads of its own for each of many short products."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total

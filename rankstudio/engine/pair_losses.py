@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine import _pairs_kernel as kernels
+from rankstudio.engine._rows_kernel import dot
 from rankstudio.engine.pairs import Pairs, Violations
 
 Floats = NDArray[np.float64]
@@ -36,13 +36,13 @@ class Smooth:
 
     def slope(self, direction: Floats) -> float:
         """Return the derivative of the loss along a direction of the scores, shape (m,)."""
-        return kernels.dot(self.slopes, direction)
+        return dot(self.slopes, direction)
 
     def bending(self, direction: Floats) -> float:
         """Return the second derivative of the loss along a direction of the scores, shape (m,)."""
         out = np.empty_like(direction)
         self.outer.pairs.spread(lambda _, first, last: self.curvature_of(direction, first, last, out))
-        return kernels.dot(direction, out)
+        return dot(direction, out)
 
     @property
     def n_curved(self) -> int:

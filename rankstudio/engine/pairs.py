@@ -8,27 +8,23 @@ scores. No list of pairs is ever made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine import _pairs_kernel as kernels
 from rankstudio.engine._labels_kernel import rank_labels
-from rankstudio.engine.threads import share
+from rankstudio.engine._rows_kernel import dot
+from rankstudio.engine.linear import Queries, Tangent
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_WORTH_THREADS = 100_000  # documents, below which a sweep is over too soon: other threads may be kept waiting
-_BLOCK = 8_192  # documents that a thread takes at a time
 
-
-class Pairs:
+class Pairs(Queries):
     """All pairs of documents of one query with different labels, any number of distinct labels.
 
     Parameters
@@ -56,22 +52,14 @@ class Pairs:
     """
 
     def __init__(self, y: Floats, ptr: Ints, executor: Executor | None = None, workers: int = 1) -> None:
-        self.ptr = ptr
+        super().__init__(ptr, executor, workers)
         self.level = np.empty(y.size, dtype=np.int64)
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
         self.lower, self.higher = np.empty(y.size), np.empty(y.size)
         rank_labels(y, ptr, self.level, self.n_levels, self.lower, self.higher)
-        self._executor, self._workers = executor, workers
-        self.blocks = self._cut(y.size // _BLOCK + 1)
         self._order = np.arange(y.size, dtype=np.int64)
         long = np.flatnonzero(np.diff(ptr) > kernels.SORTED)
         self._long = list(zip(ptr[long].tolist(), ptr[long + 1].tolist(), strict=True))
-
-    def _cut(self, blocks: int) -> list[tuple[int, int, int]]:
-        """Return (number, first query, query after the last) of blocks with about as many documents each."""
-        wanted = np.linspace(0, self.ptr[-1], blocks + 1)
-        cuts = np.unique(np.searchsorted(self.ptr, wanted)).tolist()
-        return [(number, first, last) for number, (first, last) in enumerate(pairwise(cuts))]
 
     @cached_property
     def degrees(self) -> Floats:
@@ -129,13 +117,13 @@ class Pairs:
             )
 
         self.spread(work)
-        n_violated = int(violated.sum())
-        return Hinge(n_violated + kernels.dot(slopes, scores), slopes, n_violated)
+        n_violated = float(violated.sum())
+        return Hinge(n_violated + dot(slopes, scores), n_violated, slopes)
 
     @property
     def hinge_at_zero(self) -> Hinge:
         """The hinge where all scores are equal: every pair is violated by its whole margin. O(m)."""
-        return Hinge(float(self.n_pairs), self.higher - self.lower, self.n_pairs)
+        return Hinge(float(self.n_pairs), float(self.n_pairs), self.higher - self.lower)
 
     def _next_order(self, scores: Floats) -> Ints:
         """Return the order of the call before, to start from, with long queries sorted."""
@@ -144,32 +132,18 @@ class Pairs:
             order[begin:end] = begin + np.argsort(scores[begin:end])
         return order
 
-    def spread(self, work: Callable[[int, int, int], None], heavy: bool = False) -> None:
-        """Call ``work(number, first query, query after the last)`` for each block, on the threads there are.
-
-        The blocks do not depend on the threads, so sums over them do not either. ``heavy`` work is worth
-        threads even where there are not many documents.
-        """
-        worthwhile = heavy or self.level.size > _WORTH_THREADS
-        share(self._executor if worthwhile else None, self._workers, lambda block: work(*block), self.blocks)
-
 
 @dataclass(frozen=True, eq=False)
-class Hinge:
+class Hinge(Tangent):
     """The hinge at some scores, sum of max(0, 1 - s_i + s_j) over the pairs.
 
-    Attributes
-    ----------
-    loss : float
-    slopes : ndarray of shape (m,)
-        A subgradient in the scores, c - d of eq. (4.13) of the thesis.
-    n_violated : int
-        How many pairs have s_i - s_j < 1.
+    Its slopes are c - d of eq. (4.13) of the thesis, its offset the number of violated pairs.
     """
 
-    loss: float
-    slopes: Floats
-    n_violated: int
+    @property
+    def n_violated(self) -> int:
+        """How many pairs have s_i - s_j < 1."""
+        return int(self.offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,14 +184,14 @@ class Violations:
         Eq. (4.12) and (4.13): the subgradient is c - d.
         """
         subgradient = self.counts[1] - self.counts[0]
-        return self.margin * float(self.counts[0].sum()) + kernels.dot(subgradient, self.scores), subgradient
+        return self.margin * float(self.counts[0].sum()) + dot(subgradient, self.scores), subgradient
 
     def squared_hinge(self) -> tuple[float, Floats]:
         """Return sum of (margin - s_i + s_j)² over the violated pairs, and the gradient in s, shape (m,)."""
         # With u_ij = margin - s_i + s_j, both are linear in the sums of u over each document's pairs.
         above = self.counts[0] * (self.margin - self.scores) + self.sums[0]
         below = self.counts[1] * (self.margin + self.scores) - self.sums[1]
-        loss = self.margin * float(above.sum()) + kernels.dot(below - above, self.scores)
+        loss = self.margin * float(above.sum()) + dot(below - above, self.scores)
         return max(loss, 0.0), 2.0 * (below - above)
 
     def laplacian(self, values: Floats) -> Floats:
