@@ -280,6 +280,32 @@ LAMBDAMART = Method(
     ),
 )
 
+SVM_MAP = Method(
+    key="svm-map",
+    label="SVM-MAP",
+    family="ranker",
+    citation="Yue et al. 2007",
+    title="A support vector method for optimizing average precision",
+    summary=(
+        "Wants the perfect ranking of every query to score more than any other one, the more the lower that "
+        "one's average precision. Labels from 1 up are relevant."
+    ),
+    formula="minimise over w:  ½ w'w + C/Q Σ_q max_y (1 − AP(y) + w'Ψ(x_q, y) − w'Ψ(x_q, y_q))",
+    criterion="objective",
+    along=Along.ITERATIONS,
+    estimator="rankstudio.engine.learners.svm_map:SVMMAP",
+    parameters=(
+        replace(
+            C,
+            default=(0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0),
+            help="Weight of the queries' mean slack against the squared norm. Every value is tried.",
+            source="Yue et al. 2007, Optimization Problem 1",
+        ),
+        replace(TOL, default=1e-4),
+        max_iter(1000, 1_000_000, "Cutting planes at most."),
+    ),
+)
+
 RANKERS: tuple[Method, ...] = (
     RANKRLS,
     RANKSVM,
@@ -287,5 +313,6 @@ RANKERS: tuple[Method, ...] = (
     COORDINATE_ASCENT,
     ADARANK,
     RANKBOOST,
+    SVM_MAP,
     LAMBDAMART,
 )
