@@ -95,6 +95,8 @@ POSITIVE = Parameter("tol", "tolerance", Kind.NUMBER, 1e-6, "A number.", low=0.0
 MAYBE = Parameter("depth", "depth", Kind.NUMBER, None, "A number.", low=1.0, none_label="no limit")
 SWITCH = Parameter("project", "make convex", Kind.SWITCH, False, "Yes or no.", option="--project")
 MEASURE = Parameter("measure", "measure", Kind.MEASURE, "NDCG@10", "A measure.", option="--measure")
+COSTS = Parameter("costs", "costs", Kind.COSTS, (), "Costs.", option="--costs")
+_COSTS = "costs: expected costs greater than 0 by feature id, such as 25: 3, 39: 0.5"
 
 
 @pytest.mark.parametrize(
@@ -113,6 +115,10 @@ MEASURE = Parameter("measure", "measure", Kind.MEASURE, "NDCG@10", "A measure.",
         (MEASURE, "ndcg@5", "NDCG@5", "NDCG@5"),
         (MEASURE, "map", "MAP", "MAP"),
         (MEASURE, "P@3", "P@3", "P@3"),
+        (COSTS, "", (), ""),
+        (COSTS, "39: 0.5, 25:3", ((25, 3.0), (39, 0.5)), "25: 3, 39: 0.5"),
+        (COSTS, [[25, 3]], ((25, 3.0),), "25: 3"),
+        (COSTS, {"7": 2.5}, ((7, 2.5),), "7: 2.5"),
     ],
 )
 def test_numbers_switches_and_measures_come_out_canonical_and_go_back(
@@ -142,6 +148,13 @@ def test_numbers_switches_and_measures_come_out_canonical_and_go_back(
         (SWITCH, "perhaps", "make convex: expected yes or no, got 'perhaps'."),
         (SWITCH, 2, "make convex: expected yes or no, got 2."),
         (SWITCH, None, "make convex: expected yes or no, got None."),
+        (COSTS, "25", f"{_COSTS}, got '25'."),
+        (COSTS, "25: dear", f"{_COSTS}, got '25: dear'."),
+        (COSTS, 3, f"{_COSTS}, got 3."),
+        (COSTS, "25: 0", f"{_COSTS}, each once and from id 1 up, got '25: 0'."),
+        (COSTS, "0: 1", f"{_COSTS}, each once and from id 1 up, got '0: 1'."),
+        (COSTS, "1: 1, 1: 2", f"{_COSTS}, each once and from id 1 up, got '1: 1, 1: 2'."),
+        (COSTS, "1: inf", f"{_COSTS}, each once and from id 1 up, got '1: inf'."),
     ],
 )
 def test_other_numbers_and_switches_are_refused_with_the_whole_sentence(
