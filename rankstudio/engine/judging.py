@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -24,20 +24,23 @@ class Narrowed(Step):
     Attributes
     ----------
     inner : Step
-        The model as it was learned, from the columns ``selected`` alone.
+        The model as it was learned, from some columns alone.
+    columns : tuple of int
+        Those, ascending; ``selected`` has them in the order of selection.
     """
 
     linear: ClassVar[bool] = False
 
     inner: Step
+    columns: Columns
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
-        return self.inner.scores(np.ascontiguousarray(columns[list(self.selected)]))
+        return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
-        return self.inner.beyond_weights([ids[column] for column in self.selected])
+        return self.inner.beyond_weights([ids[column] for column in self.columns])
 
 
 def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
@@ -83,22 +86,35 @@ def judged(ranker: LinearRanker, data: Grouped, sets: Sequence[Columns]) -> Iter
                 yield replace(known, number=number) if known else _widened(None, number, (), data.X.shape[1])
             return
     for number, columns in enumerate(sets, start=1):
-        last: Step | None = None
-        for step in ranker.work(data.narrowed(columns)) if columns else ():
-            if isinstance(step, Step):
-                last = step
-            yield Working(
-                f"ranking with {len(columns)} of up to {len(sets[-1])} features", number / len(sets)
-            )
-        yield _widened(last, number, columns, data.X.shape[1])
+        ascending = tuple(sorted(columns))
+        model = yield from _learned(ranker, data, ascending, (number - 1) / len(sets))
+        yield _widened(model, number, columns, data.X.shape[1])
+
+
+def _learned(
+    ranker: LinearRanker, data: Grouped, columns: Columns, share: float
+) -> Generator[Working, None, Step | None]:
+    """Learn a model of some columns, once for whoever selects them; None without a column."""
+    key = "judged", type(ranker), repr(ranker.get_params()), columns
+    if key in data.remembered:
+        return data.remembered[key]  # type: ignore[no-any-return]
+    last: Step | None = None
+    for step in ranker.work(data.narrowed(columns)) if columns else ():
+        if isinstance(step, Step):
+            last = step
+        yield Working(f"ranking with {len(columns)} feature{'' if len(columns) == 1 else 's'}", share)
+    if last is not None and last.linear:  # others hold on to more than a few numbers
+        data.remembered[key] = last
+    return last
 
 
 def _widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
-    """Return a model of some columns as one of all n."""
+    """Return a model of some columns, learned in ascending order, as one of all n."""
     coef = np.zeros(n)
     if last is None:
         return Step(number, (), coef, float("nan"), np.empty(0))
-    coef[list(columns)] = last.coef
+    ascending = tuple(sorted(columns))
+    coef[list(ascending)] = last.coef
     if last.linear:
         return Step(number, columns, coef, last.criterion, np.empty(0))
-    return Narrowed(number, columns, coef, last.criterion, np.empty(0), last)
+    return Narrowed(number, columns, coef, last.criterion, np.empty(0), inner=last, columns=ascending)
