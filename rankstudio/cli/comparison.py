@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.running import Going, carry_on
-from rankstudio.cli.tables import as_text
+from rankstudio.cli.tables import as_markdown, as_text
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import Comparison, Entry, comparison_table, entry
 from rankstudio.engine.experiment.plan import CRITERION, Plan
@@ -24,7 +24,7 @@ def compare(comparison: Comparison, data: Sequence[str], out: Path | None, as_js
     from rankstudio.engine.experiment.reports import write_results
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.tables import save_csv
-    from rankstudio.engine.files import make_folder
+    from rankstudio.engine.files import make_folder, write_text
 
     if out is not None:
         make_folder(out)
@@ -48,6 +48,7 @@ def compare(comparison: Comparison, data: Sequence[str], out: Path | None, as_js
                 if out is not None:
                     write_results(result, out / _folder(dataset.name, plan))
                     save_csv(out / "comparison.csv", *comparison_table(entries))
+                    write_text(out / "comparison.md", page(comparison, entries))
             if interrupted:
                 break
         if interrupted:
@@ -82,30 +83,39 @@ def _print(comparison: Comparison, entries: Sequence[Entry], as_json: bool) -> N
         print(json.dumps(shown, indent=2, ensure_ascii=False))
         return
     print(comparison.title)
-    for name in dict.fromkeys(e.result.data_name for e in entries):
-        print()
-        print(table([e for e in entries if e.result.data_name == name]))
+    for title, header, rows in tables(entries):
+        print(f"\n{title}\n{as_text(header, rows, left=(0, 1, len(header) - 1))}")
 
 
-def table(entries: Sequence[Entry]) -> str:
-    """Return the runs on one dataset as a table: averages, what was printed, and the difference.
+def page(comparison: Comparison, entries: Sequence[Entry]) -> str:
+    """Return the tables as Markdown."""
+    parts = [
+        f"## {title}\n\n{as_markdown(header, rows, left=(0, 1, len(header) - 1))}\n"
+        for title, header, rows in tables(entries)
+    ]
+    return "\n".join([f"# {comparison.title}\n", *parts])
+
+
+def tables(entries: Sequence[Entry]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Yield title, header and rows of the table of each dataset: averages, what was printed, the difference.
 
     The best average of each measure bears a star.
     """
-    first = entries[0].result
-    names = first.plan.measures
-    compared = [name for name in names if any(e.printed.get(name) for e in entries)]
-    best = {name: max(e.result.average[name] for e in entries) for name in names}
-    header = ["method", "ranked by", "k", *names]
-    for name in compared:
-        header += [f"printed {name}", "difference"]
-    header.append("source")
-    rows = [row for e in entries for row in _rows(e, names, compared, best)]
-    single = [f"{first.baseline[name]:.4f} " for name in names]
-    rows.append(["best single feature", "", "1", *single, *[""] * (2 * len(compared) + 1)])
-    rules = convention(first.plan.convention).label
-    title = f"{first.data_name}: test averages of {len(first.folds)} folds, {rules} convention"
-    return f"{title}\n{as_text(header, rows, left=(0, 1, len(header) - 1))}"
+    for data in dict.fromkeys(e.result.data_name for e in entries):
+        own = [e for e in entries if e.result.data_name == data]
+        first = own[0].result
+        names = first.plan.measures
+        compared = [name for name in names if any(e.printed.get(name) for e in own)]
+        best = {name: max(e.result.average[name] for e in own) for name in names}
+        header = ["method", "ranked by", "k", *names]
+        for name in compared:
+            header += [f"printed {name}", "difference"]
+        header.append("source")
+        rows = [row for e in own for row in _rows(e, names, compared, best)]
+        single = [f"{first.baseline[name]:.4f} " for name in names]
+        rows.append(["best single feature", "", "1", *single, *[""] * (2 * len(compared) + 1)])
+        rules = convention(first.plan.convention).label
+        yield f"{data}: test averages of {len(first.folds)} folds, {rules} convention", header, rows
 
 
 def _rows(e: Entry, names: Sequence[str], compared: Sequence[str], best: dict[str, float]) -> list[list[str]]:

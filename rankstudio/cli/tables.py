@@ -1,4 +1,4 @@
-"""Tables for a terminal: columns as wide as they need, numbers to the right."""
+"""Tables as text: for a terminal, and in Markdown."""
 
 from __future__ import annotations
 
@@ -26,3 +26,9 @@ def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
     ]
     lines.insert(1, "─" * max(len(line) for line in lines))
     return "\n".join(line.rstrip() for line in lines)
+
+
+def as_markdown(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Return rows of text as a table in Markdown; parameters as for :func:`as_text`."""
+    ruler = ["---" if c in left else "---:" for c in range(len(header))]
+    return "\n".join("| " + " | ".join(cell.strip() for cell in row) + " |" for row in [header, ruler, *rows])

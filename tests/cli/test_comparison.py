@@ -63,6 +63,9 @@ def test_one_table_for_each_dataset_and_files_of_every_run(folders, file, tmp_pa
     with (out / "comparison.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == 2 * 3 * 2
+    markdown = (out / "comparison.md").read_text()
+    assert markdown.startswith("# A few\n\n## First: test averages of 2 folds")
+    assert len({line.count("|") for line in markdown.splitlines() if line.startswith("|")}) == 1
     folder = out / "First-single-feature-rankrls"
     values = json.loads((folder / "results.json").read_text())
     assert float(rows[0]["average"]) == values["average"]["MAP"]
