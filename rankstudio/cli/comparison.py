@@ -78,8 +78,8 @@ def _folder(data: str, plan: Plan) -> str:
 
 def _print(comparison: Comparison, entries: Sequence[Entry], as_json: bool) -> None:
     if as_json:
-        header, rows = comparison_table(entries)
-        shown = [dict(zip(header, row, strict=True)) for row in rows]
+        names, values = comparison_table(entries)
+        shown = [dict(zip(names, row, strict=True)) for row in values]
         print(json.dumps(shown, indent=2, ensure_ascii=False))
         return
     print(comparison.title)
