@@ -1,0 +1,335 @@
+"""Compiled inner loops of leave-query-out errors for one candidate at a time, with nothing kept of it.
+
+For a held-out query q let A be the selected features, T_q the statistics of the other queries and
+L_q L_q' = T_q[A, A] + λI. The columns of U = X^_q[:, A] L_q^-T are the held-out features in coordinates in
+which the others' Gram matrix is the identity, and e_q is the residual of q's labels. Kept per query:
+
+    inverse[a, c] = L_q^-1             inner[a, c] = u_a'u_c, both for c <= a
+    along[a] = (L_q^-1 T_q[A, y])_a    seen[a] = u_a'y^_q    left[a] = u_a'e_q    error[t] = e_q'e_q for t
+
+features. All but ``left`` grow by a row with every feature, and to forget the last ones is to look at fewer
+rows. For a candidate j, p = L_q^-1 T_q[A, j] gives the pivot s = T_q[j, j] + λ - p'p, the weight
+β = (T_q[j, y] - p'along) / s and the residualised held-out feature v = X^_q[:, j] - U p, and the error
+changes by β² v'v - 2 β e_q'v. Taking the a-th feature out again changes it by η² x'x + 2 η e_q'x, with
+x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of (T_q[A, A] + λI)^-1.
+
+The products of j with others are in the order: j itself, the labels, the selected features; ``own`` inside
+the held-out query, ``total`` over all queries. As in ``_kernels``, the queries of a block stand side by side
+on the last axis, and the last block is filled up with queries of no documents.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.jit import fused, fused_inlined
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Indices = NDArray[np.int32] | NDArray[np.int64]
+State = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
+Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
+
+BLOCK = 32
+"""Queries in a block."""
+
+
+@fused_inlined
+def _add_products(rows: Floats, others: Floats, count: int, out: Floats) -> None:
+    """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,), in pairs."""
+    odd = count % 2
+    for c in range(odd):
+        for i in range(BLOCK):
+            out[i] += rows[c, i] * others[c, i]
+    for c in range(odd, count, 2):
+        for i in range(BLOCK):
+            out[i] += rows[c, i] * others[c, i] + rows[c + 1, i] * others[c + 1, i]
+
+
+@fused_inlined
+def _project(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
+    """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK)."""
+    for a in range(t):
+        out[a] = 0.0
+        _add_products(matrix[a], vectors, a + 1, out[a])
+
+
+@fused_inlined
+def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
+    """Write a symmetric matrix, given by its lower triangle (t, t, BLOCK), times vectors (t, BLOCK)."""
+    out[:t] = 0.0
+    for a in range(t):
+        for c in range(t):
+            low, high = min(a, c), max(a, c)
+            for i in range(BLOCK):
+                out[a, i] += matrix[high, low, i] * vectors[c, i]
+
+
+@fused_inlined
+def _of_others(own: Floats, total: Floats, t: int, out: Floats) -> None:
+    """Write a feature's products with the t selected ones over all other queries, T_q[A, j]."""
+    for c in range(t):
+        for i in range(BLOCK):
+            out[c, i] = total[c + 2] - own[c + 2, i]
+
+
+@fused
+def append(t: int, own: Floats, total: Floats, regularization: float, state: State) -> None:
+    """Take a feature in as the t-th (from 0); ``own`` is (blocks, t + 2, BLOCK)."""
+    p, f, spare = np.empty((t, BLOCK)), np.empty((t, BLOCK)), np.empty((t, BLOCK))
+    inverse_root = np.empty(BLOCK)
+    for k in range(own.shape[0]):
+        _of_others(own[k], total, t, spare)
+        _project(state[0][k], t, spare, p)
+        _project(state[0][k], t, own[k, 2:], f)
+        _append_to_factor(k, t, own[k], total, regularization, state, p, inverse_root)
+        _append_held_out(k, t, own[k], state, p, f, inverse_root, spare)
+
+
+@fused_inlined
+def _append_to_factor(
+    k: int,
+    t: int,
+    own: Floats,
+    total: Floats,
+    regularization: float,
+    state: State,
+    p: Floats,
+    inverse_root: Floats,
+) -> None:
+    """Write the new row of ``inverse`` and ``along``, and one over the root of the pivot."""
+    inverse, _, along, _, _, _ = state
+    for i in range(BLOCK):
+        inverse_root[i] = total[0] - own[0, i] + regularization
+        along[k, t, i] = total[1] - own[1, i]
+    for a in range(t):
+        for i in range(BLOCK):
+            inverse_root[i] -= p[a, i] * p[a, i]
+            along[k, t, i] -= p[a, i] * along[k, a, i]
+    for i in range(BLOCK):
+        # A pivot of a positive semidefinite matrix plus λI is at least λ, up to rounding.
+        inverse_root[i] = 1.0 / np.sqrt(max(inverse_root[i], regularization))
+        along[k, t, i] *= inverse_root[i]
+        inverse[k, t, t, i] = inverse_root[i]
+    for a in range(t):
+        for i in range(BLOCK):
+            inverse[k, t, a, i] = 0.0
+        for c in range(a, t):
+            for i in range(BLOCK):
+                inverse[k, t, a, i] -= p[c, i] * inverse[k, c, a, i]
+        for i in range(BLOCK):
+            inverse[k, t, a, i] *= inverse_root[i]
+
+
+@fused_inlined
+def _append_held_out(
+    k: int, t: int, own: Floats, state: State, p: Floats, f: Floats, inverse_root: Floats, spare: Floats
+) -> None:
+    """Write the new row of ``inner`` and ``seen``, and bring ``left`` and ``error`` up to date."""
+    _, inner, along, seen, left, error = state
+    # With v = x - U p: u_a'v = f_a - (U'U p)_a, and v'v = x'x - 2 p'f + p'U'U p.
+    _times_symmetric(inner[k], t, p, spare)
+    for i in range(BLOCK):
+        inner[k, t, t, i] = own[0, i]
+        seen[k, t, i] = own[1, i]
+    for a in range(t):
+        for i in range(BLOCK):
+            inner[k, t, a, i] = (f[a, i] - spare[a, i]) * inverse_root[i]
+            inner[k, t, t, i] += p[a, i] * (spare[a, i] - 2.0 * f[a, i])
+            seen[k, t, i] -= p[a, i] * seen[k, a, i]
+    for i in range(BLOCK):
+        inner[k, t, t, i] *= inverse_root[i] * inverse_root[i]
+        seen[k, t, i] *= inverse_root[i]
+        left[k, t, i] = seen[k, t, i]
+    for a in range(t):
+        for i in range(BLOCK):
+            left[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
+            left[k, a, i] -= along[k, t, i] * inner[k, t, a, i]
+    for i in range(BLOCK):
+        weight, length = along[k, t, i], inner[k, t, t, i]
+        error[k, t + 1, i] = error[k, t, i] + weight * (weight * length - 2.0 * left[k, t, i])
+        left[k, t, i] -= weight * length
+
+
+@fused_inlined
+def _change(
+    k: int, t: int, own: Floats, here: bool, total: Floats, regularization: float, state: State, work: Floats
+) -> float:
+    """Sum over a block how the error changes with a candidate; ``here``: it is not all 0 in these queries."""
+    inverse, inner, along, _, left, _ = state
+    others, p, rest = work[:t], work[t : 2 * t], work[2 * t :]
+    # rest: pivot, right-hand side, e'v, v'v, and half of a row of (u_a'u_c) times p.
+    _of_others(own, total, t, others)
+    for i in range(BLOCK):
+        rest[0, i] = total[0] - own[0, i] + regularization
+        rest[1, i] = total[1] - own[1, i]
+        rest[2, i] = own[1, i]
+        rest[3, i] = own[0, i]
+    _project(inverse[k], t, others, p)
+    for a in range(t):
+        for i in range(BLOCK):
+            rest[4, i] = 0.5 * inner[k, a, a, i] * p[a, i]
+        _add_products(inner[k, a], p, a, rest[4])
+        for i in range(BLOCK):
+            rest[0, i] -= p[a, i] * p[a, i]
+            rest[1, i] -= p[a, i] * along[k, a, i]
+            rest[2, i] -= p[a, i] * left[k, a, i]
+            rest[3, i] += 2.0 * p[a, i] * rest[4, i]
+    if here:
+        _project(inverse[k], t, own[2:], others)
+        for a in range(t):
+            for i in range(BLOCK):
+                rest[2, i] -= others[a, i] * along[k, a, i]
+                rest[3, i] -= 2.0 * others[a, i] * p[a, i]
+    change: float = 0.0
+    for i in range(BLOCK):
+        weight = rest[1, i] / max(rest[0, i], regularization)
+        change += weight * (weight * rest[3, i] - 2.0 * rest[2, i])
+    return change
+
+
+@fused
+def forget(t: int, state: State) -> None:
+    """Go back to the first t features."""
+    _, inner, along, seen, left, _ = state
+    seen_by_model = np.empty((t, BLOCK))
+    for k in range(inner.shape[0]):
+        _times_symmetric(inner[k], t, along[k], seen_by_model)
+        for a in range(t):
+            for i in range(BLOCK):
+                left[k, a, i] = seen[k, a, i] - seen_by_model[a, i]
+
+
+@fused
+def removals(t: int, state: State, partial: Floats) -> None:
+    """Sum over each block how the error changes without each of the t features: ``partial`` (blocks, t)."""
+    inverse, inner, along, _, left, _ = state
+    work = np.empty((5, BLOCK))  # of the feature: diagonal entry, weight, e'x, x'x, and a row of inner
+    for k in range(partial.shape[0]):
+        for b in range(t):
+            for i in range(BLOCK):
+                work[0, i] = work[1, i] = work[2, i] = work[3, i] = 0.0
+            for a in range(b, t):
+                for i in range(BLOCK):
+                    work[4, i] = 0.5 * inner[k, a, a, i] * inverse[k, a, b, i]
+                for c in range(b, a):
+                    for i in range(BLOCK):
+                        work[4, i] += inner[k, a, c, i] * inverse[k, c, b, i]
+                for i in range(BLOCK):
+                    entry = inverse[k, a, b, i]
+                    work[0, i] += entry * entry
+                    work[1, i] += entry * along[k, a, i]
+                    work[2, i] += entry * left[k, a, i]
+                    work[3, i] += 2.0 * entry * work[4, i]
+            change = 0.0
+            for i in range(BLOCK):
+                step = work[1, i] / work[0, i]
+                change += step * (step * work[3, i] + 2.0 * work[2, i])
+            partial[k, b] = change
+
+
+@fused
+def changes_by_statistics(
+    t: int,
+    index: Ints,
+    chosen: Ints,
+    gram: Floats,
+    totals: Floats,
+    regularization: float,
+    state: State,
+    out: Floats,
+) -> None:
+    """Write how the criterion changes with each chosen candidate, from the Gram matrices of the queries.
+
+    ``index`` has the column of the labels, then those of the t selected features; ``totals`` (c, t + 2).
+    """
+    work = np.empty((2 * t + 5, BLOCK))
+    own = np.empty((t + 2, BLOCK))
+    for c in range(chosen.shape[0]):
+        out[c] = 0.0
+    for k in range(gram.shape[0]):
+        for c in range(chosen.shape[0]):
+            j = chosen[c]
+            for i in range(BLOCK):
+                own[0, i] = gram[k, j, j, i]
+            for a in range(t + 1):
+                for i in range(BLOCK):
+                    own[a + 1, i] = gram[k, index[a], j, i]
+            out[c] += _change(k, t, own, True, totals[c], regularization, state, work)
+
+
+@fused_inlined
+def _gather(columns: Columns, t: int, place: int, stop: int, k: int, own: Floats, sums: Floats) -> int:
+    """Write a column's products in the queries of a block, from its entry at a place on.
+
+    Returns the place after them; nothing is written where the column has no entry in the block.
+    """
+    values, rows, _, _, basis, query, ptr = columns
+    end = ptr[min((k + 1) * BLOCK, ptr.shape[0] - 1)]
+    if place < stop and rows[place] < end:
+        own[: t + 2] = 0.0
+    while place < stop and rows[place] < end:
+        q = query[rows[place]]
+        first, mean = place, 0.0
+        sums[:] = 0.0
+        while place < stop and rows[place] < ptr[q + 1]:
+            mean += values[place]
+            for a in range(t + 1):
+                sums[a] += basis[rows[place], a] * values[place]
+            place += 1
+        size = ptr[q + 1] - ptr[q]
+        mean /= size
+        square = (size - (place - first)) * mean * mean
+        for entry in range(first, place):
+            square += (values[entry] - mean) ** 2
+        own[0, q - k * BLOCK] = square
+        for a in range(t + 1):
+            own[a + 1, q - k * BLOCK] = sums[a]
+    return place
+
+
+@fused
+def products_of_column(columns: Columns, t: int, j: int, own: Floats, total: Floats) -> None:
+    """Write a feature's products in each query, ``own`` (blocks, t + 2, BLOCK), and over all (t + 2,)."""
+    starts = columns[2]
+    sums = np.empty(t + 1)
+    _sum_column(columns, t, j, total)
+    place = starts[j]
+    for k in range(own.shape[0]):
+        own[k] = 0.0
+        place = _gather(columns, t, place, starts[j + 1], k, own[k], sums)
+
+
+@fused_inlined
+def _sum_column(columns: Columns, t: int, j: int, total: Floats) -> None:
+    """Write the products of a column over all queries."""
+    values, rows, starts, squares, basis, _, _ = columns
+    total[:] = 0.0
+    for place in range(starts[j], starts[j + 1]):
+        for a in range(t + 1):
+            total[a + 1] += basis[rows[place], a] * values[place]
+    total[0] = squares[j]
+
+
+@fused
+def changes_by_columns(
+    t: int, chosen: Ints, columns: Columns, regularization: float, state: State, out: Floats
+) -> None:
+    """Write how the criterion changes with each chosen candidate, from the entries of the columns."""
+    starts = columns[2]
+    blocks, n = state[0].shape[0], chosen.shape[0]
+    work = np.empty((2 * t + 5, BLOCK))
+    own, nothing = np.empty((t + 2, BLOCK)), np.zeros((t + 2, BLOCK))
+    sums = np.empty(t + 1)
+    totals, places = np.empty((n, t + 2)), np.empty(n, dtype=np.int64)
+    for c in range(n):
+        _sum_column(columns, t, chosen[c], totals[c])
+        places[c] = starts[chosen[c]]
+        out[c] = 0.0
+    for k in range(blocks):
+        for c in range(n):
+            place = _gather(columns, t, places[c], starts[chosen[c] + 1], k, own, sums)
+            here = place > places[c]
+            places[c] = place
+            out[c] += _change(k, t, own if here else nothing, here, totals[c], regularization, state, work)

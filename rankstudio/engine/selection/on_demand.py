@@ -1,0 +1,132 @@
+"""Leave-query-out errors of the features one asks for: nothing is kept of a feature that is not selected."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve
+
+from rankstudio.engine.selection import _on_demand_kernels as kernels
+from rankstudio.engine.selection.nested import factorise
+from rankstudio.engine.selection.products import Products
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_CHUNK = 1024  # candidates that are compared in one go, so that what is kept meanwhile is little
+
+
+class OnDemandSearch:
+    """Leave-query-out criterion with a feature added to a selection, or with one taken out of it.
+
+    Parameters
+    ----------
+    products : Products
+        Of the training data.
+    regularization : float
+        λ > 0.
+    executor : Executor, optional
+        Threads to spread the candidates over; the numbers do not depend on it.
+    workers : int
+        How many they are.
+
+    Notes
+    -----
+    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², with w_q the RankRLS weights learned from
+    all queries but q (Pahikkala et al. 2010, eq. (7)). With t features selected and Q queries, a candidate
+    costs O(Qt²) besides its products, which cost O(Qt) from Gram matrices and O(t) an entry from a column.
+    To select a feature costs O(Qt²), to know the criterion without each of the t O(Qt³). O(Qk²) memory.
+    """
+
+    def __init__(
+        self,
+        products: Products,
+        regularization: float,
+        executor: Executor | None = None,
+        workers: int = 1,
+    ) -> None:
+        self.selected: tuple[int, ...] = ()
+        self.informative = products.informative
+        self._products = products
+        self._regularization = regularization
+        self._executor = executor
+        self._workers = workers
+        blocks, width = -(-products.n_queries // kernels.BLOCK), kernels.BLOCK
+        empty = np.pad(products.labels, (0, blocks * width - products.n_queries)).reshape(blocks, 1, width)
+        # Room for the features selected, of which there are none yet; it grows with them.
+        flat, square = (blocks, 0, width), (blocks, 0, 0, width)
+        self._state: kernels.State = (
+            np.empty(square),
+            np.empty(square),
+            np.empty(flat),
+            np.empty(flat),
+            np.empty(flat),
+            empty,
+        )
+        self._left, self._right = np.empty((0, 0)), np.empty(0)
+
+    def costs(self, candidates: Ints) -> Floats:
+        """Return what the criterion would be with each candidate added, shape (c,)."""
+        parts = np.array_split(candidates, max(self._workers, -(-candidates.size // _CHUNK)))
+        changes = (
+            map(self._changes, parts) if self._executor is None else self._executor.map(self._changes, parts)
+        )
+        costs: Floats = self.criterion() + np.concatenate(list(changes))
+        return costs
+
+    def _changes(self, candidates: Ints) -> Floats:
+        return self._products.changes(candidates, len(self.selected), self._regularization, self._state)
+
+    def removals(self) -> Floats:
+        """Return what the criterion would be without each of the t selected features, shape (t,)."""
+        partial = np.empty((self._state[-1].shape[0], len(self.selected)))
+        kernels.removals(len(self.selected), self._state, partial)
+        costs: Floats = self.criterion() + partial.sum(axis=0)
+        return costs
+
+    def criterion(self) -> float:
+        """Return the criterion of the present selection."""
+        return float(self._state[-1][:, len(self.selected)].sum())
+
+    def select(self, feature: int) -> None:
+        """Add a feature to the selection."""
+        t = len(self.selected)
+        if t == self._right.size:
+            self._make_room(max(8, 2 * t))
+        own, total = self._products.keep(feature, t)
+        kernels.append(t, own, total, self._regularization, self._state)
+        self._left[t, :t] = self._left[:t, t] = total[2:]
+        self._left[t, t] = total[0] + self._regularization
+        self._right[t] = total[1]
+        self.selected = (*self.selected, feature)
+
+    def _make_room(self, capacity: int) -> None:
+        """Let the arrays hold so many features."""
+        more = capacity - self._right.size
+        inverse, inner, *others = self._state
+        square, flat = ((0, 0), (0, more), (0, more), (0, 0)), ((0, 0), (0, more), (0, 0))
+        along, seen, left, error = (np.pad(array, flat) for array in others)
+        self._state = np.pad(inverse, square), np.pad(inner, square), along, seen, left, error
+        self._left = np.pad(self._left, (0, more))
+        self._right = np.pad(self._right, (0, more))
+
+    def move_to(self, selected: tuple[int, ...]) -> None:
+        """Make another selection the present one; the features after those in common are selected anew."""
+        same = 0
+        while same < min(len(selected), len(self.selected)) and selected[same] == self.selected[same]:
+            same += 1
+        if same < len(self.selected):
+            self.selected = selected[:same]
+            kernels.forget(same, self._state)
+        for feature in selected[same:]:
+            self.select(feature)
+
+    def weights(self) -> Floats:
+        """Return RankRLS's weights with the present selection, learned from all queries, shape (n,)."""
+        t = len(self.selected)
+        coef = np.zeros(self.informative.size)
+        factor = factorise(self._left[:t, :t], self._regularization)
+        coef[list(self.selected)] = cho_solve((factor, True), self._right[:t], check_finite=False)
+        return coef
