@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.jit import fused
-from rankstudio.engine.selection._on_demand_kernels import BLOCK, Columns, State
+from rankstudio.engine.selection._column_kernels import Columns
+from rankstudio.engine.selection._on_demand_kernels import BLOCK, State
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -27,9 +27,7 @@ from rankstudio.engine.jit import fused, fused_inlined
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Indices = NDArray[np.int32] | NDArray[np.int64]
 State = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
-Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
 
 BLOCK = 32
 """Queries in a block."""
@@ -154,9 +152,9 @@ def _append_held_out(
 
 @fused_inlined
 def _change(
-    k: int, t: int, own: Floats, here: bool, total: Floats, regularization: float, state: State, work: Floats
+    k: int, t: int, own: Floats, total: Floats, regularization: float, state: State, work: Floats
 ) -> float:
-    """Sum over a block how the error changes with a candidate; ``here``: it is not all 0 in these queries."""
+    """Sum over a block how the error changes with a candidate."""
     inverse, inner, along, _, left, _ = state
     others, p, rest = work[:t], work[t : 2 * t], work[2 * t :]
     # rest: pivot, right-hand side, e'v, v'v, and half of a row of (u_a'u_c) times p.
@@ -176,12 +174,11 @@ def _change(
             rest[1, i] -= p[a, i] * along[k, a, i]
             rest[2, i] -= p[a, i] * left[k, a, i]
             rest[3, i] += 2.0 * p[a, i] * rest[4, i]
-    if here:
-        _project(inverse[k], t, own[2:], others)
-        for a in range(t):
-            for i in range(BLOCK):
-                rest[2, i] -= others[a, i] * along[k, a, i]
-                rest[3, i] -= 2.0 * others[a, i] * p[a, i]
+    _project(inverse[k], t, own[2:], others)
+    for a in range(t):
+        for i in range(BLOCK):
+            rest[2, i] -= others[a, i] * along[k, a, i]
+            rest[3, i] -= 2.0 * others[a, i] * p[a, i]
     change: float = 0.0
     for i in range(BLOCK):
         weight = rest[1, i] / max(rest[0, i], regularization)
@@ -231,7 +228,6 @@ def removals(t: int, state: State, partial: Floats) -> None:
 
 @fused
 def changes_by_statistics(
-    t: int,
     index: Ints,
     chosen: Ints,
     gram: Floats,
@@ -244,6 +240,7 @@ def changes_by_statistics(
 
     ``index`` has the column of the labels, then those of the t selected features; ``totals`` (c, t + 2).
     """
+    t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))
     own = np.empty((t + 2, BLOCK))
     for c in range(chosen.shape[0]):
@@ -256,80 +253,4 @@ def changes_by_statistics(
             for a in range(t + 1):
                 for i in range(BLOCK):
                     own[a + 1, i] = gram[k, index[a], j, i]
-            out[c] += _change(k, t, own, True, totals[c], regularization, state, work)
-
-
-@fused_inlined
-def _gather(columns: Columns, t: int, place: int, stop: int, k: int, own: Floats, sums: Floats) -> int:
-    """Write a column's products in the queries of a block, from its entry at a place on.
-
-    Returns the place after them; nothing is written where the column has no entry in the block.
-    """
-    values, rows, _, _, basis, query, ptr = columns
-    end = ptr[min((k + 1) * BLOCK, ptr.shape[0] - 1)]
-    if place < stop and rows[place] < end:
-        own[: t + 2] = 0.0
-    while place < stop and rows[place] < end:
-        q = query[rows[place]]
-        first, mean = place, 0.0
-        sums[:] = 0.0
-        while place < stop and rows[place] < ptr[q + 1]:
-            mean += values[place]
-            for a in range(t + 1):
-                sums[a] += basis[rows[place], a] * values[place]
-            place += 1
-        size = ptr[q + 1] - ptr[q]
-        mean /= size
-        square = (size - (place - first)) * mean * mean
-        for entry in range(first, place):
-            square += (values[entry] - mean) ** 2
-        own[0, q - k * BLOCK] = square
-        for a in range(t + 1):
-            own[a + 1, q - k * BLOCK] = sums[a]
-    return place
-
-
-@fused
-def products_of_column(columns: Columns, t: int, j: int, own: Floats, total: Floats) -> None:
-    """Write a feature's products in each query, ``own`` (blocks, t + 2, BLOCK), and over all (t + 2,)."""
-    starts = columns[2]
-    sums = np.empty(t + 1)
-    _sum_column(columns, t, j, total)
-    place = starts[j]
-    for k in range(own.shape[0]):
-        own[k] = 0.0
-        place = _gather(columns, t, place, starts[j + 1], k, own[k], sums)
-
-
-@fused_inlined
-def _sum_column(columns: Columns, t: int, j: int, total: Floats) -> None:
-    """Write the products of a column over all queries."""
-    values, rows, starts, squares, basis, _, _ = columns
-    total[:] = 0.0
-    for place in range(starts[j], starts[j + 1]):
-        for a in range(t + 1):
-            total[a + 1] += basis[rows[place], a] * values[place]
-    total[0] = squares[j]
-
-
-@fused
-def changes_by_columns(
-    t: int, chosen: Ints, columns: Columns, regularization: float, state: State, out: Floats
-) -> None:
-    """Write how the criterion changes with each chosen candidate, from the entries of the columns."""
-    starts = columns[2]
-    blocks, n = state[0].shape[0], chosen.shape[0]
-    work = np.empty((2 * t + 5, BLOCK))
-    own, nothing = np.empty((t + 2, BLOCK)), np.zeros((t + 2, BLOCK))
-    sums = np.empty(t + 1)
-    totals, places = np.empty((n, t + 2)), np.empty(n, dtype=np.int64)
-    for c in range(n):
-        _sum_column(columns, t, chosen[c], totals[c])
-        places[c] = starts[chosen[c]]
-        out[c] = 0.0
-    for k in range(blocks):
-        for c in range(n):
-            place = _gather(columns, t, places[c], starts[chosen[c] + 1], k, own, sums)
-            here = place > places[c]
-            places[c] = place
-            out[c] += _change(k, t, own if here else nothing, here, totals[c], regularization, state, work)
+            out[c] += _change(k, t, own, totals[c], regularization, state, work)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.selection import _back_fitting_kernel as kernels
 from rankstudio.engine.selection.on_demand import OnDemandSearch
-from rankstudio.engine.selection.products import ColumnProducts
+from rankstudio.engine.selection.products import ColumnProducts, Comparison
 from rankstudio.engine.sparse import SparseGrouped
 
 Floats = NDArray[np.float64]
@@ -33,8 +33,6 @@ class BackFittingSearch(OnDemandSearch):
         λ > 0.
     executor : Executor, optional
         Threads to spread the candidates over; the numbers do not depend on it.
-    workers : int
-        How many they are.
 
     Notes
     -----
@@ -47,22 +45,19 @@ class BackFittingSearch(OnDemandSearch):
         data: SparseGrouped,
         regularization: float,
         executor: Executor | None = None,
-        workers: int = 1,
     ) -> None:
         self._columns = ColumnProducts(data)
-        self._models, self._residual = np.empty((self._columns.n_queries, 0)), np.empty(data.y.size)
-        super().__init__(self._columns, regularization, executor, workers)
+        super().__init__(self._columns, regularization, executor)
 
-    def costs(self, candidates: Ints) -> Floats:
-        """Return the criterion with each candidate added and no other weight changed, shape (c,)."""
-        t = len(self.selected)
-        self._models = np.empty((self._columns.n_queries, t))
-        kernels.held_out_models(t, self._state, self._columns.columns, self._models, self._residual)
-        return super().costs(candidates)
+    def _comparison(self) -> Comparison:
+        """Return the function from candidates to how the criterion changes with each and no other weight."""
+        t, columns, regularization = len(self.selected), self._columns.columns, self._regularization
+        models, residual = np.empty((self._columns.n_queries, t)), np.empty(columns[4].shape[0])
+        kernels.held_out_models(t, self._state, columns, models, residual)
 
-    def _changes(self, candidates: Ints) -> Floats:
-        out, t, columns = np.empty(candidates.size), len(self.selected), self._columns.columns
-        kernels.changes_by_back_fitting(
-            t, candidates, columns, self._regularization, self._models, self._residual, out
-        )
-        return out
+        def changes(candidates: Ints) -> Floats:
+            out = np.empty(candidates.size)
+            kernels.changes_by_back_fitting(t, candidates, columns, regularization, models, residual, out)
+            return out
+
+        return changes

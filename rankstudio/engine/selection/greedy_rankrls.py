@@ -37,20 +37,48 @@ class GreedyRankRLS(Selector):
     errors are exact; no model is trained for them. Ties, up to the rounding of that sum, go to the feature
     that comes first. Features that are constant inside every query come after all others.
 
+    X may be a sparse matrix of scipy. It is never made dense, and gives the same path.
+
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select, k; all that are not banned where it is not given.
+        How many features to select at most, k; all that are not banned where it is not given.
     regularization : float, default 1.0
         λ > 0, the weight of ||w||² against the sum over queries of the squared errors (eq. (3)).
     pinned : sequence of int, default ()
         0-based columns to select first, in this order, whatever their error.
     banned : sequence of int, default ()
         0-based columns never to select.
-    algorithm : {"auto", "statistics", "algorithm1"}, default "auto"
-        "statistics" works on one Gram matrix a query: O(mn²) once for all λ, then O(Qnk²) time and
-        O(Qn(n + k)) memory for each λ. "algorithm1" is the paper's, O(kmn) for each λ, better where there
-        are far more features than documents in a query. Both give the same path; "auto" takes the cheaper.
+    algorithm : {"auto", "statistics", "algorithm1", "columns"}, default "auto"
+        All give the same path; "auto" takes the cheapest. "statistics" works on one Gram matrix a query:
+        O(mn²) once for all λ, then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "algorithm1" is the
+        paper's, O(kmn) for each λ, better where there are far more features than documents in a query.
+        "columns" keeps nothing of a feature that is not selected: O(k² e + k³ Qn) for e entries of X that are
+        not 0, and O(e + k² Q + km) memory. It is the only one for sparse X.
+    search : {"forward", "floating"}, default "forward"
+        "floating" takes features out again that later ones have made dispensable (Pudil et al. 1994), so
+        that the sets of a path need not be nested. No step is worse than the one of "forward" of its size.
+        It takes a few to some dozen times as long.
+    fitting : {"pre", "back"}, default "pre"
+        "pre": a candidate is judged by the error with all weights learned anew. "back": by that with the
+        weights of the features before it as they are, O(k² e) for a path; once it is taken, all weights are
+        learned anew. Named in section 5 of the paper, for large sparse X.
+    n_candidates : int, optional
+        How many candidates each step compares, κ, drawn at random from those left (section 5 of the paper);
+        all where it is not given. With "columns" and "back" a path costs κ / n of what it would with all.
+    seed : int, default 0
+        Of the candidates, 0 to 2^32 - 1. Equal seeds give equal paths.
+    costs : array-like of shape (n,), optional
+        What each feature costs, greater than 0. Each step then adds the feature with the greatest fall of the
+        error per cost; where no feature makes it fall, the one with the least rise times cost.
+    budget : float, optional
+        What the selected features may cost together, greater than 0. The path ends when no feature left
+        fits into the rest of it.
+    size_penalty : float, default 0.0
+        μ from 0 up. With μ > 0 what is to be minimised is the error over that of the empty model, plus μ for
+        each feature: the path ends where no candidate lowers that, with "floating" at the size where it is
+        least. As the penalty of a step is the same for all candidates, it changes nothing else, and the
+        criterion of a step is the error without it: paths with different μ lie on one curve.
 
     Attributes
     ----------
@@ -61,7 +89,8 @@ class GreedyRankRLS(Selector):
     selection_order_ : ndarray of shape (k,)
         Their 0-based columns in the order of selection.
     criterion_path_ : ndarray of shape (k,)
-        The leave-query-out error, summed over documents, after each step.
+        The leave-query-out error, summed over documents, after each step. Where no feature is worth its
+        penalty there is one step, the empty model.
     coef_path_ : ndarray of shape (k, n)
         The model after each step.
 

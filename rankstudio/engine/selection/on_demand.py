@@ -7,15 +7,17 @@ from concurrent.futures import Executor
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
+from threadpoolctl import ThreadpoolController
 
 from rankstudio.engine.selection import _on_demand_kernels as kernels
 from rankstudio.engine.selection.nested import factorise
-from rankstudio.engine.selection.products import Products
+from rankstudio.engine.selection.products import Comparison, Products
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_CHUNK = 1024  # candidates that are compared in one go, so that what is kept meanwhile is little
+_PARTS = 4  # of the candidates at least, for threads to share
+_AT_ONCE = 1 << 17  # candidates times queries that a thread compares in one go, a megabyte a number
 
 
 class OnDemandSearch:
@@ -29,8 +31,6 @@ class OnDemandSearch:
         λ > 0.
     executor : Executor, optional
         Threads to spread the candidates over; the numbers do not depend on it.
-    workers : int
-        How many they are.
 
     Notes
     -----
@@ -45,14 +45,13 @@ class OnDemandSearch:
         products: Products,
         regularization: float,
         executor: Executor | None = None,
-        workers: int = 1,
     ) -> None:
         self.selected: tuple[int, ...] = ()
         self.informative = products.informative
         self._products = products
         self._regularization = regularization
         self._executor = executor
-        self._workers = workers
+        self._libraries = ThreadpoolController()
         blocks, width = -(-products.n_queries // kernels.BLOCK), kernels.BLOCK
         empty = np.pad(products.labels, (0, blocks * width - products.n_queries)).reshape(blocks, 1, width)
         # Room for the features selected, of which there are none yet; it grows with them.
@@ -69,15 +68,23 @@ class OnDemandSearch:
 
     def costs(self, candidates: Ints) -> Floats:
         """Return what the criterion would be with each candidate added, shape (c,)."""
-        parts = np.array_split(candidates, max(self._workers, -(-candidates.size // _CHUNK)))
-        changes = (
-            map(self._changes, parts) if self._executor is None else self._executor.map(self._changes, parts)
-        )
-        costs: Floats = self.criterion() + np.concatenate(list(changes))
+        # Parts that do not depend on the number of threads, each for one thread: nor do the numbers then.
+        parts = max(_PARTS, candidates.size * self._products.n_queries // _AT_ONCE)
+        each = map if self._executor is None else self._executor.map
+        with self._libraries.limit(limits=1, user_api="blas"):
+            costs: Floats = self.criterion() + np.concatenate(
+                list(each(self._comparison(), np.array_split(candidates, parts)))
+            )
         return costs
 
-    def _changes(self, candidates: Ints) -> Floats:
-        return self._products.changes(candidates, len(self.selected), self._regularization, self._state)
+    def _comparison(self) -> Comparison:
+        """Return the function from candidates to how the criterion changes with each."""
+        return self._products.comparison(self._factor(), self._regularization, self._state)
+
+    def _factor(self) -> Floats:
+        """Return L with LL' = T[A, A] + λI, shape (t, t)."""
+        t = len(self.selected)
+        return factorise(self._left[:t, :t], self._regularization)
 
     def removals(self) -> Floats:
         """Return what the criterion would be without each of the t selected features, shape (t,)."""
@@ -127,6 +134,5 @@ class OnDemandSearch:
         """Return RankRLS's weights with the present selection, learned from all queries, shape (n,)."""
         t = len(self.selected)
         coef = np.zeros(self.informative.size)
-        factor = factorise(self._left[:t, :t], self._regularization)
-        coef[list(self.selected)] = cho_solve((factor, True), self._right[:t], check_finite=False)
+        coef[list(self.selected)] = cho_solve((self._factor(), True), self._right[:t], check_finite=False)
         return coef

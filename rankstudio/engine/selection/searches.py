@@ -72,7 +72,7 @@ class Searches:
             return self._by_columns(most)
         if algorithm == "algorithm1":
             return Algorithm1Search(data, self._regularization)
-        if most * k < _FEW * n:
+        if most < n and most * k < _FEW * n:
             return self._by_statistics(data, most)
         from rankstudio.engine.selection.lqo_path import LeaveQueryOutSearch  # noqa: PLC0415
 
@@ -92,8 +92,8 @@ class Searches:
         from rankstudio.engine.selection.back_fitting import BackFittingSearch  # noqa: PLC0415
 
         m, n, _, k = self._sizes
-        executor, workers = self._stack.enter_context(pool(m * n * k * k > _WORTH_THREADS))
-        return BackFittingSearch(self._sparse, self._regularization, executor, workers)
+        executor, _ = self._stack.enter_context(pool(m * n * k * k > _WORTH_THREADS))
+        return BackFittingSearch(self._sparse, self._regularization, executor)
 
     @property
     def _sparse(self) -> SparseGrouped:
@@ -117,8 +117,8 @@ class Searches:
         from rankstudio.engine.selection.on_demand import OnDemandSearch  # noqa: PLC0415
 
         *_, Q, k = self._sizes
-        executor, workers = self._stack.enter_context(pool(most * Q * k**3 / 2 > _WORTH_THREADS))
-        return OnDemandSearch(products, self._regularization, executor, workers)
+        executor, _ = self._stack.enter_context(pool(most * Q * k**3 / 2 > _WORTH_THREADS))
+        return OnDemandSearch(products, self._regularization, executor)
 
 
 def _cheapest(m: int, n: int, Q: int, k: int) -> str:
@@ -131,10 +131,11 @@ def _cheapest(m: int, n: int, Q: int, k: int) -> str:
 def _cheapest_for_few(m: int, n: int, Q: int, k: int, most: int) -> str:
     """Tell which algorithm is quicker where a step compares few candidates, in nanoseconds as measured.
 
-    On two cores, with m from 5,000 to 42,000, n from 46 to 1,500 and k from 10 to 46.
+    On two cores, with m from 5,000 to 42,000, n from 46 to 1,500 and k from 20 to 46. A selected feature
+    costs as much as five candidates.
     """
     statistics = _SHARE * n**2 * (0.3 * m + 8 * Q) + min(Q * n * k**2, 0.25 * most * Q * k**3)
-    columns = _SHARE * 10 * m * n + most * k**2 * (m + 0.25 * Q * k)
+    columns = _SHARE * 10 * m * n + (most + 5) * m * k**2 + 0.25 * most * Q * k**3
     return "columns" if _too_large(n, Q, k) or columns < statistics else "statistics"
 
 

@@ -87,12 +87,12 @@ def test_more_queries_than_a_block_and_more_features_than_there_was_room_for(kin
 
 @pytest.mark.parametrize("kind", PRODUCTS)
 def test_numbers_do_not_depend_on_threads(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankstudio.engine.selection.on_demand._CHUNK", 4)
+    monkeypatch.setattr("rankstudio.engine.selection.on_demand._AT_ONCE", 200)
     rng = np.random.default_rng(3)
     X, y, qid = rng.random((200, 30)), rng.random(200), np.repeat(np.arange(40), 5)
     alone = OnDemandSearch(PRODUCTS[kind](X, y, qid), 1.0)
     with ThreadPoolExecutor(3) as executor:
-        together = OnDemandSearch(PRODUCTS[kind](X, y, qid), 1.0, executor, 3)
+        together = OnDemandSearch(PRODUCTS[kind](X, y, qid), 1.0, executor)
         for search in (alone, together):
             search.move_to((3, 1))
         candidates = np.arange(4, 30)
