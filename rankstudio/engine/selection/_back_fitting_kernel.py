@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.jit import fused
 from rankstudio.engine.selection._column_kernels import Columns
-from rankstudio.engine.selection._on_demand_kernels import BLOCK, State
+from rankstudio.engine.selection._on_demand_kernels import State
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -17,9 +17,9 @@ Ints = NDArray[np.int64]
 def held_out_models(t: int, state: State, columns: Columns, models: Floats, residual: Floats) -> None:
     """Write the weights w_q of the t selected features without each query, and y^_q - X^_q w_q."""
     inverse, along = state[0], state[2]
-    basis, query = columns[4], columns[5]
+    basis, query, width = columns[4], columns[5], along.shape[2]
     for q in range(models.shape[0]):
-        k, i = q // BLOCK, q % BLOCK
+        k, i = q // width, q % width
         for a in range(t):
             models[q, a] = 0.0
             for c in range(a, t):

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.jit import inlined, kernel, reordered
-from rankstudio.engine.selection._on_demand_kernels import BLOCK
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,15 +54,15 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
 
 @kernel
 def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
-    """Write a column's products in each query, ``out`` (blocks, t + 2, BLOCK), which holds zeros before."""
-    rows, starts, query = columns[1], columns[2], columns[5]
+    """Write a column's products in each query, ``out`` (blocks, t + 2, width), which holds zeros before."""
+    rows, starts, query, width = columns[1], columns[2], columns[5], out.shape[2]
     own = np.empty(t + 2)
     place = starts[j]
     while place < starts[j + 1]:
         q = query[rows[place]]
         place = _products_in_query(columns, t, place, starts[j + 1], own)
         for a in range(t + 2):
-            out[q // BLOCK, a, q % BLOCK] = own[a]
+            out[q // width, a, q % width] = own[a]
 
 
 @kernel

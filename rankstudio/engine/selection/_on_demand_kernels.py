@@ -54,14 +54,19 @@ def _project(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
 
 
 @fused_inlined
+def _add_row(row: Floats, vector: Floats, count: int, out: Floats) -> None:
+    """Add the first ``count`` entries of a row (…, BLOCK) times a vector (BLOCK,) to ``out`` (…, BLOCK)."""
+    for c in range(count):
+        for i in range(BLOCK):
+            out[c, i] += row[c, i] * vector[i]
+
+
+@fused_inlined
 def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
     """Write a symmetric matrix, given by its lower triangle (t, t, BLOCK), times vectors (t, BLOCK)."""
-    out[:t] = 0.0
-    for a in range(t):
-        for c in range(t):
-            low, high = min(a, c), max(a, c)
-            for i in range(BLOCK):
-                out[a, i] += matrix[high, low, i] * vectors[c, i]
+    _project(matrix, t, vectors, out)
+    for a in range(1, t):
+        _add_row(matrix[a], vectors[a], a, out)
 
 
 @fused_inlined
@@ -73,11 +78,13 @@ def _of_others(own: Floats, total: Floats, t: int, out: Floats) -> None:
 
 
 @fused
-def append(t: int, own: Floats, total: Floats, regularization: float, state: State) -> None:
-    """Take a feature in as the t-th (from 0); ``own`` is (blocks, t + 2, BLOCK)."""
+def append(
+    t: int, own: Floats, total: Floats, regularization: float, first: int, last: int, state: State
+) -> None:
+    """Take a feature in as the t-th (from 0) in some blocks; ``own`` is (blocks, t + 2, BLOCK)."""
     p, f, spare = np.empty((t, BLOCK)), np.empty((t, BLOCK)), np.empty((t, BLOCK))
     inverse_root = np.empty(BLOCK)
-    for k in range(own.shape[0]):
+    for k in range(first, last):
         _of_others(own[k], total, t, spare)
         _project(state[0][k], t, spare, p)
         _project(state[0][k], t, own[k, 2:], f)
@@ -110,14 +117,13 @@ def _append_to_factor(
         inverse_root[i] = 1.0 / np.sqrt(max(inverse_root[i], regularization))
         along[k, t, i] *= inverse_root[i]
         inverse[k, t, t, i] = inverse_root[i]
+    row = inverse[k, t]
+    row[:t] = 0.0
+    for a in range(t):
+        _add_row(inverse[k, a], p[a], a + 1, row)
     for a in range(t):
         for i in range(BLOCK):
-            inverse[k, t, a, i] = 0.0
-        for c in range(a, t):
-            for i in range(BLOCK):
-                inverse[k, t, a, i] -= p[c, i] * inverse[k, c, a, i]
-        for i in range(BLOCK):
-            inverse[k, t, a, i] *= inverse_root[i]
+            row[a, i] *= -inverse_root[i]
 
 
 @fused_inlined
@@ -199,22 +205,23 @@ def forget(t: int, state: State) -> None:
 
 
 @fused
-def removals(t: int, state: State, partial: Floats) -> None:
-    """Sum over each block how the error changes without each of the t features: ``partial`` (blocks, t)."""
+def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
+    """Sum over each of some blocks how the error changes without each feature: ``partial`` (blocks, t)."""
     inverse, inner, along, _, left, _ = state
+    column = np.empty((t, BLOCK))
     work = np.empty((5, BLOCK))  # of the feature: diagonal entry, weight, e'x, x'x, and a row of inner
-    for k in range(partial.shape[0]):
+    for k in range(first, last):
         for b in range(t):
-            for i in range(BLOCK):
-                work[0, i] = work[1, i] = work[2, i] = work[3, i] = 0.0
             for a in range(b, t):
                 for i in range(BLOCK):
-                    work[4, i] = 0.5 * inner[k, a, a, i] * inverse[k, a, b, i]
-                for c in range(b, a):
-                    for i in range(BLOCK):
-                        work[4, i] += inner[k, a, c, i] * inverse[k, c, b, i]
+                    column[a - b, i] = inverse[k, a, b, i]
+            work[:] = 0.0
+            for a in range(b, t):
                 for i in range(BLOCK):
-                    entry = inverse[k, a, b, i]
+                    work[4, i] = 0.5 * inner[k, a, a, i] * column[a - b, i]
+                _add_products(inner[k, a, b:], column, a - b, work[4])
+                for i in range(BLOCK):
+                    entry = column[a - b, i]
                     work[0, i] += entry * entry
                     work[1, i] += entry * along[k, a, i]
                     work[2, i] += entry * left[k, a, i]

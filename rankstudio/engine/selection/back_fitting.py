@@ -33,6 +33,8 @@ class BackFittingSearch(OnDemandSearch):
         λ > 0.
     executor : Executor, optional
         Threads to spread the candidates over; the numbers do not depend on it.
+    workers : int
+        How many threads may work, with the calling one.
 
     Notes
     -----
@@ -45,9 +47,10 @@ class BackFittingSearch(OnDemandSearch):
         data: SparseGrouped,
         regularization: float,
         executor: Executor | None = None,
+        workers: int = 1,
     ) -> None:
         self._columns = ColumnProducts(data)
-        super().__init__(self._columns, regularization, executor)
+        super().__init__(self._columns, regularization, executor, workers)
 
     def _comparison(self) -> Comparison:
         """Return the function from candidates to how the criterion changes with each and no other weight."""

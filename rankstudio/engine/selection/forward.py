@@ -58,7 +58,6 @@ def forward(search: Search, rules: Rules) -> Iterator[Step]:
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
     left, spent = rules.allowed.copy(), 0.0
-    compared = np.full(left.size, np.nan)
     for number in range(1, rules.k + 1):
         candidates = _draw(prefer(rules.affordable(left, spent), search.informative), rules.n_candidates, rng)
         pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None

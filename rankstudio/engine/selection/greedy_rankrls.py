@@ -58,7 +58,8 @@ class GreedyRankRLS(Selector):
     search : {"forward", "floating"}, default "forward"
         "floating" takes features out again that later ones have made dispensable (Pudil et al. 1994), so
         that the sets of a path need not be nested. No step is worse than the one of "forward" of its size.
-        It takes a few to some dozen times as long.
+        It takes several times as long with few features, and a hundred times as long for a whole path of more
+        than a hundred. Sets of more than k features are not looked at.
     fitting : {"pre", "back"}, default "pre"
         "pre": a candidate is judged by the error with all weights learned anew. "back": by that with the
         weights of the features before it as they are, O(k² e) for a path; once it is taken, all weights are
@@ -76,9 +77,9 @@ class GreedyRankRLS(Selector):
         fits into the rest of it.
     size_penalty : float, default 0.0
         μ from 0 up. With μ > 0 what is to be minimised is the error over that of the empty model, plus μ for
-        each feature: the path ends where no candidate lowers that, with "floating" at the size where it is
-        least. As the penalty of a step is the same for all candidates, it changes nothing else, and the
-        criterion of a step is the error without it: paths with different μ lie on one curve.
+        each feature: the path ends where no candidate of a step lowers that, with "floating" at the size
+        where it is least. Without costs it changes nothing else, as the penalty of a step is the same for all
+        candidates. The criterion of a step is the error without it: paths with different μ lie on one curve.
 
     Attributes
     ----------

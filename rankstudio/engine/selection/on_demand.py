@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
-from threadpoolctl import ThreadpoolController
 
+from rankstudio.engine.nested import factorise
 from rankstudio.engine.selection import _on_demand_kernels as kernels
-from rankstudio.engine.selection.nested import factorise
 from rankstudio.engine.selection.products import Comparison, Products
+from rankstudio.engine.threads import blas, share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,13 +33,16 @@ class OnDemandSearch:
         λ > 0.
     executor : Executor, optional
         Threads to spread the candidates over; the numbers do not depend on it.
+    workers : int
+        How many threads may work, with the calling one.
 
     Notes
     -----
     The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², with w_q the RankRLS weights learned from
     all queries but q (Pahikkala et al. 2010, eq. (7)). With t features selected and Q queries, a candidate
-    costs O(Qt²) besides its products, which cost O(Qt) from Gram matrices and O(t) an entry from a column.
-    To select a feature costs O(Qt²), to know the criterion without each of the t O(Qt³). O(Qk²) memory.
+    costs O(Qt²) besides its products, which cost O(Qt) from Gram matrices and O(t) an entry from a column;
+    with columns, a comparison of candidates costs O(Qt³) more, once for all of them. To select a feature
+    costs O(Qt²), to know the criterion without each of the t O(Qt³). O(Qk²) memory for k features.
     """
 
     def __init__(
@@ -45,13 +50,14 @@ class OnDemandSearch:
         products: Products,
         regularization: float,
         executor: Executor | None = None,
+        workers: int = 1,
     ) -> None:
         self.selected: tuple[int, ...] = ()
         self.informative = products.informative
         self._products = products
         self._regularization = regularization
         self._executor = executor
-        self._libraries = ThreadpoolController()
+        self._workers = workers
         blocks, width = -(-products.n_queries // kernels.BLOCK), kernels.BLOCK
         empty = np.pad(products.labels, (0, blocks * width - products.n_queries)).reshape(blocks, 1, width)
         # Room for the features selected, of which there are none yet; it grows with them.
@@ -69,12 +75,17 @@ class OnDemandSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return what the criterion would be with each candidate added, shape (c,)."""
         # Parts that do not depend on the number of threads, each for one thread: nor do the numbers then.
-        parts = max(_PARTS, candidates.size * self._products.n_queries // _AT_ONCE)
-        each = map if self._executor is None else self._executor.map
-        with self._libraries.limit(limits=1, user_api="blas"):
-            costs: Floats = self.criterion() + np.concatenate(
-                list(each(self._comparison(), np.array_split(candidates, parts)))
-            )
+        count = max(_PARTS, candidates.size * self._products.n_queries // _AT_ONCE)
+        parts = np.array_split(candidates, count)
+        changes = [np.empty(0)] * count
+        with blas().limit(limits=1):
+            compare = self._comparison()
+
+            def work(part: int) -> None:
+                changes[part] = compare(parts[part])
+
+            share(self._executor, self._workers, work, range(count))
+        costs: Floats = self.criterion() + np.concatenate(changes)
         return costs
 
     def _comparison(self) -> Comparison:
@@ -88,8 +99,9 @@ class OnDemandSearch:
 
     def removals(self) -> Floats:
         """Return what the criterion would be without each of the t selected features, shape (t,)."""
-        partial = np.empty((self._state[-1].shape[0], len(self.selected)))
-        kernels.removals(len(self.selected), self._state, partial)
+        t = len(self.selected)
+        partial = np.empty((self._state[-1].shape[0], t))
+        self._share_blocks(lambda first, last: kernels.removals(t, first, last, self._state, partial))
         costs: Floats = self.criterion() + partial.sum(axis=0)
         return costs
 
@@ -103,11 +115,19 @@ class OnDemandSearch:
         if t == self._right.size:
             self._make_room(max(8, 2 * t))
         own, total = self._products.keep(feature, t)
-        kernels.append(t, own, total, self._regularization, self._state)
+        self._share_blocks(
+            lambda first, last: kernels.append(t, own, total, self._regularization, first, last, self._state)
+        )
         self._left[t, :t] = self._left[:t, t] = total[2:]
         self._left[t, t] = total[0] + self._regularization
         self._right[t] = total[1]
         self.selected = (*self.selected, feature)
+
+    def _share_blocks(self, work: Callable[[int, int], None]) -> None:
+        """Call ``work(first, last)`` for ranges of the blocks of queries, on all threads."""
+        blocks = self._state[-1].shape[0]
+        cuts = np.linspace(0, blocks, min(blocks, 2 * self._workers) + 1).astype(int).tolist()
+        share(self._executor, self._workers, lambda ends: work(*ends), list(pairwise(cuts)))
 
     def _make_room(self, capacity: int) -> None:
         """Let the arrays hold so many features."""

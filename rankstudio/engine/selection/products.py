@@ -113,10 +113,8 @@ class ColumnProducts:
         return X.data, X.indices, X.indptr, data.squares, self._basis, data.query, data.ptr
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:  # noqa: D102 - of the protocol
-        own, totals = (
-            np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK)),
-            np.empty((1, t + 2)),
-        )
+        own = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
+        totals = np.empty((1, t + 2))
         column_kernels.products_by_query(self.columns, t, feature, own)
         column_kernels.products_of_columns(self.columns, t, np.array([feature]), totals)
         if t + 1 == self._basis.shape[1]:

@@ -92,15 +92,18 @@ class Searches:
         from rankstudio.engine.selection.back_fitting import BackFittingSearch  # noqa: PLC0415
 
         m, n, _, k = self._sizes
-        executor, _ = self._stack.enter_context(pool(m * n * k * k > _WORTH_THREADS))
-        return BackFittingSearch(self._sparse, self._regularization, executor)
+        executor, workers = self._stack.enter_context(pool(m * n * k * k > _WORTH_THREADS))
+        return BackFittingSearch(self._sparse, self._regularization, executor, workers)
 
     @property
     def _sparse(self) -> SparseGrouped:
         data = self._data
         if isinstance(data, SparseGrouped):
             return data
-        return data.once("sparse columns", lambda: SparseGrouped.of(data))
+        if "sparse columns" not in data.remembered:
+            data.remembered["sparse columns"] = SparseGrouped.of(data)
+        sparse: SparseGrouped = data.remembered["sparse columns"]
+        return sparse
 
     def _by_columns(self, most: int) -> OnDemandSearch:
         from rankstudio.engine.selection.products import ColumnProducts  # noqa: PLC0415
@@ -117,8 +120,8 @@ class Searches:
         from rankstudio.engine.selection.on_demand import OnDemandSearch  # noqa: PLC0415
 
         *_, Q, k = self._sizes
-        executor, _ = self._stack.enter_context(pool(most * Q * k**3 / 2 > _WORTH_THREADS))
-        return OnDemandSearch(products, self._regularization, executor)
+        executor, workers = self._stack.enter_context(pool(most * Q * k**3 / 2 > _WORTH_THREADS))
+        return OnDemandSearch(products, self._regularization, executor, workers)
 
 
 def _cheapest(m: int, n: int, Q: int, k: int) -> str:

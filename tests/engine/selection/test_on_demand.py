@@ -92,7 +92,7 @@ def test_numbers_do_not_depend_on_threads(kind: str, monkeypatch: pytest.MonkeyP
     X, y, qid = rng.random((200, 30)), rng.random(200), np.repeat(np.arange(40), 5)
     alone = OnDemandSearch(PRODUCTS[kind](X, y, qid), 1.0)
     with ThreadPoolExecutor(3) as executor:
-        together = OnDemandSearch(PRODUCTS[kind](X, y, qid), 1.0, executor)
+        together = OnDemandSearch(PRODUCTS[kind](X, y, qid), 1.0, executor, 3)
         for search in (alone, together):
             search.move_to((3, 1))
         candidates = np.arange(4, 30)
