@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -25,6 +26,9 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     thread and no callback: to cancel it is not to ask for the next step. One that works long before a step
     writes :meth:`work` instead, and gives signs of life in between.
     """
+
+    accepts_sparse: ClassVar[bool] = False
+    """Whether X may be a sparse matrix of scipy."""
 
     coef_: Floats
     n_features_in_: int
@@ -76,7 +80,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         ParameterError
             For a parameter outside its range.
         """
-        yield from self.learn(group(X, y, qid))
+        yield from self.learn(self._group(X, y, qid))
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
         """Learn from documents, labels and queries; parameters as for :meth:`steps`.
@@ -85,12 +89,17 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-        data = group(features, labels, qid)
+        sparse = "csc" if self.accepts_sparse else False
+        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, accept_sparse=sparse)
+        data = self._group(features, labels, qid)
         taken = list(self.learn(data))
         self.coef_ = taken[-1].coef
         self._finish(data, taken)
         return self
+
+    def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Any:
+        """Put the documents of each query together, as :meth:`learn` takes them."""
+        return group(X, y, qid)
 
     def _finish(self, data: Grouped, taken: list[Step]) -> None:
         """Set the attributes of the fitted method beyond ``coef_``."""
@@ -98,13 +107,19 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = self.accepts_sparse
         return tags
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return a score for each document, shape (m,): the higher, the more relevant."""
         check_is_fitted(self, "coef_")
-        features = validate_data(self, X, reset=False, dtype=np.float64)
-        scores: Floats = linear_scores(np.ascontiguousarray(features.T), self.coef_[None, :])[0]
+        sparse = "csr" if self.accepts_sparse else False
+        features = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse)
+        scores: Floats
+        if issparse(features):
+            scores = features.dot(self.coef_)  # type: ignore[attr-defined]
+        else:
+            scores = linear_scores(np.ascontiguousarray(features.T), self.coef_[None, :])[0]
         return scores
 
 

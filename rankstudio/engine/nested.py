@@ -49,7 +49,7 @@ def nested_models(data: Grouped, order: Ints, regularization: float) -> tuple[Fl
     gram, right = data.gram
     left = gram[np.ix_(order, order)]
     left[np.diag_indices_from(left)] += regularization
-    factor = _factorise(left, regularization)
+    factor = factorise(left, regularization)
     inverse = solve_triangular(factor, np.eye(order.size), lower=True, check_finite=False)
     along = inverse @ right[order]
     coefs = np.zeros((order.size, data.X.shape[1]))
@@ -85,7 +85,7 @@ def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     return np.ascontiguousarray(both[:, :-1]), np.ascontiguousarray(both[:, -1]), shorter
 
 
-def _factorise(left: Floats, regularization: float) -> Floats:
+def factorise(left: Floats, regularization: float) -> Floats:
     """Return L with LL' = left, of which every pivot is at least λ."""
     try:
         return np.asarray(cholesky(left, lower=True, check_finite=False))

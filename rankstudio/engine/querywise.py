@@ -109,10 +109,48 @@ def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Grouped:
     """
     features = np.ascontiguousarray(X, dtype=np.float64)
     labels = np.ascontiguousarray(y, dtype=np.float64)
-    _check(features, labels)
-    m = features.shape[0]
+    check_labels(features.shape, labels)
+    if not np.isfinite(features).all():
+        row = int(np.argwhere(~np.isfinite(features))[0][0])
+        raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+    ptr, order = rows_by_query(qid, labels.size)
+    if order is None:
+        return Grouped(features, labels, ptr)
+    return Grouped(features[order], labels[order], ptr, order)
+
+
+def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
+    """Raise DatasetError unless there is a finite label for each row of a matrix of that shape."""
+    if len(shape) != 2 or 0 in shape:
+        raise DatasetError(f"X: expected a matrix with rows and columns, got shape {shape}.")
+    if labels.shape != (shape[0],):
+        raise DatasetError(
+            f"y: expected one label for each of the {shape[0]} rows of X, got shape {labels.shape}."
+        )
+    if not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise DatasetError(f"y: expected finite numbers, row {row} has NaN or infinity.")
+
+
+def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
+    """Return where each query begins, and the order of rows that puts its documents together.
+
+    Parameters
+    ----------
+    qid : array-like of shape (m,) or None
+        Query id of each row; None where all rows are one query.
+    m : int
+        Number of rows.
+
+    Returns
+    -------
+    ptr : ndarray of shape (Q + 1,)
+        After the rows are put in order, query q has the rows ``ptr[q]:ptr[q + 1]``.
+    order : ndarray of shape (m,) or None
+        Queries in the order of their first row, None where the rows stand together already.
+    """
     if qid is None:
-        return Grouped(features, labels, np.array([0, m], dtype=np.int64))
+        return np.array([0, m], dtype=np.int64), None
     ids: NDArray[Any] = np.asarray(qid)
     if ids.shape != (m,):
         raise DatasetError(
@@ -121,26 +159,12 @@ def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Grouped:
     starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
     ptr = np.concatenate(([0], starts, [m])).astype(np.int64)
     if np.unique(ids[ptr[:-1]]).size == ptr.size - 1:
-        return Grouped(features, labels, ptr)
+        return ptr, None
     _, first, index = np.unique(ids, return_index=True, return_inverse=True)
     by_appearance = np.argsort(np.argsort(first))[index]
     order = np.argsort(by_appearance, kind="stable").astype(np.int64)
     counts = np.bincount(by_appearance)
-    ptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return Grouped(features[order], labels[order], ptr, order)
-
-
-def _check(features: Floats, labels: Floats) -> None:
-    if features.ndim != 2 or 0 in features.shape:
-        raise DatasetError(f"X: expected a matrix with rows and columns, got shape {features.shape}.")
-    if labels.shape != (features.shape[0],):
-        raise DatasetError(
-            f"y: expected one label for each of the {features.shape[0]} rows of X, got shape {labels.shape}."
-        )
-    for name, values in (("X", features), ("y", labels)):
-        if not np.isfinite(values).all():
-            row = int(np.argwhere(~np.isfinite(values))[0][0])
-            raise DatasetError(f"{name}: expected finite numbers, row {row} has NaN or infinity.")
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64), order
 
 
 def centre(values: Floats, ptr: Ints) -> Floats:

@@ -43,3 +43,14 @@ def problems(draw: st.DrawFn, most_features: int = 6) -> Problem:
     y = rng.integers(0, 3, m).astype(float) if draw(st.booleans()) else rng.normal(size=m)
     names = rng.permutation(len(sizes)) + 100
     return Problem(X, y, np.repeat(names, sizes), 2.0 ** draw(st.integers(-15, 15)))
+
+
+def tolerance(problem: Problem) -> tuple[float, float]:
+    """Bound on the error of a shortcut's criterion: (relative, absolute).
+
+    The weights solve systems of condition number at most 1 + ||X^||² / λ; the criterion is a sum of squares
+    bounded by that of the labels times the same factor. A few dozen roundings each.
+    """
+    condition = 1.0 + np.sum(problem.X**2) / problem.regularization
+    eps = 256 * np.finfo(float).eps * condition
+    return eps, eps * float(problem.y @ problem.y)

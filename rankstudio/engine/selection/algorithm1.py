@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.querywise import Grouped
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 class Algorithm1Search:
@@ -52,8 +53,11 @@ class Algorithm1Search:
         """Return the criterion of the present selection: eq. (7)."""
         return float(self._p @ self._p)
 
-    def costs(self) -> Floats:
-        """Return what the criterion would be with each feature added, shape (n,): lines 9 to 16."""
+    def costs(self, candidates: Ints) -> Floats:
+        """Return what the criterion would be with each candidate added, shape (c,): lines 9 to 16.
+
+        It is found for all features, because that is what the matrices are there for.
+        """
         X, C, U, a, p = self._X, self._C, self._U, self._a, self._p
         c = 1.0 / (1.0 + np.einsum("mi,mi->i", X, C))
         d = c * (self._y @ C)
@@ -63,7 +67,7 @@ class Algorithm1Search:
         squares = self._per_query(U * U)
         products = self._per_query(U * p[:, None])
         costs: Floats = self.criterion() + (step * (step * squares - 2.0 * products)).sum(axis=0)
-        return costs
+        return costs[candidates]
 
     def select(self, feature: int) -> None:
         """Add a feature to the selection: lines 20 to 29."""

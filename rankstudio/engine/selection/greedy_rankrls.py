@@ -4,47 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import Protocol
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.estimator import between, positive
-from rankstudio.engine.querywise import Grouped
-from rankstudio.engine.selection.algorithm1 import Algorithm1Search
+from rankstudio.engine.estimator import positive
+from rankstudio.engine.querywise import Grouped, group
+from rankstudio.engine.selection.floating import floating
+from rankstudio.engine.selection.forward import forward
+from rankstudio.engine.selection.rules import Rules
+from rankstudio.engine.selection.searches import Searches
 from rankstudio.engine.selection.selector import Selector
-from rankstudio.engine.steps import Step
-from rankstudio.engine.threads import pool
+from rankstudio.engine.sparse import SparseGrouped, group_sparse
+from rankstudio.engine.steps import Step, Working
 
 Floats = NDArray[np.float64]
-
-_MOST_BYTES = 4e9  # of per-query statistics, before Algorithm 1 is taken instead
-# Multiplications in a path, below which handing each step to threads costs more than it gains: measured with
-# 471 queries, 46 features, k = 46 (5e7, 20 % lost with two threads) and twice as many queries (30 % gained).
-_WORTH_THREADS = 8e7
-
-
-class Search(Protocol):
-    """A growing selection that knows the criterion of every feature that could be added."""
-
-    selected: tuple[int, ...]
-
-    @property
-    def informative(self) -> NDArray[np.bool_]:
-        """Which features vary inside some query, shape (n,)."""
-
-    def costs(self) -> Floats:
-        """Return the criterion with each feature added, shape (n,)."""
-
-    def criterion(self) -> float:
-        """Return the criterion of the present selection."""
-
-    def select(self, feature: int) -> None:
-        """Add a feature."""
-
-    def weights(self) -> Floats:
-        """Return the weights of the present selection, shape (n,)."""
 
 
 class GreedyRankRLS(Selector):
@@ -59,20 +37,49 @@ class GreedyRankRLS(Selector):
     errors are exact; no model is trained for them. Ties, up to the rounding of that sum, go to the feature
     that comes first. Features that are constant inside every query come after all others.
 
+    X may be a sparse matrix of scipy. It is never made dense, and gives the same path.
+
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select, k; all that are not banned where it is not given.
+        How many features to select at most, k; all that are not banned where it is not given.
     regularization : float, default 1.0
         λ > 0, the weight of ||w||² against the sum over queries of the squared errors (eq. (3)).
     pinned : sequence of int, default ()
         0-based columns to select first, in this order, whatever their error.
     banned : sequence of int, default ()
         0-based columns never to select.
-    algorithm : {"auto", "statistics", "algorithm1"}, default "auto"
-        "statistics" works on one Gram matrix a query: O(mn²) once for all λ, then O(Qnk²) time and
-        O(Qn(n + k)) memory for each λ. "algorithm1" is the paper's, O(kmn) for each λ, better where there
-        are far more features than documents in a query. Both give the same path; "auto" takes the cheaper.
+    algorithm : {"auto", "statistics", "algorithm1", "columns"}, default "auto"
+        All give the same path; "auto" takes the cheapest. "statistics" works on one Gram matrix a query:
+        O(mn²) once for all λ, then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "algorithm1" is the
+        paper's, O(kmn) for each λ, better where there are far more features than documents in a query.
+        "columns" keeps nothing of a feature that is not selected: O(k² e + k³ Qn) for e entries of X that are
+        not 0, and O(e + k² Q + km) memory. It is the only one for sparse X.
+    search : {"forward", "floating"}, default "forward"
+        "floating" takes features out again that later ones have made dispensable (Pudil et al. 1994), so
+        that the sets of a path need not be nested. No step is worse than the one of "forward" of its size.
+        It takes several times as long with few features, and a hundred times as long for a whole path of more
+        than a hundred. Sets of more than k features are not looked at.
+    fitting : {"pre", "back"}, default "pre"
+        "pre": a candidate is judged by the error with all weights learned anew. "back": by that with the
+        weights of the features before it as they are, O(k² e) for a path; once it is taken, all weights are
+        learned anew. Named in section 5 of the paper, for large sparse X.
+    n_candidates : int, optional
+        How many candidates each step compares, κ, drawn at random from those left (section 5 of the paper);
+        all where it is not given. With "columns" and "back" a path costs κ / n of what it would with all.
+    seed : int, default 0
+        Of the candidates, 0 to 2^32 - 1. Equal seeds give equal paths.
+    costs : array-like of shape (n,), optional
+        What each feature costs, greater than 0. Each step then adds the feature with the greatest fall of the
+        error per cost; where no feature makes it fall, the one with the least rise times cost.
+    budget : float, optional
+        What the selected features may cost together, greater than 0. The path ends when no feature left
+        fits into the rest of it.
+    size_penalty : float, default 0.0
+        μ from 0 up. With μ > 0 what is to be minimised is the error over that of the empty model, plus μ for
+        each feature: the path ends where no candidate of a step lowers that, with "floating" at the size
+        where it is least. Without costs it changes nothing else, as the penalty of a step is the same for all
+        candidates. The criterion of a step is the error without it: paths with different μ lie on one curve.
 
     Attributes
     ----------
@@ -83,7 +90,8 @@ class GreedyRankRLS(Selector):
     selection_order_ : ndarray of shape (k,)
         Their 0-based columns in the order of selection.
     criterion_path_ : ndarray of shape (k,)
-        The leave-query-out error, summed over documents, after each step.
+        The leave-query-out error, summed over documents, after each step. Where no feature is worth its
+        penalty there is one step, the empty model.
     coef_path_ : ndarray of shape (k, n)
         The model after each step.
 
@@ -97,6 +105,8 @@ class GreedyRankRLS(Selector):
     array([3])
     """
 
+    accepts_sparse: ClassVar[bool] = True
+
     def __init__(
         self,
         n_features_to_select: int | None = None,
@@ -104,84 +114,84 @@ class GreedyRankRLS(Selector):
         pinned: Sequence[int] = (),
         banned: Sequence[int] = (),
         algorithm: str = "auto",
+        search: str = "forward",
+        fitting: str = "pre",
+        n_candidates: int | None = None,
+        seed: int = 0,
+        costs: ArrayLike | None = None,
+        budget: float | None = None,
+        size_penalty: float = 0.0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.regularization = regularization
         self.pinned = pinned
         self.banned = banned
         self.algorithm = algorithm
+        self.search = search
+        self.fitting = fitting
+        self.n_candidates = n_candidates
+        self.seed = seed
+        self.costs = costs
+        self.budget = budget
+        self.size_penalty = size_penalty
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         free = n_features - len(self.banned)
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
-        """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion."""
-        n = data.X.shape[1]
+    def work(self, data: Grouped | SparseGrouped) -> Iterator[Step | Working]:
+        """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion.
+
+        Floating search gives signs of life first, and the steps when all sets are final.
+        """
         regularization = positive("regularization", self.regularization)
-        pinned, banned = _columns("pinned", self.pinned, n), _columns("banned", self.banned, n)
-        if set(pinned) & set(banned):
-            both = sorted(set(pinned) & set(banned))
-            raise ParameterError("banned", list(banned), f"no feature that is pinned, such as {both[0]}")
-        free = n - len(banned)
-        if free == 0:
-            raise ParameterError("banned", list(banned), "at least one feature left to select")
-        wanted = free if self.n_features_to_select is None else self.n_features_to_select
-        k = between("n_features_to_select", wanted, max(1, len(pinned)), free)
+        rules = self._rules(data.X.shape[1])
         with ExitStack() as stack:
-            search = self._search(data, regularization, k, stack)
-            allowed = np.ones(n, dtype=bool)
-            allowed[list(banned)] = False
-            yield from _forward(search, k, pinned, allowed)
+            searches = Searches(data, regularization, rules.k, self.algorithm, stack)
+            if self.fitting == "back":
+                yield from forward(searches.back_fitting(), rules)
+            elif self.search == "forward":
+                yield from forward(searches.forward(rules.n_candidates), rules)
+            else:
+                greedy = forward(searches.forward(), replace(rules, size_penalty=0.0))
+                yield from floating(greedy, searches.floating(), rules)
 
-    def _search(self, data: Grouped, regularization: float, k: int, stack: ExitStack) -> Search:
-        m, n = data.X.shape
-        Q = data.ptr.size - 1
-        if self.algorithm not in ("auto", "statistics", "algorithm1"):
-            raise ParameterError("algorithm", self.algorithm, "auto, statistics or algorithm1")
-        if self.algorithm == "algorithm1" or (self.algorithm == "auto" and _prefer_algorithm1(m, n, Q, k)):
-            return Algorithm1Search(data, regularization)
-        # numba is imported where it is needed: reading the catalog must not wait for it.
-        from rankstudio.engine.selection.lqo_path import LeaveQueryOutSearch  # noqa: PLC0415
+    def _rules(self, n: int) -> Rules:
+        """Check the parameters, and that they go together."""
+        for name, value, choices in (
+            ("search", self.search, ("forward", "floating")),
+            ("fitting", self.fitting, ("pre", "back")),
+        ):
+            if value not in choices:
+                raise ParameterError(name, value, " or ".join(choices))
+        if self.fitting == "back" and self.algorithm not in ("auto", "columns"):
+            raise ParameterError("algorithm", self.algorithm, "auto or columns with back-fitting")
+        if self.search == "floating":
+            self._check_floating()
+        return Rules.of(
+            n,
+            self.n_features_to_select,
+            self.pinned,
+            self.banned,
+            self.n_candidates,
+            self.seed,
+            self.costs,
+            self.budget,
+            self.size_penalty,
+        )
 
-        executor, workers = stack.enter_context(pool(Q * n * k * k > _WORTH_THREADS))
-        return LeaveQueryOutSearch(data.statistics, regularization, k, executor, workers)
+    def _check_floating(self) -> None:
+        """Refuse what makes no sense with floating search."""
+        for there, why in (
+            (self.n_candidates is not None, "n_candidates is given: floating search compares all features"),
+            (self.costs is not None, "features have costs: floating search compares sets of equal size"),
+            (self.fitting == "back", "fitting is back: floating search compares exact criteria"),
+        ):
+            if there:
+                raise ParameterError("search", self.search, f"forward where {why}")
+        if self.algorithm == "algorithm1":
+            expected = "auto, statistics or columns with floating search: Algorithm 1 takes no feature out"
+            raise ParameterError("algorithm", self.algorithm, expected)
 
-
-def _forward(search: Search, k: int, pinned: tuple[int, ...], allowed: NDArray[np.bool_]) -> Iterator[Step]:
-    """Select pinned features, then the best ones, until there are k."""
-    # Every term of the criterion is at most this sum, so two criteria that differ by its rounding tie.
-    before = search.criterion()
-    tie = 64 * np.finfo(np.float64).eps * before
-    for number in range(1, k + 1):
-        costs = search.costs()
-        candidates = np.flatnonzero(allowed & search.informative)
-        if candidates.size == 0:
-            candidates = np.flatnonzero(allowed)
-        if number <= len(pinned):
-            best = pinned[number - 1]
-        else:
-            within = costs[candidates] <= costs[candidates].min() + tie
-            best = int(candidates[within][0])
-        scores = np.full(costs.size, np.nan)
-        scores[candidates] = costs[candidates]
-        scores[best] = costs[best]
-        search.select(best)
-        allowed[best] = False
-        after = search.criterion()
-        yield Step(number, search.selected, search.weights(), after, scores, before=before)
-        before = after
-
-
-def _prefer_algorithm1(m: int, n: int, Q: int, k: int) -> bool:
-    """Tell which algorithm multiplies less; per-query statistics also have to fit in memory."""
-    if 8.0 * Q * ((n + 1) ** 2 + 2 * n * k) > _MOST_BYTES:
-        return True
-    return m * n**2 + 2 * Q * n * k**2 > 12 * k * m * n
-
-
-def _columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
-    chosen = tuple(int(c) for c in columns)
-    if any(not 0 <= c < n for c in chosen) or len(set(chosen)) != len(chosen):
-        raise ParameterError(name, list(chosen), f"different columns from 0 to {n - 1}")
-    return chosen
+    def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Grouped | SparseGrouped:
+        return group_sparse(X, y, qid) if issparse(X) else group(X, y, qid)

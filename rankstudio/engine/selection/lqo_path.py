@@ -13,6 +13,7 @@ from rankstudio.engine.querywise import QueryStatistics
 from rankstudio.engine.selection import _kernels
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 class LeaveQueryOutSearch:
@@ -74,12 +75,12 @@ class LeaveQueryOutSearch:
         self.informative = statistics.informative
         self._each(self._start)
 
-    def costs(self) -> Floats:
-        """Return what the criterion would be with each feature added, shape (n,); NaN if selected already."""
+    def costs(self, candidates: Ints) -> Floats:
+        """Return what the criterion would be with each candidate added, shape (c,)."""
         left = self._order[: self._order.size - len(self.selected)]
         costs = np.full(self._order.size, np.nan)
         costs[left] = self._partial[:, : left.size].sum(axis=0)
-        return costs
+        return costs[candidates]
 
     def criterion(self) -> float:
         """Return the criterion of the present selection."""

@@ -57,9 +57,11 @@ class Selector(OneToOneFeatureMixin, TransformerMixin, LinearRanker):  # type: i
         return np.flatnonzero(self.support_) if indices else self.support_
 
     def transform(self, X: ArrayLike) -> Floats:
-        """Return the selected columns of X, in ascending order, shape (m, k)."""
+        """Return the selected columns of X, in ascending order, shape (m, k); sparse where X is."""
         check_is_fitted(self)
-        selected: Floats = validate_data(self, X, reset=False, dtype=np.float64)[:, self.support_]
+        sparse = "csc" if self.accepts_sparse else False
+        features = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse)
+        selected: Floats = features[:, self.support_]
         return selected
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:

@@ -1,4 +1,4 @@
-"""Greedy RankRLS against retraining, both algorithms against each other, pins and bans."""
+"""Greedy RankRLS against retraining, its algorithms against each other, pins and bans."""
 
 import numpy as np
 import pytest
@@ -6,23 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import leave_query_out_error, rankrls_on_pairs
 from sklearn.base import clone
-from strategies import Problem, problems
+from strategies import Problem, problems, tolerance
 
 from rankstudio.engine import GreedyRankRLS
 from rankstudio.engine.errors import ParameterError
 
-ALGORITHMS = ("statistics", "algorithm1")
-
-
-def tolerance(problem: Problem) -> tuple[float, float]:
-    """Bound on the error of a shortcut's criterion: (relative, absolute).
-
-    The weights solve systems of condition number at most 1 + ||X^||² / λ; the criterion is a sum of squares
-    bounded by that of the labels times the same factor. A few dozen roundings each.
-    """
-    condition = 1.0 + np.sum(problem.X**2) / problem.regularization
-    eps = 256 * np.finfo(float).eps * condition
-    return eps, eps * float(problem.y @ problem.y)
+ALGORITHMS = ("statistics", "algorithm1", "columns")
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -76,20 +65,23 @@ def test_informative_features_come_first_and_ties_go_to_the_lowest_index(problem
 
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(-10, 10))
-def test_both_algorithms_take_the_same_path(seed: int, queries: int, exponent: int) -> None:
+def test_all_algorithms_take_the_same_path(seed: int, queries: int, exponent: int) -> None:
     rng = np.random.default_rng(seed)
     qid = np.sort(rng.integers(0, queries, 200))
     X = rng.random((200, 12))
     y = np.round(X @ rng.normal(size=12) + rng.normal(size=200))
-    paths = [GreedyRankRLS(regularization=2.0**exponent, algorithm=a).fit(X, y, qid=qid) for a in ALGORITHMS]
-    assert paths[0].selection_order_.tolist() == paths[1].selection_order_.tolist()
-    np.testing.assert_allclose(paths[0].criterion_path_, paths[1].criterion_path_, rtol=1e-9)
-    np.testing.assert_allclose(paths[0].coef_path_, paths[1].coef_path_, rtol=1e-6, atol=1e-9)
+    first, *others = (
+        GreedyRankRLS(regularization=2.0**exponent, algorithm=a).fit(X, y, qid=qid) for a in ALGORITHMS
+    )
+    for other in others:
+        assert first.selection_order_.tolist() == other.selection_order_.tolist()
+        np.testing.assert_allclose(first.criterion_path_, other.criterion_path_, rtol=1e-9)
+        np.testing.assert_allclose(first.coef_path_, other.coef_path_, rtol=1e-6, atol=1e-9)
 
 
 def test_the_path_does_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
-    monkeypatch.setattr("rankstudio.engine.selection.greedy_rankrls._WORTH_THREADS", 0.0)
+    monkeypatch.setattr("rankstudio.engine.selection.searches._WORTH_THREADS", 0.0)
     X, qid = rng.random((4000, 40)), np.sort(rng.integers(0, 300, 4000))
     y = np.round(2 * X[:, 3] + X[:, 7] + rng.random(4000))
     fitted = []
@@ -151,7 +143,7 @@ def test_scikit_learn_conventions() -> None:
         ({"banned": (1, 1)}, "banned: expected different columns from 0 to 5"),
         ({"pinned": (1,), "banned": (1,)}, "banned: expected no feature that is pinned, such as 1"),
         ({"banned": (0, 1, 2, 3, 4, 5)}, "banned: expected at least one feature left"),
-        ({"algorithm": "fast"}, "algorithm: expected auto, statistics or algorithm1, got 'fast'"),
+        ({"algorithm": "fast"}, "algorithm: expected auto, statistics, algorithm1 or columns, got 'fast'"),
     ],
 )
 def test_bad_parameters_are_refused_with_name_range_and_value(parameters: dict, message: str) -> None:
