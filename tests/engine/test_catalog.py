@@ -82,7 +82,7 @@ def test_values_come_out_canonical(name: str, value: object, canonical: object) 
         ("pinned", [0], "pinned: expected feature ids"),
         ("pinned", [3, 3], "each once"),
         ("pinned", 3, "pinned: expected feature ids"),
-        ("algorithm", "fast", "algorithm: expected one of auto, statistics, algorithm1, got 'fast'"),
+        ("algorithm", "fast", "algorithm: expected one of auto, statistics, algorithm1, columns, got 'fast'"),
     ],
 )
 def test_other_values_are_refused_with_name_range_and_value(name: str, value: object, message: str) -> None:

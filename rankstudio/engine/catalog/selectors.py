@@ -24,6 +24,7 @@ GREEDY_RANKRLS = Method(
     criterion=_LQO,
     per_document=True,
     live=True,
+    takes=("seed",),
     estimator="rankstudio.engine.selection.greedy_rankrls:GreedyRankRLS",
     parameters=(
         LAMBDA,
@@ -45,13 +46,87 @@ GREEDY_RANKRLS = Method(
             option="--ban",
         ),
         Parameter(
+            name="search",
+            label="search",
+            kind=Kind.CHOICE,
+            default="forward",
+            help=(
+                "Floating search also takes features out again that later ones have made dispensable. No "
+                "size is worse than by going forward only; it takes longer."
+            ),
+            source="Pudil et al. 1994; Pahikkala et al. 2010, section 5",
+            option="--search",
+            choices=(("forward", "forward"), ("floating", "floating")),
+        ),
+        Parameter(
+            name="size_penalty",
+            label="size penalty",
+            kind=Kind.NUMBER,
+            default=0.0,
+            help=(
+                "What a feature has to lower the error by to be worth it, as a share of the error without "
+                "any feature. The path ends where none is."
+            ),
+            symbol="μ",
+            option="--size-penalty",
+            low=0.0,
+        ),
+        Parameter(
+            name="costs",
+            label="costs",
+            kind=Kind.COSTS,
+            default=(),
+            help=(
+                "What features cost, by id; those not named cost 1. Each step then takes the feature with "
+                "the greatest gain per cost."
+            ),
+            option="--costs",
+        ),
+        Parameter(
+            name="budget",
+            label="budget",
+            kind=Kind.NUMBER,
+            default=None,
+            help="What the selected features may cost together; needs costs.",
+            option="--budget",
+            low=0.0,
+            open_low=True,
+            none_label="none",
+        ),
+        Parameter(
+            name="n_candidates",
+            label="candidates κ",
+            kind=Kind.INTEGER,
+            default=None,
+            help="How many candidates each step compares, drawn at random from those left.",
+            symbol="κ",
+            source="Pahikkala et al. 2010, section 5",
+            option="--candidates",
+            low=1,
+            none_label="all",
+        ),
+        Parameter(
+            name="fitting",
+            label="fitting",
+            kind=Kind.CHOICE,
+            default="pre",
+            help=(
+                "Whether a candidate is judged with all weights learned anew, or with those before it as "
+                "they are: back-fitting, for very many features."
+            ),
+            source="Pahikkala et al. 2010, section 5",
+            option="--fitting",
+            choices=(("pre", "all anew"), ("back", "back-fitting")),
+        ),
+        Parameter(
             name="algorithm",
             label="algorithm",
             kind=Kind.CHOICE,
             default="auto",
             help=(
-                "Both give the same path. Per-query statistics are much faster where queries have "
-                "more documents than there are features to select; Algorithm 1 is the paper's."
+                "All give the same path. Per-query statistics are much faster where queries have more "
+                "documents than there are features to select; Algorithm 1 is the paper's; by columns keeps "
+                "nothing of a feature that is not selected."
             ),
             source="Pahikkala et al. 2010, Algorithm 1",
             option="--algorithm",
@@ -59,6 +134,7 @@ GREEDY_RANKRLS = Method(
                 ("auto", "automatic"),
                 ("statistics", "per-query statistics"),
                 ("algorithm1", "Algorithm 1"),
+                ("columns", "by columns"),
             ),
         ),
     ),
