@@ -60,7 +60,7 @@ GREEDY_RANKRLS = Method(
         ),
         Parameter(
             name="size_penalty",
-            label="size penalty",
+            label="penalty μ",
             kind=Kind.NUMBER,
             default=0.0,
             help=(
@@ -95,7 +95,7 @@ GREEDY_RANKRLS = Method(
         ),
         Parameter(
             name="n_candidates",
-            label="candidates κ",
+            label="sample κ",
             kind=Kind.INTEGER,
             default=None,
             help="How many candidates each step compares, drawn at random from those left.",
