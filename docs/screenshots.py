@@ -48,6 +48,13 @@ def take(app: QApplication, settings: Settings) -> None:
         theme.set_mode(mode)
         rest(app)
         window.grab().save(str(IMAGES / f"window-{mode}.png"))
+    theme.set_mode("light")
+    window.study.change("judging", method="gas", parameters={}, judge="ranksvm")
+    window.commands["run"].trigger()
+    wait(app, lambda: len(window.runs.records) > 1 and not window.runs.busy, most=300.0)
+    window.study.look_at(3)
+    rest(app)
+    window.grab().save(str(IMAGES / "window-judge.png"))
     window.close()
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.threads import blas
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -217,11 +218,12 @@ class QueryStatistics:
         """
         n = X.shape[1]
         gram = np.empty((ptr.size - 1, n + 1, n + 1))
-        for q in range(ptr.size - 1):
-            rows, labels = X[ptr[q] : ptr[q + 1]], y[ptr[q] : ptr[q + 1]]
-            np.matmul(rows.T, rows, out=gram[q, :n, :n])
-            gram[q, n, :n] = gram[q, :n, n] = labels @ rows
-            gram[q, n, n] = labels @ labels
+        with blas().limit(limits=1):  # small products, which lose much where threads wait for a processor
+            for q in range(ptr.size - 1):
+                rows, labels = X[ptr[q] : ptr[q + 1]], y[ptr[q] : ptr[q + 1]]
+                np.matmul(rows.T, rows, out=gram[q, :n, :n])
+                gram[q, n, :n] = gram[q, :n, n] = labels @ rows
+                gram[q, n, n] = labels @ labels
         return cls(gram, gram.sum(axis=0), int(X.shape[0]))
 
     @property

@@ -65,7 +65,7 @@ GREEDY_RANKRLS = Method(
             default=0.0,
             help=(
                 "What a feature has to lower the error by to be worth it, as a share of the error without "
-                "any feature. The path ends where none is."
+                "any feature. The path ends where none is; with 0 it goes on to k."
             ),
             symbol="μ",
             option="--size-penalty",

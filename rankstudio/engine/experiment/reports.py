@@ -80,9 +80,10 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
     for fold in result.folds:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         last, model = path.steps[-1], fold.chosen.step
+        # Where steps are not growing sets, no feature has a criterion of its own.
+        steps = path.steps if path.along is Along.FEATURES else ()
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
-            growing = path.along is Along.FEATURES and len(path.steps) == len(last.selected)
-            step = path.steps[rank - 1] if growing else last
+            step = next((step for step in steps if column in step.selected), last)
             inside = column in model.selected
             rows.append(
                 (

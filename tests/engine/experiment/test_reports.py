@@ -176,3 +176,18 @@ def test_models_that_cannot_be_written_or_read_say_why(tmp_path: Path) -> None:
     (tmp_path / "text.json").write_text("[]")
     with pytest.raises(DataError, match="not a model written by RankStudio"):
         load_model(tmp_path / "text.json")
+
+
+def test_sets_that_do_not_grow_from_each_other_make_a_table_too(tmp_path: Path) -> None:
+    plan = Plan("small", parameters={"regularization": (0.5, 2.0), "search": "floating"})
+    result = finished(plan)
+    write_results(result, tmp_path)
+    with (tmp_path / "features.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    for fold in result.folds:
+        own = [row for row in rows if int(row["fold"]) == fold.fold]
+        assert [int(row["id"]) for row in own if row["chosen"] == "1"] == list(fold.selected)
+        path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
+        for row in own:
+            holding = [step for step in path.steps if int(row["id"]) - 1 in step.selected]
+            assert float(row["criterion_per_document"]) == holding[0].criterion / path.divisor
