@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rankstudio.engine.catalog.method import Along, Method
 from rankstudio.engine.catalog.parameter import Kind, Parameter
-from rankstudio.engine.catalog.shared import LAMBDA, MEASURE, TOL, C, max_iter, rounds
+from rankstudio.engine.catalog.shared import LAMBDA, LEAVE_QUERY_OUT, MEASURE, TOL, C, max_iter, rounds
 
 RANKRLS = Method(
     key="rankrls",
@@ -19,7 +19,7 @@ RANKRLS = Method(
         "features: the model to compare a selection with."
     ),
     formula="minimise over w:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − w'(x_i − x_j))² + λ‖w‖²",
-    criterion="leave-query-out error per document",
+    criterion=LEAVE_QUERY_OUT,
     per_document=True,
     live=True,
     estimator="rankstudio.engine.learners.rankrls:RankRLS",

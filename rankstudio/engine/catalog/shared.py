@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from rankstudio.engine.catalog.parameter import Kind, Parameter
 
+LEAVE_QUERY_OUT = "leave-query-out error per document"
+"""The criterion of all that ends in RankRLS."""
+
 LAMBDA = Parameter(
     name="regularization",
     label="λ",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.estimator import LinearRanker, between, positive
+from rankstudio.engine.estimator import between, positive
+from rankstudio.engine.learners.converging import MOST_ITERATIONS, ConvergingRanker
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.threads import pool
@@ -23,10 +22,9 @@ Floats = NDArray[np.float64]
 
 _LOSSES = ("squared_hinge", "hinge")
 _SOLVERS = ("auto", "newton", "bundle")
-_MOST_ITERATIONS = 1_000_000
 
 
-class RankSVM(LinearRanker):
+class RankSVM(ConvergingRanker):
     """Linear ranking support vector machine.
 
     Minimises ½ w'w + C sum of max(0, 1 - w'(x_i - x_j))^p over the pairs of documents of one query with
@@ -74,10 +72,6 @@ class RankSVM(LinearRanker):
     array([0.494])
     """
 
-    objective_: float
-    gap_: float
-    n_iter_: int
-
     def __init__(
         self,
         C: float = 1.0,
@@ -92,13 +86,10 @@ class RankSVM(LinearRanker):
         self.tol = tol
         self.max_iter = max_iter
 
-    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return self.max_iter
-
     def learn(self, data: Grouped) -> Iterator[Step]:
         """Yield one :class:`Iteration` a Newton step or cutting plane; its criterion is the objective."""
         C, tol = positive("C", self.C), positive("tol", self.tol)
-        max_iter = between("max_iter", self.max_iter, 1, _MOST_ITERATIONS)
+        max_iter = between("max_iter", self.max_iter, 1, MOST_ITERATIONS)
         minimise = self._minimiser()
         from rankstudio.engine.linear_pairs import LinearPairs  # noqa: PLC0415
         from rankstudio.engine.pairs import Pairs  # noqa: PLC0415 - numba, where it is needed
@@ -125,15 +116,3 @@ class RankSVM(LinearRanker):
             "newton": newton.minimise_hinge,
             "bundle": bundle.minimise_hinge_by_planes,
         }[self.solver]
-
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
-        last = taken[-1]
-        assert isinstance(last, Iteration)
-        self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number
-        if not last.converged:
-            warnings.warn(
-                f"RankSVM stopped after {self.n_iter_} iterations with a duality gap of {self.gap_:.3g} at "
-                f"an objective of {self.objective_:.6g}; max_iter is {self.max_iter}, tol {self.tol:g}.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from rankstudio.engine.estimator import LinearRanker, between, positive
+from rankstudio.engine.estimator import between, positive
+from rankstudio.engine.learners.converging import MOST_ITERATIONS, ConvergingRanker
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.threads import pool
 
 _RELEVANT = 1.0  # from this label on, as for LETOR's MAP
-_MOST_ITERATIONS = 1_000_000
 
 
-class SVMMAP(LinearRanker):
+class SVMMAP(ConvergingRanker):
     """Structural support vector machine for average precision (Yue, Finley, Radlinski & Joachims 2007).
 
     Minimises ½ w'w + C/Q' sum_q ξ_q over the Q' queries with both relevant documents, of labels from 1 up,
@@ -66,17 +64,10 @@ class SVMMAP(LinearRanker):
     array([0.125])
     """
 
-    objective_: float
-    gap_: float
-    n_iter_: int
-
     def __init__(self, C: float = 10.0, tol: float = 1e-4, max_iter: int = 1000) -> None:
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
-
-    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return self.max_iter
 
     def learn(self, data: Grouped) -> Iterator[Step]:
         """Yield one :class:`Iteration` a cutting plane: the best model so far, its criterion the objective.
@@ -84,7 +75,7 @@ class SVMMAP(LinearRanker):
         Data in which no query has both relevant documents and others give one step, a model of zeros.
         """
         C, tol = positive("C", self.C), positive("tol", self.tol)
-        max_iter = between("max_iter", self.max_iter, 1, _MOST_ITERATIONS)
+        max_iter = between("max_iter", self.max_iter, 1, MOST_ITERATIONS)
         from rankstudio.engine.bundle import minimise_by_planes  # noqa: PLC0415 - numba, where it is needed
         from rankstudio.engine.learners.average_precision import AveragePrecisionLoss  # noqa: PLC0415
         from rankstudio.engine.linear import Linear, Queries  # noqa: PLC0415
@@ -97,15 +88,3 @@ class SVMMAP(LinearRanker):
             planes = minimise_by_planes(problem, loss, at_zero, C, tol, max_iter)
             for number, now in enumerate(planes, start=1):
                 yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
-
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
-        last = taken[-1]
-        assert isinstance(last, Iteration)
-        self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number
-        if not last.converged:
-            warnings.warn(
-                f"SVMMAP stopped after {self.n_iter_} iterations with a duality gap of {self.gap_:.3g} at "
-                f"an objective of {self.objective_:.6g}; max_iter is {self.max_iter}, tol {self.tol:g}.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
