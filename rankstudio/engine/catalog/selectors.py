@@ -297,8 +297,8 @@ RECURSIVE_ELIMINATION = Method(
     citation="Guyon et al. 2002",
     title="Gene selection for cancer classification using support vector machines",
     summary=(
-        "Learns RankRLS with all features, drops the one with the smallest weight, and learns again: the "
-        "last one left is the first of the path."
+        "Learns RankRLS or RankSVM with all features, drops the one with the smallest weight, and learns "
+        "again: the last one left is the first of the path. RankRLS ranks with the features."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
@@ -319,6 +319,28 @@ RECURSIVE_ELIMINATION = Method(
             source="Guyon et al. 2002, section 4",
             option="--importance",
             choices=(("weight", "weight"), ("scaled", "weight × deviation")),
+        ),
+        Parameter(
+            name="ranker",
+            label="weights of",
+            kind=Kind.CHOICE,
+            default="rankrls",
+            help="Whose weights decide which feature is dropped: RankRLS's with λ, or RankSVM's with C.",
+            source="Guyon et al. 2002, section 4",
+            option="--ranker",
+            choices=(("rankrls", "RankRLS"), ("ranksvm", "RankSVM")),
+        ),
+        Parameter(
+            name="C",
+            label="C",
+            kind=Kind.NUMBER,
+            default=0.01,
+            help="Of RankSVM, where its weights decide.",
+            symbol="C",
+            source="Chapelle and Keerthi 2010, eq. (4)",
+            option="--C",
+            low=0.0,
+            open_low=True,
         ),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,10 +58,12 @@ class PathSelector(Selector):
         The model after each step.
     """
 
-    orders_by_lambda: ClassVar[bool] = False
-    """Whether the order, too, depends on λ."""
-
     regularization: float
+
+    @property
+    def orders_by_lambda(self) -> bool:
+        """Whether the order, too, depends on λ."""
+        return False
 
     def order_features(self, data: Grouped, k: int) -> Generator[Working, None, Ordering]:
         """Find the first k features, with signs of life on the way."""

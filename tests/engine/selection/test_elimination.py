@@ -5,7 +5,7 @@ import pytest
 from oracles import rankrls_on_pairs
 from ordering import check_conventions, ranking_problem
 
-from rankstudio.engine import RecursiveElimination
+from rankstudio.engine import RankSVM, RecursiveElimination
 from rankstudio.engine.errors import ParameterError
 
 
@@ -34,6 +34,26 @@ def test_the_path_is_that_of_retraining(importance: str, regularization: float) 
         assert found.ranking_[expected].tolist() == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.parametrize("importance", ["weight", "scaled"])
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_with_ranksvm_s_weights_too(importance: str, C: float) -> None:
+    for seed in range(4):
+        X, y, qid = ranking_problem(seed)
+        inside = np.sqrt(np.mean((X - _means(X, qid)) ** 2, axis=0))
+        left, expected = list(range(6)), []
+        while left:
+            w = np.abs(RankSVM(C=C, tol=1e-10).fit(X[:, left], y, qid=qid).coef_)
+            worst = left[int(np.argmin(w * inside[left] if importance == "scaled" else w))]
+            left.remove(worst)
+            expected.insert(0, worst)
+        method = RecursiveElimination(importance=importance, ranker="ranksvm", C=C)
+        assert method.fit(X, y, qid=qid).selection_order_.tolist() == expected
+
+
+def _means(X: np.ndarray, qid: np.ndarray) -> np.ndarray:
+    return np.array([X[qid == q].mean(axis=0) for q in qid])
+
+
 def test_constant_features_and_ties_go_first_the_later_columns_before() -> None:
     X, y, qid = ranking_problem()
     X[:, 2] = qid
@@ -53,5 +73,9 @@ def test_bad_parameters_are_refused() -> None:
     X, y, qid = ranking_problem()
     with pytest.raises(ParameterError, match="importance: expected weight or scaled, got 'size'"):
         RecursiveElimination(importance="size").fit(X, y, qid=qid)
+    with pytest.raises(ParameterError, match="ranker: expected rankrls or ranksvm, got 'tree'"):
+        RecursiveElimination(ranker="tree").fit(X, y, qid=qid)
+    with pytest.raises(ParameterError, match=r"C: .* greater than 0, got 0"):
+        RecursiveElimination(C=0).fit(X, y, qid=qid)
     with pytest.raises(ParameterError, match=r"regularization: .* greater than 0, got -1"):
         RecursiveElimination(regularization=-1).fit(X, y, qid=qid)
