@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TextIO
@@ -15,7 +16,7 @@ from typing import TextIO
 from rankstudio import __version__
 from rankstudio.engine.errors import Cancelled, RankStudioError
 
-COMMANDS = ("run", "evaluate", "methods")
+COMMANDS = ("run", "evaluate", "methods", "reproduce")
 """Names of commands, each with a module of that name that has ``register`` and ``run``."""
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -94,7 +95,7 @@ def _parser(commands: Sequence[str]) -> argparse.ArgumentParser:
         usage="rankstudio [FILE | FOLDER …] [--sample]\n       rankstudio COMMAND …",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, max_help_position=28),
     )
     parser.add_argument("--sample", action="store_true", help="open the bundled sample and run its study")
     parser.add_argument(
