@@ -18,6 +18,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import is_comparison, load_comparison
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan, with_data_beside
+from rankstudio.engine.experiment.protocol import GIVEN
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.grid import format_power
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
@@ -25,6 +26,9 @@ from rankstudio.engine.resources import resource
 
 INTERRUPTED = 130
 SAMPLE_FOLDER = "rankstudio-sample"
+
+# Options that are attributes of the plan as they stand.
+_PLAIN = ("method", "judge", "select_by", "convention", "missing", "normalize", "seed", "protocol", "rule")
 
 _DESCRIPTION = """\
 Run an experiment: for each fold train on its training part, choose the grid's value and the number of
@@ -63,6 +67,9 @@ def register(commands: Any) -> None:
     where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
     where.add_argument("--folds", help="numbers of the folds to run, such as 1,3; all when not given")
     where.add_argument(
+        "--protocol", help='folds: "given" (default), "10-fold", "split 60/20/20" or "nested 20" (percents)'
+    )
+    where.add_argument(
         "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
     )
     where.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
@@ -78,8 +85,11 @@ def register(commands: Any) -> None:
         "--judge", choices=rankers, help="what ranks with the selected features; the method's own model else"
     )
     what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
+    what.add_argument(
+        "--rule", help='model to choose: "best" (default), "one-se" (one standard error) or "at most 10"'
+    )
     what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
-    what.add_argument("--seed", type=int, help="for methods that draw random numbers; 0 by default")
+    what.add_argument("--seed", type=int, help="for random numbers, those of the protocol too; 0 by default")
     what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
     parameters = parser.add_argument_group("parameters of the method (see rankstudio methods)")
     _add_options(parameters, methods(), "parameter_")
@@ -185,7 +195,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
         if len(args.data) > 1:
             raise PlanError("--data: one run is on one file or folder; several are for a comparison.")
         changes["data"] = str(Path(args.data[0]).absolute())
-    for name in ("method", "judge", "select_by", "convention", "missing", "normalize", "seed"):
+    for name in _PLAIN:
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
     if args.measures is not None:
@@ -283,7 +293,8 @@ def summary(result: RunResult) -> str:
         rows.append(["mean", *blank, *(f"{result.average[m]:.4f}" for m in measures), ""])
     if result.folds and measures:
         rows.append(_baseline_row(result, measures, len(head)))
-    title = f"{plan.title} on {result.data_name}: {part}"
+    folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
+    title = f"{plan.title} on {result.data_name}{folds}: {part}"
     return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s"
 
 

@@ -75,6 +75,27 @@ def test_one_file_is_chosen_by_the_criterion(folder, capsys) -> None:
     assert "chosen by leave-query-out error per document" in printed.out
 
 
+def test_folds_are_made_anew_and_a_rule_chooses(folder, tmp_path, capsys) -> None:
+    file = str(folder / "Fold1" / "train.txt")
+    options = ["--protocol", "3-fold", "--rule", "at most 2", "--seed", "5", "--lambda", "1"]
+    assert main(["run", "--data", file, *options, "--out", str(tmp_path / "a")]) == 0
+    printed = capsys.readouterr()
+    assert "train, 3-fold: test measures, LETOR 4.0 convention" in printed.out
+    assert "no validation part" not in printed.err
+    values = json.loads((tmp_path / "a" / "results.json").read_text())
+    assert (values["plan"]["protocol"], values["plan"]["rule"]) == ("3-fold", "at most 2")
+    assert [fold["fold"] for fold in values["folds"]] == [1, 2, 3]
+    assert all(fold["chosen"]["n_features"] <= 2 for fold in values["folds"])
+    main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")])
+    assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
+
+
+def test_two_folds_choose_by_the_criterion_and_say_so(folder, capsys) -> None:
+    file = str(folder / "Fold1" / "train.txt")
+    assert main(["run", "--data", file, "--protocol", "2-fold", "--lambda", "1"]) == 0
+    assert "no validation part: choosing by the method's own criterion" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -88,6 +109,12 @@ def test_one_file_is_chosen_by_the_criterion(folder, capsys) -> None:
         (["run", "--data", "{}", "--folds", "x"], "--folds: expected numbers such as 1,3, got 'x'."),
         (["run", "--data", "{}", "--select-by", "MAPS"], "MAPS"),
         (["run", "--data", "{}", "--method", "rankrls", "--pin", "1"], "RankRLS has no parameter 'pinned'"),
+        (["run", "--data", "{}", "--protocol", "all"], 'protocol: expected "given", "5-fold"'),
+        (
+            ["run", "--data", "{}", "--protocol", "5-fold"],
+            "Made: new folds are made of the test parts of all",
+        ),
+        (["run", "--data", "{}", "--rule", "least"], 'rule: expected "best", "one-se" or'),
         (["methods", "magic"], "There is no method 'magic'"),
     ],
 )

@@ -270,6 +270,8 @@ class FoldedDataset:
         Key of the measures' convention that is usual for this dataset (see ``rankstudio.engine.metrics``).
     known : str or None
         Key of the known dataset this was recognised as ("letor4", "ohsumed", "gov", "mslr", "yahoo").
+    divided_by : str
+        How the folds were made where they are not those of the files: "10-fold, seed 0"; else "".
     """
 
     name: str
@@ -277,6 +279,7 @@ class FoldedDataset:
     folds: tuple[Fold, ...]
     convention: str = "letor4"
     known: str | None = None
+    divided_by: str = ""
 
     @property
     def n_features(self) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 from rankstudio.engine.catalog import method
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan import Plan, plan_from_dict
+from rankstudio.engine.experiment.protocol import GIVEN
 from rankstudio.engine.experiment.published import Published, published
 from rankstudio.engine.experiment.results import RunResult
 
@@ -127,9 +128,9 @@ class Entry:
 
 
 def entry(result: RunResult) -> Entry:
-    """Return the row of a run, with what was printed of it if it has all five folds."""
+    """Return the row of a run, with what was printed of it if it has all five given folds."""
     plan = result.plan
-    names = plan.measures if len(result.folds) == 5 else ()
+    names = plan.measures if len(result.folds) == 5 and plan.protocol == GIVEN else ()
     return Entry(result, {name: published(plan, result.data_name, name) for name in names})
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from rankstudio.engine.catalog import Method, Parameter, method, methods
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.files import write_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
@@ -138,12 +139,19 @@ class Plan:
     normalize : str
         "none", or "query_minmax" for scaling each feature to [0, 1] within each query.
     seed : int
-        For methods that draw random numbers.
+        For methods that draw random numbers, and for dealing queries to folds.
     judge : str
         Key of a ranker that ranks with the features that the method selects, for every number of them; ""
         for the method's own model.
     judge_parameters : Mapping
         Of that ranker, as ``parameters``.
+    protocol : str
+        How the folds come about: "given" as the files have them, "10-fold", "split 60/20/20" (percent of
+        train, vali and test) or "nested 20" (where a fold has no validation part, percent of its training
+        queries); see `rankstudio.engine.experiment.protocol`.
+    rule : str
+        Which model is chosen: "best", "one-se" for the smallest one on the best one's path that is within a
+        standard error of it, or "at most 10" for the best with so few features.
     """
 
     data: str
@@ -158,6 +166,8 @@ class Plan:
     seed: int = 0
     judge: str = ""
     judge_parameters: Mapping[str, Any] = field(default_factory=dict)
+    protocol: str = GIVEN
+    rule: str = BEST
 
     def __post_init__(self) -> None:
         _check_kinds(self)
@@ -171,6 +181,8 @@ class Plan:
         convention(self.convention)
         if self.select_by != CRITERION:
             object.__setattr__(self, "select_by", measure(self.select_by).name)
+        object.__setattr__(self, "protocol", str(parse_protocol(self.protocol)))
+        object.__setattr__(self, "rule", str(parse_rule(self.rule)))
         for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             _check(name, value, f"one of {', '.join(known)}", value in known)
@@ -260,7 +272,7 @@ def _rebuild(values: dict[str, Any]) -> Plan:
 
 def _check_kinds(plan: Plan) -> None:
     """Refuse what is not even of the right kind: a person may have written the plan."""
-    for name in ("data", "method", "select_by", "convention", "judge"):
+    for name in ("data", "method", "select_by", "convention", "judge", "protocol", "rule"):
         value = getattr(plan, name)
         _check(name, value, "a text", isinstance(value, str))
     for name in ("parameters", "judge_parameters"):

@@ -119,6 +119,16 @@ class PreparedFold:
         data = self._parts.get(part)
         return {} if data is None else data.measure(data.scores(step))
 
+    def standard_error(self, step: Step) -> float:
+        """Return the standard error of what chooses, s / √Q over the queries of the validation part.
+
+        Q counts the queries in which the measure is defined; the error is 0 where there is one of them. The
+        fold has a validation part, and the plan does not choose by the criterion.
+        """
+        values = self._parts["vali"].per_query(step)[self.plan.select_by]
+        values = values[~np.isnan(values)]
+        return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the chosen model and put the fold's results together."""
         ids = self.fold.train.feature_ids
@@ -180,6 +190,9 @@ class _Part:
 
     def measure(self, scores: Floats) -> dict[str, float]:
         return {name: float(v[0]) for name, v in self._evaluator.evaluate_many(scores[None, :]).items()}
+
+    def per_query(self, step: Step) -> dict[str, Floats]:
+        return self._evaluator.per_query(self.scores(step))
 
     def measure_all(self, steps: Sequence[Step]) -> dict[str, Floats]:
         if all(step.linear for step in steps):

@@ -6,10 +6,9 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Literal
 
-import numpy as np
-
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.choosing import choose
 from rankstudio.engine.experiment.events import (
     BaselineFound,
     Event,
@@ -23,21 +22,27 @@ from rankstudio.engine.experiment.events import (
 )
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, Unit
 from rankstudio.engine.experiment.prepared import PreparedFold, group_training, n_steps
-from rankstudio.engine.experiment.results import Chosen, FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.protocol import ONE_SE, parse_protocol, parse_rule
+from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.steps import Step, Working
 
+__all__ = ["choose", "collect", "open_data", "run"]
+
 
 def open_data(plan: Plan) -> FoldedDataset:
-    """Open the dataset that a plan names, prepared as the plan asks.
+    """Open the dataset that a plan names, prepared and with the folds that the plan asks for.
 
     Raises
     ------
     DataError
-        Where it cannot be opened.
+        Where it cannot be opened, or its queries cannot be dealt to such folds.
     """
+    return parse_protocol(plan.protocol).divide(_open(plan), plan.seed)
+
+
+def _open(plan: Plan) -> FoldedDataset:
     if plan.data == SAMPLE:
         from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - only for the sample
 
@@ -58,7 +63,7 @@ def run(
     plan : Plan
         What to run.
     dataset : FoldedDataset, optional
-        The plan's data where they are open already.
+        The plan's data where they are open already, with the plan's folds or with those of the files.
     grouped : dict of int to Grouped, optional
         Training parts by fold, with what other plans found out about them; added to.
 
@@ -74,7 +79,9 @@ def run(
         Before the first event, for data that cannot be opened or a plan that does not fit them.
     """
     began = time.perf_counter()
-    dataset = open_data(plan) if dataset is None else dataset
+    dataset = _open(plan) if dataset is None else dataset
+    dataset = parse_protocol(plan.protocol).divide(dataset, plan.seed)
+    _check_rule(plan, dataset)
     folds = _folds(plan, dataset)
     units = tuple(
         Unit(fold.number, position, setting)
@@ -131,6 +138,20 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     return folds
 
 
+def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
+    """Refuse before any work what no model could meet."""
+    rule = parse_rule(plan.rule)
+    if rule.kind == ONE_SE and plan.select_by == CRITERION:
+        raise PlanError(
+            f"rule: {ONE_SE} needs a measure of the validation part to choose by, got {CRITERION!r}."
+        )
+    if rule.most is not None and not plan.entry.selects and dataset.n_features > rule.most:
+        raise PlanError(
+            f"rule: expected a method that selects features for {rule}, and {plan.entry.label} uses all "
+            f"{dataset.n_features}."
+        )
+
+
 def _run_fold(prepared: PreparedFold, units: Sequence[Unit]) -> Generator[Event, None, FoldResult]:
     plan = prepared.plan
     yield BaselineFound(prepared.fold.number, prepared.baseline)
@@ -146,24 +167,4 @@ def _run_fold(prepared: PreparedFold, units: Sequence[Unit]) -> Generator[Event,
             yield StepDone(unit, *told, prepared.divisor, plan.along)
         paths.append(prepared.collect(unit, taken))
         yield UnitFinished(unit, paths[-1])
-    return prepared.result(choose(plan, paths), paths)
-
-
-def choose(plan: Plan, paths: Sequence[PathResult]) -> Chosen:
-    """Return the model that is best by the plan's measure.
-
-    Ties go to the earlier setting, then to the earlier step: to the smaller λ, then the fewer features. Of
-    an optimiser's iterations only the last one is a model.
-    """
-    higher = plan.select_by != CRITERION and measure(plan.select_by).higher_is_better
-    best: tuple[float, Chosen] | None = None
-    for path in paths:
-        values = path.criterion if plan.select_by == CRITERION else path.validation[plan.select_by]
-        values = values[path.models]
-        gains = np.where(np.isnan(values), -np.inf, values if higher else -values)
-        position = int(gains.argmax())
-        step = path.steps[path.models][position]
-        if best is None or gains[position] > best[0]:
-            best = float(gains[position]), Chosen(path.unit, step)
-    assert best is not None  # a plan has at least one setting
-    return best[1]
+    return prepared.result(choose(plan, paths, prepared.standard_error), paths)

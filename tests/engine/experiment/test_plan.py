@@ -85,6 +85,28 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
         ("data = 'x'\nseed = 'one'", PlanError, "seed: expected a whole number from 0 up"),
         ("data = 'x'\n[parameters]\nalgorithm = ['auto']", PlanError, "algorithm: expected one of"),
         ("data = 'x'\n[parameters]\npinned = [1.5]", PlanError, "pinned: expected feature ids"),
+        ("data = 'x'\nprotocol = 5", PlanError, "protocol: expected a text, got 5"),
+        ("data = 'x'\nrule = ['best']", PlanError, "rule: expected a text"),
+        (
+            "data = 'x'\nprotocol = '1-fold'",
+            PlanError,
+            'plan.toml: protocol: expected "given", "5-fold" (or another number from 2 up), '
+            '"split 60/20/20" or "nested 20", got \'1-fold\'.',
+        ),
+        ("data = 'x'\nprotocol = 'nested 100'", PlanError, "protocol: expected"),
+        ("data = 'x'\nprotocol = 'split 60/20'", PlanError, "protocol: expected"),
+        (
+            "data = 'x'\nprotocol = 'split 60/20/10'",
+            PlanError,
+            "protocol: expected percents of train, vali and test that are 100 together",
+        ),
+        ("data = 'x'\nprotocol = 'split 80/20/0'", PlanError, "more than 0 for train and test"),
+        (
+            "data = 'x'\nrule = 'at most 0'",
+            PlanError,
+            'rule: expected "best", "one-se" or "at most 10" (or another number from 1 up), '
+            "got 'at most 0'.",
+        ),
         ("data = 'x'\njudge = 3", PlanError, "judge: expected a text, got 3"),
         ("data = 'x'\njudge = 'magic'", PlanError, "There is no method 'magic'; the catalog has"),
         ("data = 'x'\njudge = 'gas'", PlanError, "judge: expected a ranker, one of rankrls, ranksvm, "),
@@ -216,3 +238,31 @@ def test_settings_and_units_go_to_other_processes() -> None:
     assert again.parameters == unit.parameters
     with pytest.raises(TypeError):
         again.parameters["c"] = 3
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "kept"),
+    [
+        ("protocol", " Given ", "given"),
+        ("protocol", "10 folds", "10-fold"),
+        ("protocol", "5-FOLD", "5-fold"),
+        ("protocol", "split 80 / 0 / 20", "split 80/0/20"),
+        ("protocol", "nested 20 %", "nested 20"),
+        ("rule", "One-SE", "one-se"),
+        ("rule", "at  most 10 features", "at most 10"),
+    ],
+)
+def test_protocol_and_rule_are_kept_in_one_spelling_and_come_back(
+    tmp_path: Path, field: str, written: str, kept: str
+) -> None:
+    plan = Plan("x", **{field: written})
+    assert getattr(plan, field) == kept
+    assert Plan("x", **{field: kept}) == plan
+    save_plan(plan, tmp_path / "plan.toml")
+    assert load_plan(tmp_path / "plan.toml") == plan
+    assert pickle.loads(pickle.dumps(plan)) == plan
+
+
+def test_a_plan_written_before_there_were_protocols_is_on_the_given_folds() -> None:
+    plan = plan_from_dict({"data": "x"})
+    assert (plan.protocol, plan.rule) == ("given", "best")

@@ -63,6 +63,8 @@ plans = st.builds(
     folds=st.lists(st.integers(1, 5), unique=True).map(tuple),
     missing=st.sampled_from(["query_min", "zero", "refuse"]),
     normalize=st.sampled_from(["none", "query_minmax"]),
+    protocol=st.sampled_from(["given", "10-fold", "split 60/20/20", "nested 20"]),
+    rule=st.sampled_from(["best", "one-se", "at most 10"]),
 )
 
 
