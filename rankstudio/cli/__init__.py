@@ -8,7 +8,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TextIO
@@ -95,13 +94,13 @@ def _parser(commands: Sequence[str]) -> argparse.ArgumentParser:
         usage="rankstudio [FILE | FOLDER …] [--sample]\n       rankstudio COMMAND …",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=partial(argparse.RawDescriptionHelpFormatter, max_help_position=28),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--sample", action="store_true", help="open the bundled sample and run its study")
     parser.add_argument(
         "--version", action="version", version=f"RankStudio {__version__}", help="print the version"
     )
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", prog="rankstudio")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
     for name in commands:
         import_module(f"rankstudio.cli.{name}").register(subparsers)
     return parser

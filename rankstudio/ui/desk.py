@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan import SAMPLE, Plan, Unit
+from rankstudio.engine.experiment.protocol import parse_protocol
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.steps import Step
 from rankstudio.ui.jobs import CancelFlag, JobFunction
@@ -71,23 +72,29 @@ class Tested:
 
 
 def load(path: str | Path, plan: Plan) -> JobFunction:
-    """Make the job that opens a file, a folder or the sample; it yields Progress, then FoldedDataset."""
+    """Make the job that opens a file, a folder or the sample; it yields Progress, then FoldedDataset.
+
+    The folds are those that the plan's protocol makes.
+    """
 
     def work(cancelled: CancelFlag) -> Iterator[Progress | FoldedDataset]:
         if str(path) == SAMPLE:
             from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
 
-            yield open_sample()
+            yield parse_protocol(plan.protocol).divide(open_sample(), plan.seed)
             return
         from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
 
         yield from _with_progress(
-            lambda report: open_dataset(
-                Path(path),
-                missing=plan.missing,
-                normalize=False if plan.normalize == "none" else plan.normalize,
-                progress=report,
-                cancelled=cancelled,
+            lambda report: parse_protocol(plan.protocol).divide(
+                open_dataset(
+                    Path(path),
+                    missing=plan.missing,
+                    normalize=False if plan.normalize == "none" else plan.normalize,
+                    progress=report,
+                    cancelled=cancelled,
+                ),
+                plan.seed,
             )
         )
 
@@ -143,7 +150,8 @@ class Bench:
 
             unit = Unit(wanted.fold.number, 0, wanted.plan.setting(wanted.values))
             path = self._fold(wanted.plan, wanted.fold).path(unit)
-            yield LivePath(wanted, path, choose(wanted.plan, [path]).step)
+            # A rule that no model of this path meets is a run's to refuse: here the best one is shown.
+            yield LivePath(wanted, path, choose(wanted.plan.changed(rule="best"), [path]).step)
 
         return work
 

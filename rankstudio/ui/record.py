@@ -198,5 +198,6 @@ def fingerprint(plan: Plan) -> Plan:
         judge_parameters={**plan.judge_parameters, **judged},
         folds=(),
         select_by="criterion",
+        rule="best",
         measures=plan.evaluated,
     )

@@ -77,6 +77,7 @@ GREEDY_RANKRLS = Method(
                 "the greatest gain per cost."
             ),
             option="--costs",
+            none_label="all 1",
         ),
         Parameter(
             name="budget",

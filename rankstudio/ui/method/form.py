@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QToolButton, QVBoxLayout, QWi
 
 from rankstudio.engine.catalog import Kind, Method, Parameter, method, methods
 from rankstudio.engine.experiment.plan import CRITERION, Plan
+from rankstudio.engine.experiment.protocol import BEST, ONE_SE
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
 from rankstudio.ui.method.section import Section
@@ -65,6 +66,25 @@ def _select_by(measures: Sequence[str]) -> Parameter:
     )
 
 
+def _rule(present: str) -> Parameter:
+    """Return the protocol's rule of choice as a parameter; the present one is always among its values."""
+    usual = [BEST, ONE_SE, *(f"at most {k}" for k in (5, 10, 20))]
+    labels = {BEST: "the best", ONE_SE: "within one standard error"}
+    rules = dict.fromkeys([*usual, present])
+    return Parameter(
+        name="rule",
+        label="take",
+        kind=Kind.CHOICE,
+        default=BEST,
+        help=(
+            "Which model is chosen: the best on the validation part, the smallest that is within one "
+            "standard error of the best over the validation queries, or the best of at most so many features."
+        ),
+        source="Breiman et al. 1984",
+        choices=tuple((rule, labels.get(rule, f"the best of {rule}")) for rule in rules),
+    )
+
+
 class MethodForm(Panel):
     """Method, its parameters, who ranks with what it selects, and how the model is chosen.
 
@@ -78,10 +98,13 @@ class MethodForm(Panel):
         "parameters", "judge" and "judge_parameters".
     selectByEdited : Signal(object)
         The measure, or "criterion", after the user changed it.
+    ruleEdited : Signal(object)
+        The rule of choice, after the user changed it.
     """
 
     edited = Signal(object)
     selectByEdited = Signal(object)
+    ruleEdited = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Method", padding=0, parent=parent)
@@ -92,6 +115,7 @@ class MethodForm(Panel):
         self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
         self._judge = ChoiceField(theme, _judge_choice(), lacking)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
+        self._rule = ChoiceField(theme, _rule(BEST))
         self._own, self._judged = Section(theme), Section(theme, prefix="judge-")
         self._reset: QToolButton = self.add_tool("reset", "Reset all parameters to their defaults")
         self._reset.setObjectName("reset-all")
@@ -102,6 +126,7 @@ class MethodForm(Panel):
         self._method.edited.connect(self._tell_choice)
         self._judge.edited.connect(self._tell_choice)
         self._select_by.edited.connect(self.selectByEdited)
+        self._rule.edited.connect(self.ruleEdited)
         self._reset.clicked.connect(self.reset)
         self._show()
 
@@ -126,11 +151,16 @@ class MethodForm(Panel):
         return str(self._select_by.value)
 
     def field(self, name: str) -> Field:
-        """Return the field of a parameter that is shown, or of "method", "judge" and "select_by".
+        """Return the field of a parameter that is shown, or of "method", "judge", "select_by" and "rule".
 
         The judge's are called "judge-C" and the like.
         """
-        fixed = {"method": self._method, "judge": self._judge, "select_by": self._select_by}
+        fixed = {
+            "method": self._method,
+            "judge": self._judge,
+            "select_by": self._select_by,
+            "rule": self._rule,
+        }
         if name in fixed:
             return fixed[name]
         judged = name.startswith("judge-")
@@ -175,7 +205,14 @@ class MethodForm(Panel):
         column = QVBoxLayout(self._page)
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(6)
-        for widget in (self._method, self._own, self._judge, self._judged, self._select_by):
+        for widget in (
+            self._method,
+            self._own,
+            self._judge,
+            self._judged,
+            self._select_by,
+            self._rule,
+        ):
             column.addWidget(widget)
         column.addStretch(1)
         scroll = QScrollArea()
@@ -210,6 +247,7 @@ class MethodForm(Panel):
             yield self._judge
         yield from self._judged.shown()
         yield self._select_by
+        yield self._rule
 
     def _align(self) -> None:
         """Give all labels the width of the longest one shown."""
@@ -224,11 +262,15 @@ class MethodForm(Panel):
             QWidget.setTabOrder(before, after)
 
     def _offer(self, plan: Plan) -> None:
-        """Offer the measures of a plan under "choose by"."""
+        """Offer the measures of a plan under "choose by", and its rule."""
         parameter = _select_by(plan.evaluated)
         if parameter != self._select_by.parameter:
             self._select_by.set_choices(parameter)
         self._select_by.set_value(plan.select_by)
+        rule = _rule(plan.rule)
+        if rule != self._rule.parameter:
+            self._rule.set_choices(rule)
+        self._rule.set_value(plan.rule)
 
     @Slot(object)
     def _tell_choice(self, _key: object) -> None:

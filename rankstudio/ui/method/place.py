@@ -27,6 +27,7 @@ class MethodPlace(QObject):
         self.form.set_plan(study.plan)
         self.form.edited.connect(self._edit)
         self.form.selectByEdited.connect(self._select_by)
+        self.form.ruleEdited.connect(self._take)
         study.datasetChanged.connect(self._show_features)
         study.planChanged.connect(self._show_plan)
 
@@ -47,3 +48,7 @@ class MethodPlace(QObject):
     @Slot(str)
     def _select_by(self, name: str) -> None:
         self._study.change(f"choosing by {name}", select_by=name)
+
+    @Slot(str)
+    def _take(self, rule: str) -> None:
+        self._study.change(f"taking {rule}", rule=rule)

@@ -123,7 +123,8 @@ def _parameters(plan: Plan) -> dict[str, str]:
     named = [(p.label, p, plan.parameters[p.name]) for p in plan.entry.parameters if not (judge and p.ranks)]
     if judge:
         named += [(f"{judge.label} {p.label}", p, plan.judge_parameters[p.name]) for p in judge.parameters]
-    return {label: p.format(value) or p.none_label or "none" for label, p, value in named}
+    values = {label: p.format(value) or p.none_label or "none" for label, p, value in named}
+    return values | ({"rule": plan.rule} if plan.rule != "best" else {})
 
 
 def _folds(plan: Plan, done: int, n_folds: int, state: str) -> str:

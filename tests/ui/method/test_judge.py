@@ -72,3 +72,15 @@ def test_reset_and_tab_go_through_the_judges_fields_too(form, edits):
     assert form.judge_values() == method("ranksvm").validate({})
     assert edits[-1]["judge_parameters"] == form.judge_values()
     assert (form.judge_key(), len(edits)) == ("ranksvm", 1)
+
+
+def test_the_rule_of_choice_is_told_and_any_rule_of_a_plan_is_shown(form):
+    told = []
+    form.ruleEdited.connect(told.append)
+    pick(form, "rule", "one-se")
+    assert told == ["one-se"]
+    assert Plan(data="x", rule=told[0]).rule == "one-se"
+    form.set_plan(Plan(data="x", rule="at most 7"))
+    assert form.field("rule").value == "at most 7"
+    assert form.field("rule").editor.currentText() == "the best of at most 7"
+    assert told == ["one-se"]
