@@ -176,8 +176,10 @@ def nogueira(sets: Sets, n_features: int, level: float = 0.95) -> Nogueira:
 
     Notes
     -----
-    O(Md). The interval holds for many sets that are drawn independently. Those of few folds are neither:
-    their training data overlap, and it is too short for them.
+    O(Md). The interval holds for many sets that are drawn independently. Those of few folds are neither, and
+    it is too short for them: of 95 % intervals of independent sets of 12 features, each selected with a
+    probability from 0.1 to 0.9, 73 % held the stability with 5 sets, 87 % with 10 and 94 % with 50. The
+    training data of folds overlap besides.
 
     References
     ----------

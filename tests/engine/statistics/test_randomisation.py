@@ -62,7 +62,11 @@ def test_drawn_randomisation_is_near_the_binomial_where_that_is_exact(wins):
     # Five standard deviations of the share of n draws, and the + 1.
     room = 5 * np.sqrt(exact * (1 - exact) / n) + 1 / n
     assert randomisation(a, b, n) == pytest.approx(exact, abs=room)
-    assert randomisation(a, b, n) >= 1 / (n + 1)
+
+
+def test_the_observed_assignment_counts_as_one_of_the_drawn():
+    # 2 of 2^61 are as far out: none of a thousand draws is.
+    assert randomisation(np.ones(61), np.zeros(61), n=1000) == 1 / 1001
 
 
 def test_drawn_randomisation_in_chunks_is_as_near(monkeypatch):
