@@ -1,0 +1,52 @@
+"""Checks of what the statistics are given, and how much of it is rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.errors import ParameterError
+
+Floats = NDArray[np.float64]
+
+EPS = float(np.finfo(np.float64).eps)
+ROUNDINGS = 64  # that a value of a measure may carry already when it comes here
+
+
+def whole(name: str, value: Any, low: int) -> int:
+    """Return a whole number; ParameterError unless it is one from ``low`` up."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= low:
+        return int(value)
+    raise ParameterError(name, value, f"a whole number from {low} up")
+
+
+def confidence(value: Any) -> float:
+    """Return a level of confidence; ParameterError unless it is between 0 and 1."""
+    if isinstance(value, float | np.floating) and 0 < value < 1:
+        return float(value)
+    raise ParameterError("level", value, "a number between 0 and 1, without the two")
+
+
+def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:
+    """Return numbers or NaN as a vector; ParameterError for infinite ones, another shape or another size."""
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 1 or (size is not None and found.size != size):
+        expected = (
+            "one row of numbers" if size is None else f"one row of {size} numbers, as many as the other"
+        )
+        raise ParameterError(name, found.shape, expected)
+    if np.isinf(found).any():
+        raise ParameterError(
+            name, float(found[np.isinf(found)][0]), "finite numbers, or NaN where there is none"
+        )
+    return found
+
+
+def paired_rows(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the two rows without the queries in which either has no value."""
+    left = row("a", a)
+    right = row("b", b, left.size)
+    there = ~(np.isnan(left) | np.isnan(right))
+    return left[there], right[there]

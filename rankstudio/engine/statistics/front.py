@@ -1,0 +1,143 @@
+"""Choosing how many features to keep, from the sizes of models and what they are worth."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.statistics._checks import EPS, row
+
+Floats = NDArray[np.float64]
+
+
+def pareto_front(sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = True) -> NDArray[np.int64]:
+    """Return the models that no other beats.
+
+    One beats another where it is no larger and no worse, and smaller or better.
+
+    Parameters
+    ----------
+    sizes : array-like of shape (c,)
+        Numbers of features, or costs.
+    values : array-like of shape (c,)
+        Of the measure; a model with NaN is out.
+    higher_is_better : bool, default True
+
+    Returns
+    -------
+    ndarray of int64
+        Positions, by ascending size; values get strictly better along it. Of models equal in both, the first.
+
+    Raises
+    ------
+    ParameterError
+        For rows of unequal length or infinite values.
+
+    Notes
+    -----
+    O(c log c).
+    """
+    size, gain = _models(sizes, values, higher_is_better)
+    order = np.lexsort((-gain, size))  # stable, so that the first of equal models comes first
+    order = order[np.isfinite(gain[order])]
+    if order.size == 0:
+        return order
+    best_before = np.maximum.accumulate(gain[order])[:-1]
+    return order[np.concatenate(([True], gain[order][1:] > best_before))]
+
+
+def one_standard_error(
+    means: ArrayLike, errors: ArrayLike, sizes: ArrayLike, higher_is_better: bool = True
+) -> int:
+    """Return the smallest model whose mean is within one standard error of the best mean.
+
+    The rule of Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, section 3.4.3:
+    the standard error is that of the best model, the smallest of the best if there are several.
+
+    Parameters
+    ----------
+    means, errors : array-like of shape (c,)
+        Of the measure over the folds: the mean, and the standard deviation over √folds. A model whose mean
+        is NaN is out. An error that is NaN, as with one fold, is 0: only a model as good as the best will do.
+    sizes : array-like of shape (c,)
+        Numbers of features, or costs.
+    higher_is_better : bool, default True
+
+    Returns
+    -------
+    int
+        Its position. Of models of this size the best, and of equal ones the first.
+
+    Raises
+    ------
+    ParameterError
+        For rows of unequal length, infinite values, an error below 0, or where every mean is NaN.
+    """
+    size, gain = _models(sizes, means, higher_is_better, "means")
+    error = row("errors", errors, size.size)
+    if np.any(error < 0):
+        raise ParameterError("errors", float(np.nanmin(error)), "standard errors, from 0 up")
+    best = _smallest(size, gain, gain == _best(gain, "means"))
+    room = float(np.nan_to_num(error[best]))
+    # A mean exactly one error below counts, although the difference is rounded.
+    rounding = 4.0 * EPS * (abs(gain[best]) + room)
+    return _smallest(size, gain, gain >= gain[best] - room - rounding)
+
+
+def within_budget(sizes: ArrayLike, values: ArrayLike, budget: float, higher_is_better: bool = True) -> int:
+    """Return the best model that is no larger than a budget.
+
+    Parameters
+    ----------
+    sizes : array-like of shape (c,)
+        Numbers of features, or costs.
+    values : array-like of shape (c,)
+        Of the measure; a model with NaN is out.
+    budget : float
+        The largest size that will do.
+    higher_is_better : bool, default True
+
+    Returns
+    -------
+    int
+        Its position. Of equally good models the smallest, and of equal ones the first.
+
+    Raises
+    ------
+    ParameterError
+        For rows of unequal length or infinite values, and where no model with a value is so small.
+    """
+    size, gain = _models(sizes, values, higher_is_better)
+    _best(gain, "values")
+    affordable = np.where(size <= budget, gain, -np.inf)
+    best = affordable.max()
+    if best == -np.inf:
+        least = float(size[np.isfinite(gain)].min())
+        raise ParameterError("budget", budget, f"at least {least:g}, the size of the smallest model")
+    return _smallest(size, gain, affordable == best)
+
+
+def _models(
+    sizes: ArrayLike, values: ArrayLike, higher_is_better: bool, name: str = "values"
+) -> tuple[Floats, Floats]:
+    """Return the sizes, and the values turned so that more is better and NaN is the worst, -inf."""
+    found = row(name, values)
+    size = row("sizes", sizes, found.size)
+    if np.isnan(size).any():
+        raise ParameterError("sizes", np.nan, "numbers")
+    return size, np.where(np.isnan(found), -np.inf, found if higher_is_better else -found)
+
+
+def _best(gain: Floats, name: str) -> float:
+    """Return the best gain; ParameterError where there is none."""
+    best = float(gain.max(initial=-np.inf))
+    if best == -np.inf:
+        raise ParameterError(name, gain.size, "one value or more that is not NaN")
+    return best
+
+
+def _smallest(size: Floats, gain: Floats, allowed: NDArray[np.bool_]) -> int:
+    """Return the smallest of some models, of those the best, and of those the first."""
+    some = np.flatnonzero(allowed)
+    return int(some[np.lexsort((-gain[some], size[some]))[0]])
