@@ -23,9 +23,13 @@ from rankstudio.engine.querywise import Grouped
 
 
 def run_stored(
-    plan: Plan, dataset: FoldedDataset, study: Study, grouped: dict[int, Grouped] | None = None
+    plan: Plan,
+    dataset: FoldedDataset,
+    study: Study,
+    grouped: dict[int, Grouped] | None = None,
+    anew: bool = False,
 ) -> Iterator[Event]:
-    """Carry out a plan, or go on with it where the study has an unfinished run of it.
+    """Carry out a plan, or go on with it where the study has a run of it.
 
     Parameters
     ----------
@@ -37,6 +41,8 @@ def run_stored(
         Open; it has to stay so until the last event.
     grouped : dict of int to Grouped, optional
         As for :func:`rankstudio.engine.experiment.runner.run`.
+    anew : bool
+        Whether to begin a new run in any case.
 
     Yields
     ------
@@ -55,10 +61,10 @@ def run_stored(
         before is safe, and another call goes on from there.
     """
     next(run(plan, dataset, grouped))  # refuses what does not fit
-    key = study.begin(plan, dataset)
+    key = study.begin(plan, dataset, anew)
     units = study.finished_units(key)
     done = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
-    before = study.unit_seconds(key)
+    before = study.seconds(key)
     spent: defaultdict[tuple[int, int], float] = defaultdict(float)
     for event, seconds in _timed(run(plan, dataset, grouped, done)):
         told = event
@@ -71,8 +77,8 @@ def run_stored(
             case FoldFinished(result=fold) if fold.fold not in done.folds:
                 study.save_fold(key, fold)
             case RunFinished(result=result):
-                told = RunFinished(replace(result, seconds=before + result.seconds))
                 study.finish(key, before + result.seconds)
+                told = RunFinished(replace(result, seconds=study.seconds(key)))
         yield told
 
 

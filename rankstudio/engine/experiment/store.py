@@ -63,6 +63,8 @@ class RunSummary:
         How long its finished units took, or the whole of a finished run.
     n_finished, n_units : int
         How many units are done, and how many there are.
+    versions : Mapping of str to str
+        By which it is computed; others do not go on with it.
     """
 
     key: RunKey
@@ -72,6 +74,7 @@ class RunSummary:
     seconds: float
     n_finished: int
     n_units: int
+    versions: Mapping[str, str]
 
 
 class Study:
@@ -136,11 +139,20 @@ class Study:
     ) -> None:
         self.close()
 
-    def begin(self, plan: Plan, dataset: FoldedDataset) -> RunKey:
+    def begin(self, plan: Plan, dataset: FoldedDataset, anew: bool = False) -> RunKey:
         """Return the run to go on with, or a new one.
 
-        That is the latest one that is not finished, of an equal plan on equal data (from wherever they were
-        read), computed by the same versions: so that a run's numbers have one origin.
+        That is the latest one of an equal plan on equal data (from wherever they were read), computed by
+        the same versions, so that a run's numbers have one origin. It may be finished: to compute it again
+        would give the same bits.
+
+        Parameters
+        ----------
+        plan : Plan
+        dataset : FoldedDataset
+            The plan's data.
+        anew : bool
+            Whether to begin a new run in any case.
 
         Raises
         ------
@@ -152,13 +164,13 @@ class Study:
         self._refuse_changes(place, found.files)
         ids = tuple(int(i) for i in dataset.feature_ids)
         same, now = _same(plan), _text(versions())
-        unfinished = self._file.rows(
-            "SELECT run.id FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.finished IS NULL "
-            "AND run.same = ? AND run.versions = ? AND dataset.checksum = ? ORDER BY run.id DESC LIMIT 1",
+        equal = self._file.rows(
+            "SELECT run.id FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.same = ? "
+            "AND run.versions = ? AND dataset.checksum = ? ORDER BY run.id DESC LIMIT 1",
             *(same, now, found.checksum),
         )
-        if unfinished:
-            return RunKey(unfinished[0][0], plan, ids)
+        if equal and not anew:
+            return RunKey(equal[0][0], plan, ids)
         files = [{**asdict(source), "path": str(source.path.absolute())} for source in found.files]
         numbers = [fold.number for fold in dataset.folds]
         with self._file.transaction() as db:
@@ -206,10 +218,10 @@ class Study:
                 raise StoreError(f"{self.path}: {error}") from error
         return units
 
-    def unit_seconds(self, run: RunKey) -> float:
-        """Return how long a run's finished units took."""
-        total = self._file.rows("SELECT total(seconds) FROM unit WHERE run = ?", run.id)[0][0]
-        return float(total)
+    def seconds(self, run: RunKey) -> float:
+        """Return how long a run took; of one that is not finished, how long its finished units did."""
+        taken = "ifnull(run.seconds, (SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id))"
+        return float(self._file.rows(f"SELECT {taken} FROM run WHERE id = ?", run.id)[0][0])
 
     def save_fold(self, run: RunKey, result: FoldResult) -> None:
         """Store a finished fold, all units of which are stored."""
@@ -232,9 +244,10 @@ class Study:
         return tuple(fold_from_values(fold, json.loads(text), units) for fold, text in rows)
 
     def finish(self, run: RunKey, seconds: float) -> None:
-        """Note that a run is finished, and how long it took."""
+        """Note that a run is finished, and how long it took, if that is not noted already."""
+        noted = "UPDATE run SET finished = ?, seconds = ? WHERE id = ? AND finished IS NULL"
         with self._file.transaction() as db:
-            db.execute("UPDATE run SET finished = ?, seconds = ? WHERE id = ?", (_now(), seconds, run.id))
+            db.execute(noted, (_now(), seconds, run.id))
 
     def runs(self) -> list[RunSummary]:
         """Return all runs, the oldest first.
@@ -247,15 +260,15 @@ class Study:
         rows = self._file.rows(
             "SELECT run.id, plan, feature_ids, name, run.created, ifnull(finished, ''), ifnull(run.seconds, "
             "(SELECT total(seconds) FROM unit WHERE unit.run = run.id)), "
-            "(SELECT count(*) FROM unit WHERE unit.run = run.id), folds "
+            "(SELECT count(*) FROM unit WHERE unit.run = run.id), folds, versions "
             "FROM run JOIN dataset ON dataset.id = run.dataset ORDER BY run.id"
         )
         return [self._summary(*row) for row in rows]
 
     def result(self, run: RunKey) -> RunResult:
         """Return the results of a run, of its finished folds alone where it is not finished."""
-        name, ids, names, there, by, finished, seconds = self._file.rows(
-            "SELECT name, feature_ids, feature_names, folds, versions, finished, run.seconds "
+        name, ids, names, there, by = self._file.rows(
+            "SELECT name, feature_ids, feature_names, folds, versions "
             "FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = ?",
             run.id,
         )[0]
@@ -268,18 +281,18 @@ class Study:
             folds,
             len(folds) == len(run.plan.folds or json.loads(there)),
             json.loads(by),
-            seconds if finished else self.unit_seconds(run),
+            self.seconds(run),
         )
 
     def _summary(self, run: int, plan: str, ids: str, name: str, *rest: Any) -> RunSummary:
-        created, finished, seconds, done, folds = rest
+        created, finished, seconds, done, folds, by = rest
         try:
             made = plan_from_dict(json.loads(plan))
         except (PlanError, ParameterError) as error:
             raise StoreError(f"{self.path}: the plan of run {run} cannot be read: {error}") from error
         n_units = len(made.settings) * len(made.folds or json.loads(folds))
         key = RunKey(run, made, tuple(json.loads(ids)))
-        return RunSummary(key, name, created, finished, seconds, done, n_units)
+        return RunSummary(key, name, created, finished, seconds, done, n_units, json.loads(by))
 
     def _refuse_changes(self, place: str, found: tuple[Source, ...]) -> None:
         for (text,) in self._file.rows("SELECT files FROM dataset WHERE place = ?", place):

@@ -49,6 +49,7 @@ _DAMAGED = "the file is damaged or cut short; expected a complete study"
 _FOREIGN = "this is not a study written by RankStudio"
 _IN_WORDS = {
     sqlite3.SQLITE_FULL: "the disk is full; what was stored before is safe",
+    sqlite3.SQLITE_IOERR: "the disk failed, or is full; what was stored before is safe",
     sqlite3.SQLITE_READONLY: _FORBIDDEN,
     sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
     sqlite3.SQLITE_PERM: _FORBIDDEN,
@@ -75,7 +76,7 @@ class StudyFile:
     """
 
     def __init__(self, path: str | Path, migrations: Sequence[str] = MIGRATIONS) -> None:
-        self.path = Path(path).absolute()
+        self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
         self._turn = threading.RLock()
         _inspect(self.path, len(migrations))
         if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
@@ -101,6 +102,8 @@ class StudyFile:
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
         self._db.execute("COMMIT")
+        with suppress(OSError):  # left by a look at a log; the owner alone needs no shared index of it
+            Path(f"{self.path}-shm").unlink(missing_ok=True)
 
     def _migrate(self, migrations: Sequence[str]) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]

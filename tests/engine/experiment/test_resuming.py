@@ -121,11 +121,35 @@ def test_what_is_stored_is_told_without_steps_and_not_computed(path: Path, units
     assert_same(result.result, undisturbed)
 
 
+def test_a_fold_that_is_not_stored_though_its_units_are_is_put_together_again(path: Path) -> None:
+    with Study.create(path) as study:
+        events = run_stored(PLAN, dataset(), study)
+        while not (isinstance(event := next(events), UnitFinished) and event.unit.position == 2):
+            pass
+        events.close()
+        key = study.runs()[0].key
+        assert (len(study.finished_units(key)), study.folds(key)) == (3, ())
+        assert_same(ended(run_stored(PLAN, dataset(), study)), ended(run(PLAN, dataset())))
+
+
+def test_a_finished_run_is_told_again_at_once(path: Path) -> None:
+    with Study.create(path) as study:
+        first = ended(run_stored(PLAN, dataset(), study))
+        again = list(run_stored(PLAN, dataset(), study))
+        assert not any(isinstance(e, StepDone) for e in again)
+        assert isinstance(again[-1], RunFinished)
+        assert_same(again[-1].result, first)
+        assert again[-1].result.seconds == first.seconds
+        assert len(study.runs()) == 1
+        assert any(isinstance(e, StepDone) for e in run_stored(PLAN, dataset(), study, anew=True))
+        assert len(study.runs()) == 2
+
+
 def test_the_seconds_of_all_parts_are_added_up(path: Path) -> None:
     with Study.create(path) as study:
         interrupt(PLAN, study, 2)
         key = study.runs()[0].key
-        before = study.unit_seconds(key)
+        before = study.seconds(key)
         assert before > 0
         assert ended(run_stored(PLAN, dataset(), study)).seconds > before
 
@@ -134,9 +158,10 @@ def test_time_in_which_nobody_asks_is_not_counted(path: Path, monkeypatch: pytes
     now = 0.0
     monkeypatch.setattr(resuming.time, "perf_counter", lambda: now)
     with Study.create(path) as study:
-        for _ in run_stored(PLAN, dataset(), study):
+        for event in run_stored(PLAN, dataset(), study):
             now += 3600
-        assert study.unit_seconds(study.runs()[0].key) == 0
+            if isinstance(event, FoldFinished):
+                assert study.seconds(study.runs()[0].key) == 0
 
 
 def test_what_does_not_fit_leaves_no_run(path: Path) -> None:

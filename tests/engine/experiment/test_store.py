@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +31,7 @@ from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResu
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.store import Study
 from rankstudio.engine.experiment.study_file import APPLICATION_ID, MIGRATIONS, StudyFile
+from rankstudio.engine.experiment.versions import versions
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
 
@@ -76,6 +79,7 @@ def test_a_run_comes_back_with_the_same_bits(path: Path) -> None:
         assert summary.key.plan == PLAN
         assert (summary.data_name, summary.n_finished, summary.n_units) == ("Small", 6, 6)
         assert summary.finished >= summary.created > "2000"
+        assert summary.versions == versions()
         again = study.result(summary.key)
     # As texts, because NaN equals nothing, and the order of the measures is part of a file.
     assert json.dumps(results_as_dict(again)) == json.dumps(results_as_dict(result))
@@ -88,7 +92,7 @@ def test_a_run_comes_back_with_the_same_bits(path: Path) -> None:
     assert sorted(p.name for p in path.parent.iterdir()) == [path.name]
 
 
-def test_a_run_that_is_not_finished_is_gone_on_with(path: Path) -> None:
+def test_the_latest_equal_run_is_gone_on_with(path: Path) -> None:
     _, folds = finished()
     with Study.create(path) as study:
         assert study.title == "a study"
@@ -98,16 +102,36 @@ def test_a_run_that_is_not_finished_is_gone_on_with(path: Path) -> None:
         # The place of the data is no part of what is computed.
         assert study.begin(PLAN.changed(data="elsewhere"), dataset()).id == key.id
         assert list(study.finished_units(key)) == [(1, 1)]
-        assert study.unit_seconds(key) == 0.25
+        assert study.seconds(key) == 0.25
         assert study.folds(key) == ()
         assert not study.result(key).complete
         assert study.begin(PLAN.changed(seed=1), dataset()).id != key.id
         assert study.begin(PLAN, dataset(3)).id != key.id
         study.finish(key, 1.0)
-        assert study.begin(PLAN, dataset()).id != key.id
+        study.finish(key, 2.0)
+        assert study.seconds(key) == 1.0
+        assert study.begin(PLAN, dataset()) == key
+        again = study.begin(PLAN, dataset(), anew=True)
+        assert again != key
+        assert study.begin(PLAN, dataset()) == again
         assert [s.n_finished for s in study.runs()] == [1, 0, 0, 0]
         assert [s.n_units for s in study.runs()] == [6, 6, 9, 6]
         assert [bool(s.finished) for s in study.runs()] == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Plan("small", parameters={"pinned": (2, 1), "costs": ((1, 2.5), (3, 0.1)), "budget": 4.0}),
+        Plan("small", "gas", judge="ranksvm", judge_parameters={"C": (0.1, 1 / 3)}, folds=(2,)),
+        Plan("small", "rankboost", select_by="criterion", measures=("P@3",), normalize="query_minmax"),
+    ],
+)
+def test_a_plan_comes_back_as_it_was(path: Path, plan: Plan) -> None:
+    with Study.create(path) as study:
+        key = study.begin(plan, dataset())
+        assert study.runs()[0].key == key
+        assert study.begin(study.runs()[0].key.plan, dataset()) == key
 
 
 def test_other_versions_begin_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,6 +193,51 @@ def test_closing_twice_does_not_remove_the_next_owners_name(path: Path) -> None:
             Study.open(path)
 
 
+def die_with(path: Path, statements: str) -> None:
+    """Leave a database as a process does that is killed: the last commits are in the log beside it."""
+    script = (
+        "import os, signal, sqlite3, sys\n"
+        "from rankstudio.engine.experiment.study_file import StudyFile\n"
+        f"{statements}\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert path.with_name(path.name + "-wal").stat().st_size > 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_nothing_stale_remains_of_a_process_that_was_killed(path: Path) -> None:
+    Study.create(path).close()
+    owned = (
+        "file = StudyFile(sys.argv[1])\n"
+        "with file.transaction() as db: db.execute(\"UPDATE study SET title = 'committed'\")\n"
+        "db.execute('BEGIN'); db.execute(\"UPDATE study SET title = 'in flight'\")"
+    )
+    die_with(path, owned)
+    with Study.open(path) as study:
+        assert study.title == "committed"
+        with pytest.raises(StoreError, match=f"process {os.getpid()}"):
+            Study.open(path)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_threads_share_a_study(path: Path) -> None:
+    _, folds = finished()
+    with Study.create(path) as study:
+
+        def work(seed: int) -> None:
+            key = study.begin(PLAN.changed(seed=seed), dataset())
+            for fold in folds:
+                for unit in fold.paths:
+                    study.save_unit(key, unit, 0.25)
+                    assert unit.unit.position in [p for _, p in study.finished_units(key)]
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(8)))
+        assert [s.n_finished for s in study.runs()] == [6] * 8
+
+
 # What is refused, and stays as it is
 
 
@@ -223,6 +292,30 @@ def test_what_is_no_sound_study_is_refused_and_untouched(
     assert (path.read_bytes(), path.stat().st_mtime_ns, sorted(path.parent.iterdir())) == before
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+@pytest.mark.parametrize("what", ["foreign", "truncated"])
+def test_what_has_a_log_is_refused_and_untouched_too(path: Path, what: str) -> None:
+    if what == "foreign":
+        die_with(
+            path,
+            "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+            "db.execute('PRAGMA journal_mode = WAL'); db.execute('CREATE TABLE theirs (value)')",
+        )
+    else:
+        fill(path)[1].close()
+        die_with(
+            path,
+            "file = StudyFile(sys.argv[1])\n"
+            "with file.transaction() as db: db.execute(\"UPDATE study SET title = 'other'\")",
+        )
+        path.write_bytes(path.read_bytes()[:-5000])
+    log = path.with_name(path.name + "-wal")
+    before = path.read_bytes(), log.read_bytes()
+    with pytest.raises(StoreError, match="this is not a study" if what == "foreign" else "is damaged or cut"):
+        Study.open(path)
+    assert (path.read_bytes(), log.read_bytes()) == before
+
+
 def test_what_is_no_file_is_refused(path: Path) -> None:
     with pytest.raises(StoreError, match="there is no such study"):
         Study.open(path)
@@ -240,7 +333,7 @@ def test_without_permission_to_write_it_is_refused_and_untouched(what: str) -> N
     # own folders, though.
     user = () if os.getuid() else (65534,)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "study.rankstudio"
+        path = Path(folder).resolve() / "study.rankstudio"
         fill(path)[1].close()
         before = path.read_bytes()
         path.parent.chmod(0o555 if what == "folder" else 0o777)
