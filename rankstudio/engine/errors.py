@@ -16,6 +16,7 @@ show, so no caller has to add to it.
     ├── MissingExtraError     a method whose library is not installed (also an ImportError)
     ├── PlanError             a plan that cannot be read or cannot be run
     ├── OutputError           a result that could not be written
+    ├── StoreError            a study that cannot be opened, read or written, or data that changed since
     └── Cancelled             not a fault: somebody asked to stop
 """
 
@@ -140,6 +141,10 @@ class PlanError(RankStudioError):
 
 class OutputError(RankStudioError):
     """A result that could not be written."""
+
+
+class StoreError(RankStudioError):
+    """A study's file that cannot be opened, read or written, or that no longer fits its data."""
 
 
 class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, not an error

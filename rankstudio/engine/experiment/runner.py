@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
@@ -31,6 +32,22 @@ from rankstudio.engine.steps import Step, Working
 __all__ = ["choose", "collect", "open_data", "run"]
 
 
+@dataclass(frozen=True)
+class Finished:
+    """What is there already of a run: an equal plan computed it on the same data.
+
+    Attributes
+    ----------
+    units : Mapping of (int, int) to PathResult
+        By the number of the fold and the position of the setting.
+    folds : Mapping of int to FoldResult
+        By number.
+    """
+
+    units: Mapping[tuple[int, int], PathResult] = field(default_factory=dict)
+    folds: Mapping[int, FoldResult] = field(default_factory=dict)
+
+
 def open_data(plan: Plan) -> FoldedDataset:
     """Open the dataset that a plan names, prepared and with the folds that the plan asks for.
 
@@ -54,7 +71,10 @@ def _open(plan: Plan) -> FoldedDataset:
 
 
 def run(
-    plan: Plan, dataset: FoldedDataset | None = None, grouped: dict[int, Grouped] | None = None
+    plan: Plan,
+    dataset: FoldedDataset | None = None,
+    grouped: dict[int, Grouped] | None = None,
+    done: Finished | None = None,
 ) -> Iterator[Event]:
     """Carry out a plan.
 
@@ -66,12 +86,15 @@ def run(
         The plan's data where they are open already, with the plan's folds or with those of the files.
     grouped : dict of int to Grouped, optional
         Training parts by fold, with what other plans found out about them; added to.
+    done : Finished, optional
+        What need not be computed again.
 
     Yields
     ------
     Event
         RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished after the units of a
-        fold; RunFinished. Not to ask for the next event is to pause or to cancel.
+        fold; RunFinished. Not to ask for the next event is to pause or to cancel. A unit that is done
+        already has no StepDone.
 
     Raises
     ------
@@ -96,12 +119,16 @@ def run(
         dataset.feature_ids,
         dataset.feature_names,
     )
+    done = done or Finished()
     finished: list[FoldResult] = []
     for fold in folds:
-        known = {} if grouped is None else grouped
-        known.setdefault(fold.number, group_training(fold))
-        own = [unit for unit in units if unit.fold == fold.number]
-        result = yield from _run_fold(PreparedFold(plan, fold, known[fold.number]), own)
+        if fold.number in done.folds:
+            result = yield from _tell_again(done.folds[fold.number])
+        else:
+            known = {} if grouped is None else grouped
+            known.setdefault(fold.number, group_training(fold))
+            own = [unit for unit in units if unit.fold == fold.number]
+            result = yield from _run_fold(PreparedFold(plan, fold, known[fold.number]), own, done)
         finished.append(result)
         yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
@@ -152,19 +179,34 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
         )
 
 
-def _run_fold(prepared: PreparedFold, units: Sequence[Unit]) -> Generator[Event, None, FoldResult]:
-    plan = prepared.plan
+def _tell_again(result: FoldResult) -> Generator[Event, None, FoldResult]:
+    """Tell of a fold that is done."""
+    yield BaselineFound(result.fold, result.baseline)
+    for path in result.paths:
+        yield UnitStarted(path.unit)
+        yield UnitFinished(path.unit, path)
+    return result
+
+
+def _run_fold(
+    prepared: PreparedFold, units: Sequence[Unit], done: Finished
+) -> Generator[Event, None, FoldResult]:
     yield BaselineFound(prepared.fold.number, prepared.baseline)
     paths: list[PathResult] = []
     for unit in units:
         yield UnitStarted(unit)
-        taken: list[tuple[Step, Mapping[str, float]]] = []
-        for told in prepared.work(unit):
-            if isinstance(told, Working):
-                yield UnitWorking(unit, told)
-                continue
-            taken.append(told)
-            yield StepDone(unit, *told, prepared.divisor, plan.along)
-        paths.append(prepared.collect(unit, taken))
+        known = done.units.get((unit.fold, unit.position))
+        paths.append(known or (yield from _run_unit(prepared, unit)))
         yield UnitFinished(unit, paths[-1])
-    return prepared.result(choose(plan, paths, prepared.standard_error), paths)
+    return prepared.result(choose(prepared.plan, paths, prepared.standard_error), paths)
+
+
+def _run_unit(prepared: PreparedFold, unit: Unit) -> Generator[Event, None, PathResult]:
+    taken: list[tuple[Step, Mapping[str, float]]] = []
+    for told in prepared.work(unit):
+        if isinstance(told, Working):
+            yield UnitWorking(unit, told)
+            continue
+        taken.append(told)
+        yield StepDone(unit, *told, prepared.divisor, prepared.plan.along)
+    return prepared.collect(unit, taken)

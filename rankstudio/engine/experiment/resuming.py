@@ -1,0 +1,92 @@
+"""A run that a study remembers: the same events as ever, and what is finished is stored before it is told."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.events import (
+    Event,
+    FoldFinished,
+    RunFinished,
+    StepDone,
+    UnitFinished,
+    UnitWorking,
+)
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.runner import Finished, run
+from rankstudio.engine.experiment.store import Study
+from rankstudio.engine.querywise import Grouped
+
+
+def run_stored(
+    plan: Plan,
+    dataset: FoldedDataset,
+    study: Study,
+    grouped: dict[int, Grouped] | None = None,
+    anew: bool = False,
+) -> Iterator[Event]:
+    """Carry out a plan, or go on with it where the study has a run of it.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to run.
+    dataset : FoldedDataset
+        The plan's data.
+    study : Study
+        Open; it has to stay so until the last event.
+    grouped : dict of int to Grouped, optional
+        As for :func:`rankstudio.engine.experiment.runner.run`.
+    anew : bool
+        Whether to begin a new run in any case.
+
+    Yields
+    ------
+    Event
+        As :func:`rankstudio.engine.experiment.runner.run` does. What is stored already is told of by
+        BaselineFound, UnitStarted, UnitFinished and FoldFinished, without StepDone; the results have the
+        same bits as those of a run that nobody interrupted. The seconds of the result are those of all
+        parts of the run.
+
+    Raises
+    ------
+    PlanError, ParameterError
+        Before the first event, for a plan that does not fit the data; the study has not heard of it.
+    StoreError
+        Where the data changed since the study recorded them, or something cannot be stored. What was stored
+        before is safe, and another call goes on from there.
+    """
+    next(run(plan, dataset, grouped))  # refuses what does not fit
+    key = study.begin(plan, dataset, anew)
+    units = study.finished_units(key)
+    done = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
+    before = study.seconds(key)
+    spent: defaultdict[tuple[int, int], float] = defaultdict(float)
+    for event, seconds in _timed(run(plan, dataset, grouped, done)):
+        told = event
+        match event:
+            case StepDone(unit=unit) | UnitWorking(unit=unit):
+                spent[unit.fold, unit.position] += seconds
+            case UnitFinished(unit=unit, path=path) if (unit.fold, unit.position) not in units:
+                place = unit.fold, unit.position
+                study.save_unit(key, path, spent.pop(place, 0.0) + seconds)
+            case FoldFinished(result=fold) if fold.fold not in done.folds:
+                study.save_fold(key, fold)
+            case RunFinished(result=result):
+                study.finish(key, before + result.seconds)
+                told = RunFinished(replace(result, seconds=study.seconds(key)))
+        yield told
+
+
+def _timed(events: Iterator[Event]) -> Iterator[tuple[Event, float]]:
+    """Yield each event with the seconds that it took to come, not those in which nobody asked for it."""
+    while True:
+        began = time.perf_counter()
+        event = next(events, None)
+        if event is None:
+            return
+        yield event, time.perf_counter() - began

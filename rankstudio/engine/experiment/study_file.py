@@ -1,0 +1,245 @@
+"""The file of a study: one SQLite database, of which one process at a time is the owner.
+
+Commits go to a log beside the file (WAL) and reach the disk before they count, so that whatever ends the
+process, even the power, takes nothing of what was committed with it. The owner holds SQLite's own exclusive
+lock, which the operating system releases when the process ends, however it ends: nothing stale can remain.
+A small file beside it says who the owner is, for the sentence that refuses a second one; it locks nothing.
+
+A file that is not a study of ours is only ever read: whatever is refused has the bytes it had.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.errors import StoreError
+
+APPLICATION_ID = 0x526B5374
+"""What the file says of itself: "RkSt" in ASCII."""
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE study (title TEXT NOT NULL, created TEXT NOT NULL, versions TEXT NOT NULL);
+    CREATE TABLE dataset (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, place TEXT NOT NULL, checksum TEXT NOT NULL,
+        files TEXT NOT NULL, folds TEXT NOT NULL, feature_ids TEXT NOT NULL, feature_names TEXT NOT NULL,
+        UNIQUE (checksum, place));
+    CREATE TABLE run (
+        id INTEGER PRIMARY KEY, dataset INTEGER NOT NULL REFERENCES dataset, plan TEXT NOT NULL,
+        same TEXT NOT NULL, versions TEXT NOT NULL, created TEXT NOT NULL, finished TEXT, seconds REAL);
+    CREATE TABLE unit (
+        run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, position INTEGER NOT NULL,
+        setting TEXT NOT NULL, seconds REAL NOT NULL, payload BLOB NOT NULL,
+        PRIMARY KEY (run, fold, position));
+    CREATE TABLE fold (
+        run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, payload TEXT NOT NULL,
+        PRIMARY KEY (run, fold));
+    """,
+)
+"""The n-th makes a file of version n from one of version n - 1; the first one's is empty."""
+
+_FORBIDDEN = "there is no permission to write this file or its folder"
+_DAMAGED = "the file is damaged or cut short; expected a complete study"
+_FOREIGN = "this is not a study written by RankStudio"
+_IN_WORDS = {
+    sqlite3.SQLITE_FULL: "the disk is full; what was stored before is safe",
+    sqlite3.SQLITE_IOERR: "the disk failed, or is full; what was stored before is safe",
+    sqlite3.SQLITE_READONLY: _FORBIDDEN,
+    sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
+    sqlite3.SQLITE_PERM: _FORBIDDEN,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _FOREIGN,
+}
+
+
+class StudyFile:
+    """A study's database, open and owned by this process.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of a file that :func:`create` made.
+    migrations : sequence of str
+        SQL; see :data:`MIGRATIONS`.
+
+    Raises
+    ------
+    StoreError
+        Where there is no such file, it is none of ours, damaged or of a newer version, another process
+        owns it, or it cannot be written.
+    """
+
+    def __init__(self, path: str | Path, migrations: Sequence[str] = MIGRATIONS) -> None:
+        self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
+        self._turn = threading.RLock()
+        _inspect(self.path, len(migrations))
+        if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
+            raise StoreError(f"{self.path}: {_FORBIDDEN}.")  # SQLite would call it a fault of the disk
+        with in_words(self.path):
+            # Threads may share it: who writes takes turns.
+            self._db = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
+        try:
+            with in_words(self.path):
+                self._own()
+                self._migrate(migrations)
+            _owner_file(self.path).write_text(str(os.getpid()), encoding="ascii")
+        except OSError as error:
+            self._db.close()
+            raise StoreError(f"{self.path}: {error.strerror}, where its owner is noted.") from error
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _own(self) -> None:
+        self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = FULL")
+        self._db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
+        self._db.execute("COMMIT")
+        with suppress(OSError):  # left by a look at a log; the owner alone needs no shared index of it
+            Path(f"{self.path}-shm").unlink(missing_ok=True)
+
+    def _migrate(self, migrations: Sequence[str]) -> None:
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        for number, script in enumerate(migrations[version:], start=version + 1):
+            _apply(self._db, script, number)
+        if version < len(migrations):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # an older RankStudio sees it at once
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Do all or nothing of what is written inside; on the disk when it ends.
+
+        Raises
+        ------
+        StoreError
+            Where it cannot be written; then nothing of it was.
+        """
+        with self._turn, in_words(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # SQLite itself may have rolled back
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a query.
+
+        Raises
+        ------
+        StoreError
+            Where they cannot be read.
+        """
+        with self._turn, in_words(self.path):
+            return self._db.execute(sql, values).fetchall()
+
+    def close(self) -> None:
+        """Give the file up. Closing twice does no harm."""
+        with self._turn, in_words(self.path), suppress(sqlite3.ProgrammingError):
+            self._db.execute("SELECT 1")  # not closed before: the note would be the next owner's
+            with suppress(OSError):
+                _owner_file(self.path).unlink(missing_ok=True)
+            self._db.close()
+
+
+def create(path: str | Path, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Make the file of a study without any contents.
+
+    Made in memory and written in one piece, only where nothing is yet, so that neither a second process
+    nor an end in the middle leaves half a study.
+
+    Raises
+    ------
+    StoreError
+        Where there is a file already, or none can be written.
+    """
+    path = Path(path).absolute()
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        for number, script in enumerate(migrations, start=1):
+            _apply(db, script, number)
+        content = db.serialize()
+    try:
+        with path.open("xb") as file:
+            try:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:
+                path.unlink()
+                raise
+    except FileExistsError as error:
+        raise StoreError(f"{path}: there is a file of this name already.") from error
+    except OSError as error:
+        raise StoreError(f"{path}: the study could not be written: {error.strerror}.") from error
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into sentences that name the file."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise  # ours, not the file's
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise StoreError(f"{path}: the study is in use by {_owner(path)}.") from error
+        raise StoreError(f"{path}: {_IN_WORDS.get(code, str(error))}.") from error
+
+
+def _apply(db: sqlite3.Connection, script: str, number: int) -> None:
+    """Carry out one migration, wholly or not at all."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in filter(str.strip, script.split(";")):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {number}")
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _inspect(path: Path, newest: int) -> None:
+    """Refuse what is no sound study of a version up to the newest, without writing anywhere near it."""
+    if not path.is_file():
+        found = "found a folder, expected a study" if path.is_dir() else "there is no such study"
+        raise StoreError(f"{path}: {found}.")
+    # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
+    # process that was ended, or that still runs, has there.
+    log = any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal"))
+    uri = f"{path.as_uri()}?mode=ro" + ("" if log else "&immutable=1")
+    with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
+        found = db.execute("PRAGMA application_id").fetchone()[0]
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if found != APPLICATION_ID or version < 1:
+            raise StoreError(f"{path}: {_FOREIGN}.")
+        if version > newest:
+            raise StoreError(
+                f"{path}: the study is of version {version}, made by a newer RankStudio; "
+                f"expected {newest} or before."
+            )
+        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise StoreError(f"{path}: {_DAMAGED}.")
+
+
+def _owner_file(path: Path) -> Path:
+    return path.with_name(path.name + "-owner")
+
+
+def _owner(path: Path) -> str:
+    try:
+        return f"process {int(_owner_file(path).read_text(encoding='ascii'))}"
+    except (OSError, ValueError):
+        return "another program"
