@@ -6,55 +6,69 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.running import Going, carry_on
+from rankstudio.cli.studies import study_at
 from rankstudio.cli.tables import as_markdown, as_text
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import Comparison, Entry, comparison_table, entry
 from rankstudio.engine.experiment.plan import CRITERION, Plan
 from rankstudio.engine.metrics.conventions import convention
 
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.store import Study
 
-def compare(comparison: Comparison, data: Sequence[str], out: Path | None, as_json: bool) -> bool:
+
+def compare(
+    comparison: Comparison, data: Sequence[str], out: Path | None, as_json: bool, study: Path | None = None
+) -> bool:
     """Run all plans of a comparison, write and print the table; tell whether it was interrupted.
 
-    A plan that cannot be run is named, and the others go on.
+    A plan that cannot be run is named, and the others go on. Finished units are kept in the study, or in one
+    beside the results; what is there already is not computed again.
     """
-    from rankstudio.engine.experiment.reports import write_results
-    from rankstudio.engine.experiment.runner import open_data
-    from rankstudio.engine.export.tables import save_csv
-    from rankstudio.engine.files import make_folder, write_text
+    from rankstudio.engine.files import make_folder
 
     if out is not None:
         make_folder(out)
     entries: list[Entry] = []
-    interrupted = False
-    for place in data:
-        plans = comparison.plans(place)
-        dataset = open_data(plans[0])
-        grouped: dict[int, Any] = {}
-        for number, plan in enumerate(plans, start=1):
-            going = Going(_fitting(plan, comparison, dataset), dataset, grouped)
-            print(f"{dataset.name}, {number} of {len(plans)}: {plan.title}", file=sys.stderr, flush=True)
-            try:
-                interrupted = carry_on(going)
-            except PlanError as error:
-                print(f"Left out: {error}", file=sys.stderr)
-                continue
-            result = going.result()
-            if result.complete:
-                entries.append(entry(result))
-                if out is not None:
-                    write_results(result, out / _folder(dataset.name, plan))
-                    save_csv(out / "comparison.csv", *comparison_table(entries))
-                    write_text(out / "comparison.md", page(comparison, entries))
-            if interrupted:
-                break
-        if interrupted:
-            break
+    with study_at(study, out) as kept:
+        interrupted = any(_compare_on(comparison, place, out, entries, kept) for place in data)
     _print(comparison, entries, as_json)
     return interrupted
+
+
+def _compare_on(
+    comparison: Comparison, place: str, out: Path | None, entries: list[Entry], study: Study | None
+) -> bool:
+    """Run all plans on one dataset, adding to the entries; tell whether it was interrupted."""
+    from rankstudio.engine.experiment.reports import write_results
+    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.export.tables import save_csv
+    from rankstudio.engine.files import write_text
+
+    plans = comparison.plans(place)
+    dataset = open_data(plans[0])
+    grouped: dict[int, Any] = {}
+    for number, plan in enumerate(plans, start=1):
+        going = Going(_fitting(plan, comparison, dataset), dataset, grouped, study)
+        print(f"{dataset.name}, {number} of {len(plans)}: {plan.title}", file=sys.stderr, flush=True)
+        try:
+            interrupted = carry_on(going)
+        except PlanError as error:
+            print(f"Left out: {error}", file=sys.stderr)
+            continue
+        result = going.result()
+        if result.complete:
+            entries.append(entry(result))
+            if out is not None:
+                write_results(result, out / f"{dataset.name}-{folder_name(plan)}")
+                save_csv(out / "comparison.csv", *comparison_table(entries))
+                write_text(out / "comparison.md", page(comparison, entries))
+        if interrupted:
+            return True
+    return False
 
 
 def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
@@ -66,14 +80,14 @@ def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
     return plan
 
 
-def _folder(data: str, plan: Plan) -> str:
+def folder_name(plan: Plan) -> str:
     """Return the name of a run's folder: short, and another one for other parameters."""
     fixed = [
         str(plan.parameters[p.name])
         for p in plan.entry.parameters
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]
-    return "-".join([data, plan.method, *([plan.judge] if plan.judge else []), *fixed]).replace("@", "-at-")
+    return "-".join([plan.method, *([plan.judge] if plan.judge else []), *fixed]).replace("@", "-at-")
 
 
 def _print(comparison: Comparison, entries: Sequence[Entry], as_json: bool) -> None:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.cli.comparison import compare
+from rankstudio.cli.comparison import compare, folder_name
 from rankstudio.cli.running import Going, carry_on
+from rankstudio.cli.studies import plans_to_go_on_with, study_at
 from rankstudio.cli.tables import as_text
 from rankstudio.engine.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.catalog.method import Along
@@ -39,8 +40,9 @@ features on its validation part, and measure the chosen model on its test part.
   rankstudio run --sample                   the sample study, with figures
   rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
 
-OUT receives results.json, metrics.csv, features.csv and plan.toml. Ctrl+C stops the run and keeps the
-folds that are finished."""
+OUT receives results.json, metrics.csv, features.csv and plan.toml. Every finished unit of work is kept in a
+study, OUT/study.rankstudio if none is named: what was stopped, by Ctrl+C or otherwise, goes on where it was
+with the same command, or with rankstudio run --resume STUDY --out OUT."""
 
 
 def register(commands: Any) -> None:
@@ -74,6 +76,12 @@ def register(commands: Any) -> None:
     )
     where.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
     where.add_argument("--out", type=Path, help="folder for the results; without it they are only printed")
+    where.add_argument(
+        "--study", type=Path, help="file that keeps every finished unit; study.rankstudio in OUT by default"
+    )
+    where.add_argument(
+        "--resume", type=Path, metavar="STUDY", help="go on with the unfinished runs of a study"
+    )
     where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
     what = parser.add_argument_group("method and choice")
@@ -155,11 +163,15 @@ def _beside(data: Sequence[str], path: Path) -> list[str]:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    if args.resume is not None:
+        return resume(args)
     path = _plan_file(args)
     if path is not None and is_comparison(path):
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()]
-        interrupted = compare(comparison, data or _beside(comparison.data, path), args.out, args.json)
+        interrupted = compare(
+            comparison, data or _beside(comparison.data, path), args.out, args.json, args.study
+        )
         return INTERRUPTED if interrupted else 0
     args.plan = path
     stated = ("select_by", "convention") if args.plan else ()
@@ -167,9 +179,28 @@ def run(args: argparse.Namespace) -> int:
         plan_from(args),
         stated={*stated, *(name for name in ("select_by", "convention") if getattr(args, name) is not None)},
         out=args.out or (Path(SAMPLE_FOLDER) if args.sample else None),
+        study=args.study,
         figures=args.figures or args.sample,
         as_json=args.json,
     )
+
+
+def resume(args: argparse.Namespace) -> int:
+    """Go on with the runs of a study that are not finished."""
+    from rankstudio.engine.experiment.store import Study
+
+    with Study.open(args.resume) as study:
+        plans = plans_to_go_on_with(study)
+    status = 0
+    for plan in plans:
+        out = args.out if args.out is None or len(plans) == 1 else args.out / folder_name(plan)
+        stated = {"select_by", "convention"}
+        status = carry_out(
+            plan, stated=stated, out=out, figures=args.figures, as_json=args.json, study=args.resume
+        )
+        if status:
+            break
+    return status
 
 
 def run_sample(out: Path | None = None) -> int:
@@ -223,10 +254,19 @@ def _fold_numbers(text: str) -> tuple[int, ...]:
         raise PlanError(f"--folds: expected numbers such as 1,3, got {text!r}.") from None
 
 
-def carry_out(plan: Plan, *, stated: set[str], out: Path | None, figures: bool, as_json: bool) -> int:
+def carry_out(
+    plan: Plan,
+    *,
+    stated: set[str],
+    out: Path | None,
+    figures: bool,
+    as_json: bool,
+    study: Path | None = None,
+) -> int:
     """Run a plan, write and print its results, and return the exit code.
 
-    Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data.
+    Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data. Finished
+    units are kept in the study, or in one beside the results; what is there already is not computed again.
     """
     from rankstudio.engine.experiment.reports import results_as_dict, write_results
     from rankstudio.engine.experiment.runner import open_data
@@ -238,8 +278,9 @@ def carry_out(plan: Plan, *, stated: set[str], out: Path | None, figures: bool, 
     plan = _fitting(plan, dataset, stated)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
-    going = Going(plan, dataset)
-    interrupted = carry_on(going)
+    with study_at(study, out) as kept:
+        going = Going(plan, dataset, study=kept)
+        interrupted = carry_on(going)
     result = going.result()
     if out is not None:
         written = [str(path) for path in write_results(result, out)]

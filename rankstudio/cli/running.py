@@ -6,13 +6,16 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.progress import Progress
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.events import FoldFinished
+from rankstudio.engine.experiment.events import Event, FoldFinished
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import FoldResult, RunResult
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.store import Study
 
 
 @dataclass
@@ -25,6 +28,8 @@ class Going:
     dataset : FoldedDataset
     grouped : dict
         What other runs on the same data found out, by fold.
+    study : Study or None
+        Where every finished unit goes, and from where it comes if it is there already.
     folds : list of FoldResult
         Finished.
     seconds : float
@@ -34,6 +39,7 @@ class Going:
     plan: Plan
     dataset: FoldedDataset
     grouped: dict[int, Any] = field(default_factory=dict)
+    study: Study | None = None
     folds: list[FoldResult] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -46,12 +52,10 @@ class Going:
 
 def carry_on(going: Going) -> bool:
     """Run to the end, showing how far it is; tell whether it was interrupted."""
-    from rankstudio.engine.experiment.runner import run as events
-
     began = time.perf_counter()
     try:
         with Progress() as progress:
-            for event in _closing(events(going.plan, going.dataset, going.grouped)):
+            for event in _closing(_events(going)):
                 if isinstance(event, FoldFinished):
                     going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
                 progress.show(event)
@@ -61,6 +65,16 @@ def carry_on(going: Going) -> bool:
     finally:
         going.seconds = time.perf_counter() - began
     return False
+
+
+def _events(going: Going) -> Iterator[Event]:
+    if going.study is None:
+        from rankstudio.engine.experiment.runner import run
+
+        return run(going.plan, going.dataset, going.grouped)
+    from rankstudio.engine.experiment.resuming import run_stored
+
+    return run_stored(going.plan, going.dataset, going.study, going.grouped)
 
 
 def _closing(events: Any) -> Iterator[Any]:

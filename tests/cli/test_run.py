@@ -46,7 +46,8 @@ def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) 
     assert "Greedy RankRLS on Made: test measures, LETOR 4.0 convention" in printed.out
     assert f"{values['average']['MAP']:.4f}" in printed.out
     assert "Fold 2 of 2 is done." in printed.err
-    assert {p.name for p in out.iterdir()} == {"results.json", "metrics.csv", "features.csv", "plan.toml"}
+    files = {"results.json", "metrics.csv", "features.csv", "plan.toml", "study.rankstudio"}
+    assert {p.name for p in out.iterdir()} == files
 
 
 def test_a_plan_runs_again_bit_for_bit_and_options_change_it(folder, tmp_path, capsys) -> None:
