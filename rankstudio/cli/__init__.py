@@ -15,7 +15,7 @@ from typing import TextIO
 from rankstudio import __version__
 from rankstudio.engine.errors import Cancelled, RankStudioError
 
-COMMANDS = ("run", "evaluate", "methods", "reproduce")
+COMMANDS = ("run", "compare", "studies", "reproduce", "evaluate", "convert", "methods")
 """Names of commands, each with a module of that name that has ``register`` and ``run``."""
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130

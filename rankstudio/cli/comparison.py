@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankstudio.cli.keeping import study_at
 from rankstudio.cli.running import Going, carry_on
-from rankstudio.cli.studies import study_at
 from rankstudio.cli.tables import as_markdown, as_text
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import Comparison, Entry, comparison_table, entry

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.comparison import compare, folder_name
+from rankstudio.cli.keeping import plans_to_go_on_with, study_at
 from rankstudio.cli.running import Going, carry_on
-from rankstudio.cli.studies import plans_to_go_on_with, study_at
 from rankstudio.cli.tables import as_text
 from rankstudio.engine.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.catalog.method import Along

@@ -1,51 +1,65 @@
-"""Studies in the terminal: a run that writes one, and a run that goes on from one."""
+"""``rankstudio studies``: what is in a study, run by run."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import argparse
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from rankstudio.engine.experiment.plan import Plan
+from rankstudio.cli.tables import as_text
+
+
+def register(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser = commands.add_parser(
+        "studies",
+        help="list the runs of studies",
+        description="List the runs of studies: what ran on what, how far it is, and by which version.",
+    )
+    parser.add_argument("studies", nargs="+", type=Path, help="study files")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
     from rankstudio.engine.experiment.store import Study
 
-NAME = "study.rankstudio"
-"""Of the study that is written into the folder of the results."""
-
-
-@contextmanager
-def study_at(path: Path | None, out: Path | None) -> Iterator[Study | None]:
-    """Provide the study that a run is written to: the one named, else one beside the results, else none.
-
-    Raises
-    ------
-    StoreError
-        Where there is something that is no study, or another process has it open.
-    """
-    from rankstudio.engine.experiment.store import Study
-
-    place = path if path is not None else out / NAME if out is not None else None
-    if place is None:
-        yield None
-        return
-    with Study.open(place) if place.exists() else Study.create(place) as study:
-        yield study
-
-
-def plans_to_go_on_with(study: Study) -> list[Plan]:
-    """Return the plans of the runs that are not finished; of the last run where all are.
-
-    What another version of RankStudio began cannot be gone on with: it is said, and begun anew.
-    """
-    from rankstudio.engine.experiment.versions import versions
-
-    runs = study.runs()
-    chosen = [run for run in runs if not run.finished] or runs[-1:]
-    for run in chosen:
-        if dict(run.versions) != versions():
-            title = run.key.plan.title
-            print(f"Note: {title} was begun by other versions; it begins anew.", file=sys.stderr)
-    return [run.key.plan for run in chosen]
+    listed: list[dict[str, Any]] = []
+    for path in args.studies:
+        with Study.open(path) as study:
+            listed += [
+                {
+                    "study": str(path),
+                    "run": number,
+                    "method": s.key.plan.title,
+                    "data": s.data_name,
+                    "units_done": s.n_finished,
+                    "units": s.n_units,
+                    "finished": s.finished,
+                    "begun": s.created,
+                    "seconds": s.seconds,
+                    "version": s.versions.get("rankstudio", ""),
+                }
+                for number, s in enumerate(study.runs(), start=1)
+            ]
+    if args.json:
+        print(json.dumps(listed, indent=2, ensure_ascii=False))
+        return 0
+    header = ["study", "run", "method", "data", "state", "begun", "seconds", "version"]
+    rows = [
+        [
+            Path(row["study"]).name,
+            str(row["run"]),
+            row["method"],
+            row["data"],
+            "done" if row["finished"] else f"{row['units_done']} of {row['units']} units",
+            row["begun"],
+            f"{row['seconds']:.1f}",
+            row["version"],
+        ]
+        for row in listed
+    ]
+    print(as_text(header, rows, left=(0, 2, 3, 4, 5)))
+    return 0

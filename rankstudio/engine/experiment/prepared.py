@@ -140,7 +140,13 @@ class PreparedFold:
             MappingProxyType(self.evaluate(chosen.step, "test")),
             tuple(paths),
             self.baseline,
+            MappingProxyType(self.per_query(chosen.step)),
         )
+
+    def per_query(self, step: Step) -> dict[str, Floats]:
+        """Return a model's measures in each query of the test part, or of the validation part without one."""
+        part = self._parts.get("test") or self._parts.get("vali")
+        return {} if part is None else part.per_query(step)
 
     def _learn(self, unit: Unit) -> Iterator[Step | Working]:
         judge, ids = self.plan.judge_entry, self.fold.train.feature_ids

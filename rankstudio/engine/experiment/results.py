@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -119,6 +119,9 @@ class FoldResult:
         Everything that was tried, in the order of the settings.
     baseline : Baseline
         The best single feature.
+    per_query : Mapping of str to ndarray of shape (Q,)
+        The chosen model's measures in each query of the test part, or of the validation part where there is
+        no test part, in the order of the data: for paired tests between runs.
     """
 
     fold: int
@@ -128,6 +131,7 @@ class FoldResult:
     test: Mapping[str, float]
     paths: tuple[PathResult, ...]
     baseline: Baseline
+    per_query: Mapping[str, Floats] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -169,6 +169,7 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
             "validation": dict(baseline.validation),
             "test": dict(baseline.test),
         },
+        "per_query": {name: values.tolist() for name, values in result.per_query.items()},
     }
 
 
@@ -193,6 +194,7 @@ def fold_from_values(
             MappingProxyType(single["validation"]),
             MappingProxyType(single["test"]),
         ),
+        MappingProxyType({name: np.array(row) for name, row in values.get("per_query", {}).items()}),
     )
 
 

@@ -114,3 +114,15 @@ def test_results_as_json_come_from_a_study_too(folder: Path, tmp_path: Path, cap
     capsys.readouterr()
     assert main(["run", "--resume", study[1], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["complete"] is True
+
+
+def test_studies_are_listed_run_by_run(folder: Path, tmp_path: Path, capsys) -> None:
+    study = str(tmp_path / "a.rankstudio")
+    main(["run", "--data", str(folder), "--method", "rankrls", "--study", study])
+    capsys.readouterr()
+    assert main(["studies", study, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["run"], row["method"], row["data"], row["units_done"]) == (1, "RankRLS", "Made", 44)
+    assert row["finished"]
+    assert main(["studies", study]) == 0
+    assert "RankRLS  Made  done" in capsys.readouterr().out
