@@ -1,4 +1,4 @@
-"""``rankstudio convert``: data in any flavour of LETOR text written anew: scaled, cut down, in other folds."""
+"""``rankstudio convert``: data in any flavour of LETOR text, written anew."""
 
 from __future__ import annotations
 
