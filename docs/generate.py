@@ -37,7 +37,7 @@ def _method(entry: Method) -> str:
         f"## {entry.label}\n",
         f"*{entry.citation}: {entry.title}.* In plans and on the command line: `{entry.key}`.\n",
         f"{entry.summary}\n",
-        *([f"> {entry.formula}\n"] if entry.formula else []),
+        *([f"> `{entry.formula}`\n"] if entry.formula else []),
         f"{_steps(entry)}\n",
         "| Parameter | Values | Default | Meaning |",
         "|---|---|---|---|",

@@ -29,6 +29,11 @@ def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
 
 
 def as_markdown(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    """Return rows of text as a table in Markdown; parameters as for :func:`as_text`."""
+    """Return rows of text as a table in Markdown; parameters as for :func:`as_text`.
+
+    An empty cell holds a dash: some readers of Markdown, Qt's among them, melt empty cells together.
+    """
     ruler = ["---" if c in left else "---:" for c in range(len(header))]
-    return "\n".join("| " + " | ".join(cell.strip() for cell in row) + " |" for row in [header, ruler, *rows])
+    return "\n".join(
+        "| " + " | ".join(cell.strip() or "–" for cell in row) + " |" for row in [header, ruler, *rows]
+    )
