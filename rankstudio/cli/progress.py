@@ -78,11 +78,11 @@ class Progress:
         self._drawn = now
         share = self._done / self._total
         filled = round(share * _WIDTH)
-        left = (now - self._began) * (1 - share) / share if share > 0 else 0.0
+        left = f"  {_clock((now - self._began) * (1 - share) / share)} left" if share > 0 else ""
         values = zip(self._labels, unit.values, strict=True)
         setting = ", ".join(f"{label} {format_power(value)}" for label, value in values)
         bar = "█" * filled + "░" * (_WIDTH - filled)
-        text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}  {_clock(left)} left"
+        text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}{left}"
         text += f"  {doing}" if doing else ""
         print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)
 

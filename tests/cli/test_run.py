@@ -191,7 +191,8 @@ def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
     lines = stream.text.split("\r\x1b[K")
     assert lines[0].startswith("Preparing")
     assert "fold 1 of 2  λ 2^-1" in lines[1]
-    assert "8%  0:" in lines[1]
+    assert lines[1].endswith("0%  measuring features")
+    assert "8%  0:" in lines[2]
     assert "100%  0:00 left" in lines[-2]
     assert lines[-1] == ""
 

@@ -23,8 +23,8 @@ from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.scoring import linear_scores
 from rankstudio.engine.selection.path import best_first, informative
-from rankstudio.engine.selection.univariate import single_feature_measures
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.selection.univariate import measuring_features
+from rankstudio.engine.steps import Step, Working, finish
 
 Floats = NDArray[np.float64]
 Measures = Mapping[str, float]
@@ -60,6 +60,7 @@ class PreparedFold:
         self._train = train
         self._parts = {name: _Part(part, plan) for name, part in fold.parts.items() if name != "train"}
         self._selected: dict[str, tuple[Columns, ...]] = {}
+        self._baseline: Baseline | None = None
 
     @property
     def divisor(self) -> float:
@@ -67,18 +68,25 @@ class PreparedFold:
         entry = self.plan.judge_entry or self.plan.entry
         return float(self.fold.train.n_documents) if entry.per_document else 1.0
 
-    @cached_property
+    @property
     def baseline(self) -> Baseline:
         """The single feature that ranks the training documents best by what chooses, and its measures."""
+        if self._baseline is None:
+            finish(self.find_baseline())
+        assert self._baseline is not None  # found just now
+        return self._baseline
+
+    def find_baseline(self) -> Generator[Working, None, None]:
+        """Find the baseline, with signs of life: many features of many documents take their time."""
         plan, train = self.plan, self.fold.train
         name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
-        values, directions = single_feature_measures(self._train, name, plan.convention)
+        values, directions = yield from measuring_features(self._train, name, plan.convention)
         gains = np.nan_to_num(_gains(values, name), nan=-np.inf)
         column = int(best_first(np.where(informative(self._train), gains, -np.inf), 1)[0])
         coef = np.zeros(values.size)
         coef[column] = directions[column]
         step = Step(1, (column,), coef, float("nan"), np.empty(0))
-        return Baseline(
+        self._baseline = Baseline(
             int(train.feature_ids[column]),
             train.feature_names[column],
             bool(directions[column] > 0),

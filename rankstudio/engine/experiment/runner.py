@@ -191,6 +191,8 @@ def _tell_again(result: FoldResult) -> Generator[Event, None, FoldResult]:
 def _run_fold(
     prepared: PreparedFold, units: Sequence[Unit], done: Finished
 ) -> Generator[Event, None, FoldResult]:
+    for working in prepared.find_baseline():
+        yield UnitWorking(units[0], working)
     yield BaselineFound(prepared.fold.number, prepared.baseline)
     paths: list[PathResult] = []
     for unit in units:

@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.events import (
     StepDone,
     UnitFinished,
     UnitStarted,
+    UnitWorking,
 )
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.prepared import prepare_fold
@@ -35,7 +36,7 @@ def test_events_come_in_order_and_tell_how_much_work_there_is() -> None:
     events = list(run(PLAN, dataset()))
     kinds = [type(e) for e in events]
     unit = [UnitStarted, *[StepDone] * 6, UnitFinished]
-    fold = [BaselineFound, *(unit * 3), FoldFinished]
+    fold = [UnitWorking, BaselineFound, *(unit * 3), FoldFinished]
     assert kinds == [RunStarted, *fold, *fold, RunFinished]
     started = events[0]
     assert isinstance(started, RunStarted)
