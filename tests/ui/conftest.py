@@ -7,6 +7,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -15,7 +16,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
+from windows import open_window, write_folds
 
+from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.theme import Theme
 
 # What the offscreen platform says of windows, which it cannot place.
@@ -114,3 +117,23 @@ def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
 def _pending(timer: QTimer) -> bool:
     """Tell whether a timer will stop by itself."""
     return timer.isActive() and timer.isSingleShot()
+
+
+@pytest.fixture(scope="session")
+def folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small data, written as a folder of folds."""
+    return write_folds(tmp_path_factory.mktemp("data") / "Small")
+
+
+@pytest.fixture
+def window(theme: Theme, tmp_path: Path, folds: Path) -> Iterator[MainWindow]:
+    """The real window with those data open."""
+    with open_window(theme, tmp_path / "config", folds) as made:
+        yield made
+
+
+@pytest.fixture
+def empty(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+    """The real window with nothing open."""
+    with open_window(theme, tmp_path / "config") as made:
+        yield made

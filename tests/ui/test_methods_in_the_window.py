@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from waiting import wait_until
-from windows import finish, open_window, settle, write_folds
+from windows import finish, settle
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.run.curves_panel import LIVE
-from rankstudio.ui.theme import Theme
 
 FSM = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}
 SUBSETS = {"n_features_to_select": 2, "measure": "MAP", "patience": 1}
@@ -43,17 +41,6 @@ KINDS: dict[str, dict[str, Any]] = {
         "judge_parameters": {"regularization": (1.0, 4.0)},
     },
 }
-
-
-@pytest.fixture(scope="module")
-def folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_folds(tmp_path_factory.mktemp("data") / "Small")
-
-
-@pytest.fixture
-def window(theme: Theme, tmp_path: Path, folds: Path) -> Iterator[MainWindow]:
-    with open_window(theme, tmp_path / "config", folds) as made:
-        yield made
 
 
 def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import finish, open_window, settle, slowly, write_folds
+from windows import finish, open_window, settle, slowly
 
 from rankstudio.engine.experiment.plan import Plan, save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.record import RunState
 from rankstudio.ui.run.curves_panel import LIVE
 from rankstudio.ui.theme import Theme
-
-
-@pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_folds(tmp_path_factory.mktemp("data") / "Small")
-
-
-@pytest.fixture
-def window(theme: Theme, tmp_path: Path, small: Path) -> Iterator[MainWindow]:
-    with open_window(theme, tmp_path / "config", small) as made:
-        yield made
 
 
 def measured_by(window: MainWindow, key: str) -> None:
@@ -112,9 +99,9 @@ def test_curves_of_another_convention_are_not_drawn_beside_those_of_this_one(win
 
 
 def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(
-    theme: Theme, tmp_path: Path, small: Path
+    theme: Theme, tmp_path: Path, folds: Path
 ) -> None:
-    with open_window(theme, tmp_path / "config", small, slowly) as window:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
         measured_by(window, "trec_eval")
@@ -128,13 +115,13 @@ def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(
 
 
 def test_a_run_that_waited_does_not_take_away_data_opened_since(
-    theme: Theme, tmp_path: Path, small: Path
+    theme: Theme, tmp_path: Path, folds: Path
 ) -> None:
-    with open_window(theme, tmp_path / "config", small, slowly) as window:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
         window.commands["run"].trigger()
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].progress > 0)
-        window.open_path(str(small / "Fold1"))
+        window.open_path(str(folds / "Fold1"))
         wait_until(lambda: len(window.study.dataset.folds) == 1)
         window.commands["stop"].trigger()
         wait_until(lambda: window.runs.records[1].state is RunState.RUNNING)
@@ -149,10 +136,10 @@ def test_a_run_that_waited_does_not_take_away_data_opened_since(
         settle(window)
 
 
-def test_a_plan_names_its_data_from_its_own_folder(theme: Theme, tmp_path: Path, small: Path) -> None:
-    save_plan(Plan("Small"), small.parent / "plan.toml")
-    with open_window(theme, tmp_path / "config", small.parent / "plan.toml") as window:
-        assert window.study.plan.data == str(small)
+def test_a_plan_names_its_data_from_its_own_folder(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    save_plan(Plan("Small"), folds.parent / "plan.toml")
+    with open_window(theme, tmp_path / "config", folds.parent / "plan.toml") as window:
+        assert window.study.plan.data == str(folds)
         settle(window)
 
 
