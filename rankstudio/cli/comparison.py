@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.keeping import study_at
 from rankstudio.cli.running import Going, carry_on
+from rankstudio.cli.stopping import Stop, stopping
 from rankstudio.cli.tables import as_markdown, as_text
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import Comparison, Entry, comparison_table, entry
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def compare(
     comparison: Comparison, data: Sequence[str], out: Path | None, as_json: bool, study: Path | None = None
 ) -> bool:
-    """Run all plans of a comparison, write and print the table; tell whether it was interrupted.
+    """Run all plans of a comparison, write and print the table; tell whether it was stopped.
 
     A plan that cannot be run is named, and the others go on. Finished units are kept in the study, or in one
     beside the results; what is there already is not computed again.
@@ -33,16 +34,21 @@ def compare(
     if out is not None:
         make_folder(out)
     entries: list[Entry] = []
-    with study_at(study, out) as kept:
-        interrupted = any(_compare_on(comparison, place, out, entries, kept) for place in data)
+    with study_at(study, out) as kept, stopping() as stop:
+        stopped = any(_compare_on(comparison, place, out, entries, kept, stop) for place in data)
     _print(comparison, entries, as_json)
-    return interrupted
+    return stopped
 
 
 def _compare_on(
-    comparison: Comparison, place: str, out: Path | None, entries: list[Entry], study: Study | None
+    comparison: Comparison,
+    place: str,
+    out: Path | None,
+    entries: list[Entry],
+    study: Study | None,
+    stop: Stop,
 ) -> bool:
-    """Run all plans on one dataset, adding to the entries; tell whether it was interrupted."""
+    """Run all plans on one dataset, adding to the entries; tell whether it was stopped."""
     from rankstudio.engine.experiment.reports import write_results
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.tables import save_csv
@@ -52,10 +58,12 @@ def _compare_on(
     dataset = open_data(plans[0])
     grouped: dict[int, Any] = {}
     for number, plan in enumerate(plans, start=1):
+        if stop.asked:
+            return True
         going = Going(_fitting(plan, comparison, dataset), dataset, grouped, study)
         print(f"{dataset.name}, {number} of {len(plans)}: {plan.title}", file=sys.stderr, flush=True)
         try:
-            interrupted = carry_on(going)
+            stopped = carry_on(going, stop)
         except PlanError as error:
             print(f"Left out: {error}", file=sys.stderr)
             continue
@@ -66,7 +74,7 @@ def _compare_on(
                 write_results(result, out / f"{dataset.name}-{folder_name(plan)}")
                 save_csv(out / "comparison.csv", *comparison_table(entries))
                 write_text(out / "comparison.md", page(comparison, entries))
-        if interrupted:
+        if stopped:
             return True
     return False
 

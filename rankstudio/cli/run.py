@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.comparison import compare, folder_name
-from rankstudio.cli.keeping import plans_to_go_on_with, study_at
+from rankstudio.cli.keeping import plans_to_go_on_with, study_at, study_place
 from rankstudio.cli.options import add_options, plan_file, plan_from
 from rankstudio.cli.running import Going, carry_on
+from rankstudio.cli.stopping import say_how_to_go_on, stopping
 from rankstudio.cli.summary import summary
+from rankstudio.cli.tables import as_json
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.comparison import is_comparison, load_comparison
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.results import RunResult
 
 INTERRUPTED = 130
@@ -62,61 +64,69 @@ def run(args: argparse.Namespace) -> int:
     path = plan_file(args)
     if path is not None and is_comparison(path):
         comparison = load_comparison(path)
-        data = [str(Path(place).absolute()) for place in args.data or ()]
-        interrupted = compare(
-            comparison, data or _beside(comparison.data, path), args.out, args.json, args.study
-        )
-        return INTERRUPTED if interrupted else 0
+        data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
+        stopped = compare(comparison, data, args.out, args.json, args.study)
+        return _status(args, stopped, study_place(args.study, args.out))
     args.plan = path
     stated = ("select_by", "convention") if args.plan else ()
-    return carry_out(
+    out = args.out or (Path(SAMPLE_FOLDER) if args.sample else None)
+    result, stopped = carry_out(
         plan_from(args),
         stated={*stated, *(name for name in ("select_by", "convention") if getattr(args, name) is not None)},
-        out=args.out or (Path(SAMPLE_FOLDER) if args.sample else None),
+        out=out,
         study=args.study,
         figures=args.figures or args.sample,
-        as_json=args.json,
     )
+    print(as_json(results_as_dict(result)) if args.json else summary(result))
+    return _status(args, stopped, study_place(args.study, out))
+
+
+def _status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:
+    """Return the exit status; where the work was stopped, say how to go on with it."""
+    if stopped:
+        say_how_to_go_on(args, study)
+    return INTERRUPTED if stopped else 0
 
 
 def resume(args: argparse.Namespace) -> int:
-    """Go on with the runs of a study that are not finished."""
+    """Go on with the runs of a study that are not finished; as JSON several runs are a list."""
     from rankstudio.engine.experiment.store import Study
 
     with Study.open(args.resume) as study:
         plans = plans_to_go_on_with(study)
-    status = 0
+    stopped = False
+    results: list[RunResult] = []
     for plan in plans:
         out = args.out if args.out is None or len(plans) == 1 else args.out / folder_name(plan)
         stated = {"select_by", "convention"}
-        status = carry_out(
-            plan, stated=stated, out=out, figures=args.figures, as_json=args.json, study=args.resume
-        )
-        if status:
+        result, stopped = carry_out(plan, stated=stated, out=out, figures=args.figures, study=args.resume)
+        results.append(result)
+        if not args.json:
+            print(summary(result))
+        if stopped:
             break
-    return status
+    if args.json:
+        shown = [results_as_dict(result) for result in results]
+        print(as_json(shown if len(plans) > 1 else shown[0]))
+    return _status(args, stopped, args.resume)
 
 
 def run_sample(out: Path | None = None) -> int:
     """Run the sample study in the terminal: what ``rankstudio --sample`` does where no window can open."""
-    return carry_out(Plan(SAMPLE), stated=set(), out=out or Path(SAMPLE_FOLDER), figures=True, as_json=False)
+    result, stopped = carry_out(Plan(SAMPLE), stated=set(), out=out or Path(SAMPLE_FOLDER), figures=True)
+    print(summary(result))
+    return INTERRUPTED if stopped else 0
 
 
 def carry_out(
-    plan: Plan,
-    *,
-    stated: set[str],
-    out: Path | None,
-    figures: bool,
-    as_json: bool,
-    study: Path | None = None,
-) -> int:
-    """Run a plan, write and print its results, and return the exit code.
+    plan: Plan, *, stated: set[str], out: Path | None, figures: bool, study: Path | None = None
+) -> tuple[RunResult, bool]:
+    """Run a plan, write its results, and return them, with whether it was stopped.
 
     Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data. Finished
     units are kept in the study, or in one beside the results; what is there already is not computed again.
     """
-    from rankstudio.engine.experiment.reports import results_as_dict, write_results
+    from rankstudio.engine.experiment.reports import write_results
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.files import make_folder
 
@@ -126,19 +136,15 @@ def carry_out(
     plan = _fitting(plan, dataset, stated)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
-    with study_at(study, out) as kept:
+    with study_at(study, out) as kept, stopping() as stop:
         going = Going(plan, dataset, study=kept)
-        interrupted = carry_on(going)
+        stopped = carry_on(going, stop)
     result = going.result()
     if out is not None:
         written = [str(path) for path in write_results(result, out)]
         written += _draw(result, out) if figures and result.folds else []
         print(f"Written: {', '.join(written)}", file=sys.stderr)
-    if as_json:
-        print(json.dumps(results_as_dict(result), indent=2, ensure_ascii=False))
-    else:
-        print(summary(result))
-    return INTERRUPTED if interrupted else 0
+    return result, stopped
 
 
 def _fitting(plan: Plan, dataset: FoldedDataset, stated: set[str]) -> Plan:

@@ -1,8 +1,11 @@
-"""Tables as text: for a terminal, and in Markdown."""
+"""What the commands print: tables as text, for a terminal and in Markdown, and documents in JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
@@ -37,3 +40,19 @@ def as_markdown(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequ
     return "\n".join(
         "| " + " | ".join(cell.strip() or "–" for cell in row) + " |" for row in [header, ruler, *rows]
     )
+
+
+def as_json(values: Any) -> str:
+    """Return plain values as one document; what is not a number becomes null, as JSON has none of it."""
+    return json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(values: Any) -> Any:
+    match values:
+        case Mapping():
+            return {name: _finite(value) for name, value in values.items()}
+        case list() | tuple():
+            return [_finite(value) for value in values]
+        case float() if not math.isfinite(values):
+            return None
+    return values
