@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankstudio.cli.comparing import k_of, said_of
 from rankstudio.cli.keeping import study_at
 from rankstudio.cli.running import Going, carry_on
 from rankstudio.cli.stopping import Stop, stopping
-from rankstudio.cli.tables import as_markdown, as_text
+from rankstudio.cli.tables import as_text
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import Comparison, Entry, comparison_table, entry
 from rankstudio.engine.experiment.plan import CRITERION, Plan
+from rankstudio.engine.export.tables import markdown_text
 from rankstudio.engine.metrics.conventions import convention
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ def _print(comparison: Comparison, entries: Sequence[Entry], as_json: bool) -> N
 def page(comparison: Comparison, entries: Sequence[Entry]) -> str:
     """Return the tables as Markdown."""
     parts = [
-        f"## {title}\n\n{as_markdown(header, rows, left=(0, 1, len(header) - 1))}\n"
+        f"## {title}\n\n{markdown_text(header, rows, left=(0, 1, len(header) - 1))}\n"
         for title, header, rows in tables(entries)
     ]
     return "\n".join([f"# {comparison.title}\n", *parts])
@@ -143,10 +145,9 @@ def tables(entries: Sequence[Entry]) -> Iterator[tuple[str, list[str], list[list
 def _rows(e: Entry, names: Sequence[str], compared: Sequence[str], best: dict[str, float]) -> list[list[str]]:
     """Return one row for each source that printed something about a run; one without any."""
     plan, average = e.result.plan, e.result.average
-    sizes = sorted(set(e.sizes))
-    k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     ours = [f"{average[name]:.4f}{'*' if average[name] == best[name] else ' '}" for name in names]
-    head = [_said(plan), plan.judge_entry.label if plan.judge_entry else "", k, *ours]
+    judge = said_of(plan.judge_entry, plan.judge_parameters) if plan.judge_entry else ""
+    head = [said_of(plan.entry, plan.parameters), judge, k_of(e.result), *ours]
     sources = {(p.label, p.source) for printed in e.printed.values() for p in printed}
     if not sources:
         return [[*head, *[""] * (2 * len(compared) + 1)]]
@@ -158,14 +159,3 @@ def _rows(e: Entry, names: Sequence[str], compared: Sequence[str], best: dict[st
             cells += [f"{found[0]:.4f}", f"{average[name] - found[0]:+.4f}"] if found else ["", ""]
         rows.append([*(head if not rows else [""] * len(head)), *cells, f"{label}, {source}"])
     return rows
-
-
-def _said(plan: Plan) -> str:
-    """Return the method with what was set otherwise than by default, grids apart."""
-    entry = plan.entry
-    fixed = [
-        p.format(plan.parameters[p.name])
-        for p in entry.parameters
-        if p not in entry.grids and plan.parameters[p.name] != p.default
-    ]
-    return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label
