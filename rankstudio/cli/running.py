@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.progress import Progress
+from rankstudio.cli.progress import Progress, Whole
 from rankstudio.cli.stopping import Stop
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.events import Event, FoldFinished
@@ -35,6 +35,8 @@ class Going:
         Finished.
     seconds : float
         Worked.
+    whole : Whole or None
+        The runs of which this is one.
     """
 
     plan: Plan
@@ -43,6 +45,7 @@ class Going:
     study: Study | None = None
     folds: list[FoldResult] = field(default_factory=list)
     seconds: float = 0.0
+    whole: Whole | None = None
 
     def result(self) -> RunResult:
         """Return what is finished."""
@@ -55,7 +58,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
     """Run to the end, or until somebody asks to stop, showing how far it is; tell whether it was stopped."""
     began = time.perf_counter()
     try:
-        with Progress() as progress:
+        with Progress(whole=going.whole) as progress:
             for event in _closing(_events(going)):
                 if isinstance(event, FoldFinished):
                     going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing

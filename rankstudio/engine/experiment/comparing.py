@@ -205,12 +205,30 @@ def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) 
         if not 1 <= against <= len(runs):
             raise PlanError(f"against: expected the number of a run, from 1 to {len(runs)}, got {against}.")
         return against - 1
-    key, _, judge = against.partition("/")
-    named = [place for place, r in enumerate(runs) if r.plan.method == key and judge in ("", r.plan.judge)]
-    if not named:
-        there = dict.fromkeys("/".join(filter(None, (r.plan.method, r.plan.judge))) for r in runs)
-        raise PlanError(f"against: expected one of {', '.join(there)}, got {against!r}.")
-    return min(named, key=lambda place: bool(runs[place].plan.judge))  # the method's own model before others
+    return named([result.plan for result in runs], against)
+
+
+def named(plans: Sequence[Plan], name: str) -> int:
+    """Return the place of the plan that a name such as "gas" or "gas/ranksvm" means.
+
+    "gas" alone means GAS's own model where that is run, else the first one with a judge.
+
+    Raises
+    ------
+    PlanError
+        Where there is none.
+    """
+    meant = [place for place, plan in enumerate(plans) if is_named(plan, name)]
+    if not meant:
+        there = dict.fromkeys("/".join(filter(None, (plan.method, plan.judge))) for plan in plans)
+        raise PlanError(f"against: expected one of {', '.join(there)}, got {name!r}.")
+    return min(meant, key=lambda place: bool(plans[place].judge))
+
+
+def is_named(plan: Plan, name: str) -> bool:
+    """Tell whether a name means this plan, or may mean it; see :func:`named`."""
+    key, _, judge = name.partition("/")
+    return plan.method == key and judge in ("", plan.judge)
 
 
 def _without_pins(plan: Plan) -> dict[str, Any]:
