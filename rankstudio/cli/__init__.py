@@ -29,8 +29,11 @@ Feature selection in learning to rank.
   rankstudio COMMAND …            work in the terminal; each command explains itself with --help"""
 
 _EPILOG = """\
-exit status: 0 done, 1 something was wrong with the data or the request (one sentence on the error
-stream says what), 2 a wrong command line, 130 interrupted by Ctrl+C"""
+exit status:
+  0    done
+  1    something is wrong with the data or the request; one sentence on the error stream says what
+  2    a wrong command line
+  130  stopped by Ctrl+C; what was finished is printed, and kept where a study keeps it"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -104,6 +107,9 @@ def _parser(commands: Sequence[str]) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
     for name in commands:
         import_module(f"rankstudio.cli.{name}").register(subparsers)
+        command = subparsers.choices[name]
+        command.epilog = "\n\n".join(filter(None, [command.epilog, _EPILOG]))
+        command.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstudio.cli.tables import as_json
+
 if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import RankingDataset
 
@@ -33,8 +35,8 @@ def register(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("data", type=Path, help="a LETOR file, or a folder of folds")
-    parser.add_argument("out", type=Path, help="the file or folder to write")
+    parser.add_argument("data", metavar="DATA", type=Path, help="a LETOR file, or a folder of folds")
+    parser.add_argument("out", metavar="OUT", type=Path, help="the file or folder to write")
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all when not given")
     parser.add_argument(
         "--missing",
@@ -50,6 +52,9 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of folds made anew; 0 by default")
     parser.add_argument("--no-comments", action="store_true", help="leave the comments out")
+    parser.add_argument(
+        "--json", action="store_true", help="print what was written, and how large it is, as JSON"
+    )
     parser.set_defaults(run=run)
 
 
@@ -71,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     kept = _kept(args.features)
-    parts = {
+    parts: dict[Path, RankingDataset] = {
         args.out / f"Fold{fold.number}" / f"{name}.txt": part
         for fold in dataset.folds
         for name, part in fold.parts.items()
@@ -81,10 +86,17 @@ def run(args: argparse.Namespace) -> int:
         parts = {args.out: part}
     elif args.out.is_file():
         raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
-    for path, part in parts.items():
+    written = []
+    for path, whole in parts.items():
+        part = whole if kept is None else with_features(whole, kept)
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_letor(part if kept is None else with_features(part, kept), path, comments=not args.no_comments)
-        print(path)
+        save_letor(part, path, comments=not args.no_comments)
+        sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": part.n_features}
+        written.append({"path": str(path), **sizes})
+        if not args.json:
+            print(path)
+    if args.json:
+        print(as_json(written))
     return 0
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.tables import as_text
+from rankstudio.cli.tables import as_json, as_text
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS, Ties, convention
 from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, measure
@@ -87,11 +86,7 @@ def run(args: argparse.Namespace) -> int:
     measures = [measure(name) for name in names]
     result, data = evaluate_files(args.data, args.scores, args.convention, measures)
     if args.json:
-        print(
-            json.dumps(
-                as_json(result, per_query=args.per_query), indent=2, ensure_ascii=False, allow_nan=False
-            )
-        )
+        print(as_json(as_dict(result, per_query=args.per_query)))
     else:
         print(f"{args.scores} on {args.data}: {data.n_queries} queries, {data.n_documents} documents")
         print(f"{result.convention.label} convention")
@@ -172,7 +167,7 @@ def _note(text: str) -> None:
     print(f"Note: {text}", file=sys.stderr)
 
 
-def as_json(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
+def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     """Return the result as plain values; a measure that is not defined is None."""
     average = _defined(result)
     if not per_query:

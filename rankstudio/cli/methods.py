@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 import textwrap
 from typing import Any
 
+from rankstudio.cli.tables import as_json
 from rankstudio.engine.catalog import Kind, Method, Parameter, method, methods
+
+_DESCRIPTION = """\
+List the methods of the catalog, what selects and what ranks: where each comes from, and its parameters with
+their options, ranges and defaults. With a method's key, that one alone.
+
+  rankstudio methods
+  rankstudio methods greedy-rankrls
+  rankstudio methods --json"""
 
 
 def register(commands: Any) -> None:
@@ -15,7 +23,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "methods",
         help="list the methods, their parameters and where they come from",
-        description="List the methods of the catalog. With a method's key, show its parameters in full.",
+        description=_DESCRIPTION,
     )
     parser.add_argument("method", nargs="?", help="key of one method, such as greedy-rankrls")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
@@ -26,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     entries = methods() if args.method is None else (method(args.method),)
     if args.json:
-        print(json.dumps([as_dict(entry) for entry in entries], indent=2, ensure_ascii=False))
+        print(as_json([as_dict(entry) for entry in entries]))
     else:
         print("\n\n".join(as_text(entry) for entry in entries))
     return 0

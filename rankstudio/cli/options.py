@@ -21,6 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options: what to run on, what to run, and its parameters."""
     parser.add_argument(
         "plan",
+        metavar="PLAN",
         nargs="?",
         type=Path,
         help=f"a plan to run, a file or one of {', '.join(_bundled())}; options given beside it change it",
@@ -38,6 +39,7 @@ def _add_places(where: Any) -> None:
     where.add_argument(
         "--data",
         action="append",
+        metavar="PLACE",
         help="a LETOR file, or a folder with Fold1 … Fold5 or train, vali and test; several for a comparison",
     )
     where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
@@ -62,12 +64,20 @@ def _add_places(where: Any) -> None:
 
 def _add_choices(what: Any) -> None:
     """Add what is run, and how a model is chosen."""
-    what.add_argument(
-        "--method", choices=[m.key for m in methods()], help="method; greedy-rankrls by default"
-    )
+    selectors = [m.key for m in methods() if m.selects]
     rankers = [m.key for m in methods() if not m.selects]
     what.add_argument(
-        "--judge", choices=rankers, help="what ranks with the selected features; the method's own model else"
+        "--method",
+        metavar="NAME",
+        choices=[*selectors, *rankers],
+        help=f"what selects: {', '.join(selectors)}; or what ranks with all features: {', '.join(rankers)}; "
+        "greedy-rankrls by default",
+    )
+    what.add_argument(
+        "--judge",
+        metavar="NAME",
+        choices=rankers,
+        help="what ranks with the selected features, one of those that rank; the method's own model else",
     )
     what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
     what.add_argument(

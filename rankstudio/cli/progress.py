@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from types import TracebackType
@@ -136,6 +137,7 @@ class Progress:
         bar = "█" * filled + "░" * (_WIDTH - filled)
         text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}{left}"
         text += f"  {doing}" if doing else ""
+        text = text[: shutil.get_terminal_size().columns - 1]  # a second line would not be cleared
         print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)
 
     def _left(self, seconds: float, computed: float) -> str:

@@ -82,7 +82,7 @@ def stopping() -> Iterator[Stop]:
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
     """Say how to go on with what was stopped: by the same command, if a study keeps what is finished."""
     if study is None:
-        print("Nothing of it is stored; with --study FILE or --out FOLDER it could go on.", file=sys.stderr)
+        print("Nothing of it is stored; with --study FILE it could go on.", file=sys.stderr)
     else:
         command = shlex.join(["rankstudio", *args.typed])
         print(f"{study} keeps what is finished; go on with:\n  {command}", file=sys.stderr)

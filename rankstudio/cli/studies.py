@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from rankstudio.cli.tables import as_text
+from rankstudio.cli.tables import as_json, as_text
+
+_DESCRIPTION = """\
+List the runs of studies: what ran on what, how far it is, how long it took, and by which version.
+
+  rankstudio studies results/study.rankstudio
+  rankstudio studies a.rankstudio b.rankstudio --json
+
+A run that is not finished goes on with rankstudio run --resume STUDY."""
 
 
 def register(commands: Any) -> None:
@@ -15,9 +22,9 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "studies",
         help="list the runs of studies",
-        description="List the runs of studies: what ran on what, how far it is, and by which version.",
+        description=_DESCRIPTION,
     )
-    parser.add_argument("studies", nargs="+", type=Path, help="study files")
+    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="a study's file")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=run)
 
@@ -45,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
                 for number, s in enumerate(study.runs(), start=1)
             ]
     if args.json:
-        print(json.dumps(listed, indent=2, ensure_ascii=False))
+        print(as_json(listed))
         return 0
     header = ["study", "run", "method", "data", "state", "begun", "seconds", "version"]
     rows = [

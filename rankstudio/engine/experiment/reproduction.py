@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan import Plan, plan_from_dict
 from rankstudio.engine.experiment.results import RunResult
@@ -54,10 +56,12 @@ class Table:
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     promised: tuple[bool, ...]
 
-    def cells(self) -> Iterator[Cell]:
-        """Yield the cells that should agree."""
+    def cells(self, promised: bool = True) -> Iterator[Cell]:
+        """Yield the cells that should agree, or those that need not; what is not printed is no cell."""
         for _, cells in self.rows:
-            yield from (cell for cell, promised in zip(cells, self.promised, strict=True) if promised)
+            for cell, should in zip(cells, self.promised, strict=True):
+                if should == promised and cell.printed:
+                    yield cell
 
 
 @dataclass(frozen=True)
@@ -72,12 +76,15 @@ class Reproduction:
         By the paper's name: method, judge and their parameters, and perhaps a note.
     tables : sequence of Mapping
         Their number, title, dataset and contents; as in ``resources/published``.
+    notes : tuple of str
+        What has to be known of all of it.
     """
 
     key: str
     title: str
     runs: Mapping[str, Mapping[str, Any]]
     tables: Sequence[Mapping[str, Any]]
+    notes: tuple[str, ...] = ()
 
     def datasets(self) -> tuple[str, ...]:
         """Return the names of the datasets that have tables."""
@@ -125,6 +132,8 @@ class Reproduction:
             return self._measured(title, printed, results)
         if "rows" in printed:
             return self._averaged(title, printed, results)
+        if "used" in printed:
+            return _used(title, printed, results)
         return _selected(title, printed, results[printed["run"]])
 
     def _measured(self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
@@ -179,6 +188,39 @@ def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> Tabl
     return Table(title, columns, tuple(rows), (True,) * len(columns))
 
 
+def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
+    """Return the table of how many features each selector gave to each ranker, and of what ours measured.
+
+    Nothing in it is promised: what chose the printed numbers is not printed.
+    """
+    measure = printed["measure"]
+    rankers = tuple(next(iter(printed["used"].values())))
+    rows, measured = [], []
+    for selector, numbers in printed["used"].items():
+        ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
+        theirs = [str(numbers[ranker]) for ranker in rankers]
+        counts = [str(steps_of_all_folds(result, measure)) for result in ours]
+        rows.append((selector, tuple(Cell(*pair) for pair in zip(theirs, counts, strict=True))))
+        averages = tuple(Cell("", f"{result.average[measure]:.4f}") for result in ours)
+        measured.append((f"{selector}, {measure}", averages))
+    return Table(title, rankers, (*rows, *measured), (False,) * len(rankers))
+
+
+def steps_of_all_folds(result: RunResult, measure: str) -> int:
+    """Return how many steps of selection are best for all folds together.
+
+    That is by the mean of a measure over the validation parts, where each fold has after every step the best
+    setting; of equal ones the fewest steps. Without a selection it is the number of features.
+    """
+    if not result.plan.entry.selects:
+        return len(result.feature_ids)
+    length = min(len(path.steps) for fold in result.folds for path in fold.paths)
+    best = [
+        np.max([path.validation[measure][:length] for path in fold.paths], axis=0) for fold in result.folds
+    ]
+    return int(np.argmax(np.mean(best, axis=0))) + 1
+
+
 def _at(features: Sequence[int], place: int) -> str:
     return str(features[place]) if place < len(features) else ""
 
@@ -192,7 +234,17 @@ def _measures(table: Mapping[str, Any]) -> tuple[str, ...]:
 def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:
     if "run" in table:
         return (table["run"],)
+    if "used" in table:
+        return tuple(f"{selector}, {ranker}" for selector, row in table["used"].items() for ranker in row)
     return tuple(table["columns"] if "columns" in table else table["rows"])
+
+
+def cells_of(tables: Sequence[Table]) -> tuple[list[Cell], list[Cell]]:
+    """Return the cells of several tables: those that should agree, and those that need not."""
+    return (
+        [cell for table in tables for cell in table.cells()],
+        [cell for table in tables for cell in table.cells(promised=False)],
+    )
 
 
 def reproductions() -> tuple[str, ...]:
@@ -212,4 +264,5 @@ def load_reproduction(key: str) -> Reproduction:
     if key not in reproductions():
         raise PlanError(f"There is nothing to reproduce for {key!r}; there is {', '.join(reproductions())}.")
     values = tomllib.loads(path.read_text(encoding="utf-8"))
-    return Reproduction(key, values["title"], values["runs"], values["tables"])
+    notes = tuple(values.get("notes", ()))
+    return Reproduction(key, values["title"], values["runs"], values["tables"], notes)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from experiment.small import dataset
 
 from rankstudio.engine.catalog import method
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.events import RunFinished
-from rankstudio.engine.experiment.reproduction import Reproduction, load_reproduction, reproductions
+from rankstudio.engine.experiment.reproduction import (
+    Reproduction,
+    cells_of,
+    load_reproduction,
+    reproductions,
+)
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.experiment.runner import run
 
@@ -78,14 +84,46 @@ def test_tables_of_averages_have_a_row_for_each_method() -> None:
     assert not any(made.promised)
 
 
+def test_tables_of_sizes_have_one_number_for_all_folds() -> None:
+    runs = {
+        "ED, RLS": {
+            "method": "expected-divergence",
+            "judge": "rankrls",
+            "judge_parameters": {"regularization": (1.0, 64.0)},
+        },
+        "WAF, RLS": {"method": "rankrls", "parameters": {"regularization": 1.0}},
+    }
+    table = {"number": "1", "title": "sizes", "dataset": "Small", "measure": "MAP"}
+    table["used"] = {"ED": {"RLS": 3}, "WAF": {"RLS": 6}}
+    made = Reproduction("small", "A small paper", runs, [table], ("a note",))
+    ours = results(made)
+    values = np.array(
+        [[path.validation["MAP"] for path in fold.paths] for fold in ours["ED, RLS"].folds]
+    )  # folds × settings × sizes
+    best = int(values.max(axis=1).mean(axis=0).argmax()) + 1
+    shown = made.table(table, ours)
+    assert shown.columns == ("RLS",)
+    assert [(label, cells[0].ours) for label, cells in shown.rows] == [
+        ("ED", str(best)),
+        ("WAF", "6"),
+        ("ED, MAP", f"{ours['ED, RLS'].average['MAP']:.4f}"),
+        ("WAF, MAP", f"{ours['WAF, RLS'].average['MAP']:.4f}"),
+    ]
+    promised, left_open = cells_of([shown])
+    assert promised == []
+    assert [cell.printed for cell in left_open] == ["3", "6"]
+
+
 def test_what_is_shipped_can_be_run() -> None:
-    assert {"greedy-rankrls", "fsmrank"} <= set(reproductions())
+    assert {"greedy-rankrls", "fsmrank", "fs-ed"} == set(reproductions())
     for key in reproductions():
         found = load_reproduction(key)
         for data in found.datasets():
             for plan in found.plans(data, "nowhere", "letor4").values():
                 method(plan.method)
         for table in found.tables:
+            rows = table.get("used", {}).values()
+            assert len({tuple(row) for row in rows}) <= 1  # every selector with the same rankers
             for values in table.get("columns", {}).values():
                 assert len(values) == 6
                 # What is printed as the average is one of what is printed of the folds.
@@ -95,7 +133,9 @@ def test_what_is_shipped_can_be_run() -> None:
 
 
 def test_what_is_not_there_is_named() -> None:
-    with pytest.raises(PlanError, match="There is nothing to reproduce for 'x'; there is fsmrank, greedy"):
+    with pytest.raises(
+        PlanError, match="There is nothing to reproduce for 'x'; there is fs-ed, fsmrank, greedy"
+    ):
         load_reproduction("x")
     with pytest.raises(
         PlanError, match="greedy-rankrls has no table on Yahoo; it has some on MQ2007, MQ2008"

@@ -1,0 +1,90 @@
+"""``--help`` reads like documentation: its examples work, and exit statuses are told."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import COMMANDS, _parser, main
+from rankstudio.engine import open_dataset
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.data.writer import save_letor
+
+_EXAMPLE = re.compile(r"  rankstudio (.+?)(?:   .*)?")
+
+
+def examples(command: str) -> list[str]:
+    """Return the command lines that the help of a command shows, without what is said of them."""
+    parser = _parser((command,))
+    (commands,) = (action.choices for action in parser._actions if isinstance(action.choices, dict))
+    found = (_EXAMPLE.fullmatch(line) for line in commands[command].description.splitlines())
+    return [match[1] for match in found if match]
+
+
+ALL = [example for command in COMMANDS for example in examples(command)]
+SLOW = {
+    "run selectors --data MQ2008",  # thirty methods
+    "reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json",
+    "reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio",
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the examples name: data, studies and scores."""
+    root = tmp_path_factory.mktemp("place")
+    for fold in make_ranking(n_queries=30, seed=5).folds:
+        folder = root / "MQ2008" / f"Fold{fold.number}"
+        folder.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, folder / f"{name}.txt")
+    save_letor(make_ranking(n_queries=30, seed=6).folds[0].train, root / "all.txt")
+    first = root / "MQ2008" / "Fold1"
+    for name in ("train.txt", "test.txt"):
+        (root / name).write_bytes((first / name).read_bytes())
+    test = open_dataset(root / "test.txt").folds[0].train
+    scores = "".join(f"{value}\n" for value in test.X[:, 0])
+    for name in ("Fold1.test.score", "my.scores"):
+        (root / name).write_text(scores)
+    data = str(root / "MQ2008")
+    for name in ("--out=results", "--study=a.rankstudio", "--study=b.rankstudio"):
+        option, _, where = name.partition("=")
+        for options in (["rankrls"], ["greedy-rankrls", "--features", "3"]):
+            kept = [option, str(root / where), "--lambda", "2^0"]
+            assert main(["run", "--data", data, "--method", *options, *kept]) == 0
+    return root
+
+
+def test_every_command_has_examples() -> None:
+    assert all(examples(command) for command in COMMANDS)
+    assert set(ALL) >= SLOW
+
+
+@pytest.mark.parametrize("example", [example for example in ALL if example not in SLOW])
+def test_examples_work(place, monkeypatch, capsys, example: str) -> None:
+    monkeypatch.chdir(place)
+    words = shlex.split(example)
+    assert main(words) == 0, capsys.readouterr().err
+    printed = capsys.readouterr().out
+    if "--json" in words:
+        json.loads(printed)
+
+
+@pytest.mark.parametrize("example", sorted(SLOW))
+def test_long_examples_can_be_parsed(example: str) -> None:
+    words = shlex.split(example)
+    assert _parser((words[0],)).parse_args(words).run
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_exit_statuses_are_told_and_json_is_everywhere(command: str, capsys) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    text = capsys.readouterr().out
+    assert "exit status:\n  0    done\n  1    something is wrong" in text
+    assert "--json" in text
+    assert max(len(line) for line in text.splitlines()) <= 120
