@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -124,19 +124,36 @@ class _Steady:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holders = 0
-        self._limit: Any = None
+        self._before: list[int] = []
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._holders:
-                self._limit = blas().limit(limits=1)
+                libraries = blas().lib_controllers
+                self._before = [library.num_threads for library in libraries]
+                _set([1] * len(libraries))
             self._holders += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._holders -= 1
             if not self._holders:
-                self._limit.restore_original_limits()
+                _set(self._before)
+
+
+def _set(counts: list[int]) -> None:
+    """Set the threads of each BLAS library, whichever thread did so before.
+
+    threadpoolctl lets only the thread that set those of OpenBLAS first set them again, so that threads do not
+    do so behind each other's back; here they have agreed.
+    """
+    for library, count in zip(blas().lib_controllers, counts, strict=True):
+        take_over = getattr(library, "clear_controlling_thread", None)
+        if take_over is not None:
+            take_over(force=True)
+        library.set_num_threads(count)
+        if take_over is not None:
+            take_over(force=True)
 
 
 STEADY = _Steady()
