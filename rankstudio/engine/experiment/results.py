@@ -184,6 +184,10 @@ class RunResult:
         """The same mean for each fold's best single feature."""
         return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
 
+    def per_query(self, name: str) -> Floats:
+        """Return a measure of the chosen models in every query, one fold after the other."""
+        return np.concatenate([fold.per_query[name] for fold in self.folds])
+
 
 def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: float(np.mean([c[name] for c in columns])) for name in columns[0]} if columns else {}
