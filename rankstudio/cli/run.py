@@ -21,7 +21,6 @@ from rankstudio.engine.experiment.comparison import is_comparison, load_comparis
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan, with_data_beside
 from rankstudio.engine.experiment.protocol import GIVEN
 from rankstudio.engine.experiment.results import RunResult
-from rankstudio.engine.grid import format_power
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
 from rankstudio.engine.resources import resource
 
@@ -325,7 +324,7 @@ def summary(result: RunResult) -> str:
     rows = []
     for fold in result.folds:
         values = fold.test or fold.validation
-        chosen = [format_power(value) for value in fold.chosen.unit.values]
+        chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
         chosen += [str(fold.chosen.step.number)] if rounds else []
         measured = [f"{values[m]:.4f}" for m in measures]
         rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])
