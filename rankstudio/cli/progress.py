@@ -15,8 +15,7 @@ from rankstudio.engine.experiment.events import (
     UnitFinished,
     UnitWorking,
 )
-from rankstudio.engine.experiment.plan import Unit
-from rankstudio.engine.grid import format_power
+from rankstudio.engine.experiment.plan import Axis, Unit
 
 _WIDTH = 24
 _REDRAW = 0.1  # seconds
@@ -79,7 +78,7 @@ class Progress:
         self._total = 1
         self._steps = 1
         self._folds: tuple[int, ...] = ()
-        self._labels: tuple[str, ...] = ()
+        self._axes: tuple[Axis, ...] = ()
 
     def __enter__(self) -> Self:
         if self._live:
@@ -105,7 +104,7 @@ class Progress:
             case RunStarted():
                 self._began = self._heard
                 self._total, self._steps, self._folds = len(event.units), event.steps_per_unit, event.folds
-                self._labels = tuple(axis.label for axis in event.plan.axes)
+                self._axes = event.plan.axes
             case StepDone():
                 self._computing = True
                 self._done = self._units + event.step.number / self._steps
@@ -131,8 +130,8 @@ class Progress:
         filled = round(share * _WIDTH)
         computed = self._done - self._known
         left = f"  {self._left(now - self._began, computed)}" if computed > 0 else ""
-        values = zip(self._labels, unit.values, strict=True)
-        setting = ", ".join(f"{label} {format_power(value)}" for label, value in values)
+        values = zip(self._axes, unit.values, strict=True)
+        setting = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
         bar = "█" * filled + "░" * (_WIDTH - filled)
         text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}{left}"
         text += f"  {doing}" if doing else ""

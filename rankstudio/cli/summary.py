@@ -6,7 +6,6 @@ from rankstudio.cli.tables import as_text
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.protocol import GIVEN
 from rankstudio.engine.experiment.results import RunResult
-from rankstudio.engine.grid import format_power
 from rankstudio.engine.metrics.conventions import convention
 
 
@@ -20,7 +19,7 @@ def summary(result: RunResult) -> str:
     rows = []
     for fold in result.folds:
         values = fold.test or fold.validation
-        chosen = [format_power(value) for value in fold.chosen.unit.values]
+        chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
         chosen += [str(fold.chosen.step.number)] if rounds else []
         measured = [f"{values[m]:.4f}" for m in measures]
         rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])

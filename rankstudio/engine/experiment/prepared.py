@@ -249,13 +249,13 @@ def n_steps(plan: Plan, feature_ids: NDArray[np.int64]) -> int:
     ParameterError, PlanError
         As :func:`estimator`, of the method and of the judge: before any work.
     """
-    setting = plan.settings[0]
-    chosen = estimator(plan, plan.entry, setting.parameters, feature_ids)
-    if plan.judge_entry is not None:
-        estimator(plan, plan.judge_entry, setting.judge, feature_ids)
-    if plan.judge and plan.entry.along is not Along.FEATURES:
-        return feature_ids.size
-    return chosen.n_steps(feature_ids.size)
+    most = 0
+    for setting in plan.settings:
+        chosen = estimator(plan, plan.entry, setting.parameters, feature_ids)
+        if plan.judge_entry is not None:
+            estimator(plan, plan.judge_entry, setting.judge, feature_ids)
+        most = max(most, chosen.n_steps(feature_ids.size))
+    return feature_ids.size if plan.judge and plan.entry.along is not Along.FEATURES else most
 
 
 def estimator(

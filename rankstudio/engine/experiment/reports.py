@@ -9,7 +9,7 @@ from typing import Any
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.events import RunStarted
-from rankstudio.engine.experiment.plan import plan_as_dict, save_plan
+from rankstudio.engine.experiment.plan import Axis, plan_as_dict, save_plan
 from rankstudio.engine.experiment.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.export.models import Model, Weight
@@ -20,7 +20,7 @@ Row = tuple[Any, ...]
 
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return what validation chose in a fold: the value of every grid, and the number of features."""
+    """Return what validation chose in a fold: the value on every axis, and the number of features."""
     names = [axis.name for axis in result.plan.axes]
     values = dict(zip(names, fold.chosen.unit.values, strict=True))
     rounds = {"round": fold.chosen.step.number} if result.plan.along is Along.ROUNDS else {}
@@ -60,18 +60,25 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return one row a fold and part, and the average: header and rows."""
     names = list(result.plan.evaluated)
-    grids = [axis.name for axis in result.plan.axes]
+    axes = result.plan.axes
     rows: list[Row] = []
     for fold in result.folds:
         chosen = chosen_values(result, fold)
         for part, values in (("validation", fold.validation), ("test", fold.test)):
             if values:
-                head = (fold.fold, part, *(chosen[g] for g in grids), chosen["n_features"])
+                settings = (_cell(axis, chosen[axis.name]) for axis in axes)
+                head = (fold.fold, part, *settings, chosen["n_features"])
                 rows.append((*head, *(values[name] for name in names)))
     if result.average:
         part = "test" if result.folds[0].test else "validation"
-        rows.append(("average", part, *("" for _ in grids), "", *(result.average[n] for n in names)))
-    return ["fold", "part", *grids, "n_features", *names], rows
+        rows.append(("average", part, *("" for _ in axes), "", *(result.average[n] for n in names)))
+    return ["fold", "part", *(axis.name for axis in axes), "n_features", *names], rows
+
+
+def _cell(axis: Axis, value: Any) -> float | str:
+    """Return a value on an axis for a table: numbers and names as they are, all else as it is typed."""
+    plain = isinstance(value, int | float | str) and not isinstance(value, bool)
+    return value if plain else axis.format(value)
 
 
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
