@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.running import Going, carry_on
+from rankstudio.cli.stopping import stopping
 from rankstudio.cli.tables import as_text
 from rankstudio.engine.experiment.reproduction import Table, load_reproduction, reproductions
 from rankstudio.engine.experiment.results import RunResult
@@ -49,8 +50,9 @@ def run(args: argparse.Namespace) -> int:
     for name, plan in paper.plans(dataset.name, str(args.data.absolute()), dataset.convention).items():
         print(f"{name}: {plan.title}", file=sys.stderr, flush=True)
         going = Going(plan, dataset, grouped)
-        if carry_on(going):
-            return INTERRUPTED
+        with stopping() as stop:
+            if carry_on(going, stop):
+                return INTERRUPTED
         results[name] = going.result()
     tables = [paper.table(printed, results) for printed in wanted]
     if args.json:

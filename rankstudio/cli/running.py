@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.progress import Progress
+from rankstudio.cli.progress import Progress, Whole
+from rankstudio.cli.stopping import Stop
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.events import Event, FoldFinished
 from rankstudio.engine.experiment.plan import Plan
@@ -34,6 +35,8 @@ class Going:
         Finished.
     seconds : float
         Worked.
+    whole : Whole or None
+        The runs of which this is one.
     """
 
     plan: Plan
@@ -42,6 +45,7 @@ class Going:
     study: Study | None = None
     folds: list[FoldResult] = field(default_factory=list)
     seconds: float = 0.0
+    whole: Whole | None = None
 
     def result(self) -> RunResult:
         """Return what is finished."""
@@ -50,21 +54,25 @@ class Going:
         return collect(self.plan, self.dataset, self.folds, self.seconds)
 
 
-def carry_on(going: Going) -> bool:
-    """Run to the end, showing how far it is; tell whether it was interrupted."""
+def carry_on(going: Going, stop: Stop) -> bool:
+    """Run to the end, or until somebody asks to stop, showing how far it is; tell whether it was stopped."""
     began = time.perf_counter()
     try:
-        with Progress() as progress:
+        with Progress(whole=going.whole) as progress:
             for event in _closing(_events(going)):
                 if isinstance(event, FoldFinished):
                     going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
                 progress.show(event)
+                if stop.follow(event):
+                    break
+            else:
+                return False
     except KeyboardInterrupt:
-        print(f"Stopped; {len(going.folds)} finished folds are kept.", file=sys.stderr)
-        return True
+        pass  # asked twice
     finally:
         going.seconds = time.perf_counter() - began
-    return False
+    print(f"Stopped; {len(going.folds)} finished folds are kept.", file=sys.stderr)
+    return True
 
 
 def _events(going: Going) -> Iterator[Event]:

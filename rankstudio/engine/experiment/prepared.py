@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.catalog import Kind, Method, Parameter
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import Cancelled, ParameterError
 from rankstudio.engine.estimator import LinearRanker
 from rankstudio.engine.experiment.plan import CRITERION, Plan, Unit
 from rankstudio.engine.experiment.results import Baseline, Chosen, FoldResult, PathResult
@@ -25,6 +25,7 @@ from rankstudio.engine.scoring import linear_scores
 from rankstudio.engine.selection.path import best_first, informative
 from rankstudio.engine.selection.univariate import measuring_features
 from rankstudio.engine.steps import Step, Working, finish
+from rankstudio.engine.threads import STEADY, steadily
 
 Floats = NDArray[np.float64]
 Measures = Mapping[str, float]
@@ -78,6 +79,9 @@ class PreparedFold:
 
     def find_baseline(self) -> Generator[Working, None, None]:
         """Find the baseline, with signs of life: many features of many documents take their time."""
+        yield from steadily(self._find_baseline())
+
+    def _find_baseline(self) -> Generator[Working, None, None]:
         plan, train = self.plan, self.fold.train
         name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
         values, directions = yield from measuring_features(self._train, name, plan.convention)
@@ -98,7 +102,7 @@ class PreparedFold:
         """Learn step by step, measuring each on the validation part; signs of life in between."""
         vali = self._parts.get("vali")
         known: Floats | None = None
-        for told in self._learn(unit):
+        for told in steadily(self._learn(unit)):
             if isinstance(told, Working):
                 yield told
                 continue
@@ -108,12 +112,24 @@ class PreparedFold:
                 measures = vali.measure(known)
             yield told, measures
 
-    def path(self, unit: Unit) -> PathResult:
-        """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`."""
-        steps = tuple(step for step in self._learn(unit) if isinstance(step, Step))
+    def path(self, unit: Unit, stopped: Callable[[], bool] = lambda: False) -> PathResult:
+        """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
+
+        Raises
+        ------
+        Cancelled
+            Where ``stopped`` says so, which is asked after each step and sign of life.
+        """
+        steps: list[Step] = []
+        with STEADY:
+            for told in self._learn(unit):
+                if stopped():
+                    raise Cancelled(self.plan.title)
+                if isinstance(told, Step):
+                    steps.append(told)
         vali = self._parts.get("vali")
         values = vali.measure_all(steps) if vali else {}
-        return PathResult(unit, steps, MappingProxyType(values), self.divisor, self.plan.along)
+        return PathResult(unit, tuple(steps), MappingProxyType(values), self.divisor, self.plan.along)
 
     def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
         """Put the steps of a unit together."""
@@ -156,7 +172,7 @@ class PreparedFold:
         part = self._parts.get("test") or self._parts.get("vali")
         return {} if part is None else part.per_query(step)
 
-    def _learn(self, unit: Unit) -> Iterator[Step | Working]:
+    def _learn(self, unit: Unit) -> Generator[Step | Working, None, None]:
         judge, ids = self.plan.judge_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if judge is None:

@@ -1,0 +1,100 @@
+"""How the data of a run reach its workers: by hand in this process, else mapped from the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from rankstudio.engine.data import mapped
+from rankstudio.engine.data.dataset import Fold, RankingDataset
+
+_NAMES = ("train", "vali", "test")
+
+
+class Source(Protocol):
+    """Where a worker has the folds of a run from."""
+
+    @property
+    def given_up(self) -> bool:
+        """Whether nobody waits for the units of the run any more, as far as a worker can know."""
+
+    def fold(self, number: int) -> Fold:
+        """Return a fold by its number."""
+
+
+class InMemory:
+    """Folds that the workers share with whoever asks them: threads of this process.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+    """
+
+    def __init__(self, folds: Sequence[Fold]) -> None:
+        self._folds = {fold.number: fold for fold in folds}
+        self.given_up = False
+
+    def fold(self, number: int) -> Fold:
+        """Return a fold by its number."""
+        return self._folds[number]
+
+
+@dataclass(frozen=True)
+class Shipment:
+    """Folds on the disk, by the names of their parts: small enough to go with every unit of work.
+
+    Attributes
+    ----------
+    folder : str
+        Where the parts are.
+    parts : Mapping of int to tuple of str
+        By number of the fold: its train, vali and test part, "" for one that it does not have.
+    """
+
+    given_up: ClassVar[bool] = False
+
+    folder: str
+    parts: Mapping[int, tuple[str, ...]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of every part, each once."""
+        return tuple(dict.fromkeys(name for names in self.parts.values() for name in names if name))
+
+    def place(self, name: str) -> Path:
+        """Return where a part is on the machine that asks: in the shipment's folder, else in its own."""
+        shared = Path(self.folder) / name
+        return shared if shared.exists() else mapped.folder() / name
+
+    def fold(self, number: int) -> Fold:
+        """Return a fold by its number, its arrays mapped into memory.
+
+        Raises
+        ------
+        FileAccessError
+            Where this machine does not have them.
+        """
+        train, vali, test = (
+            mapped.open_kept(self.place(name)) if name else None for name in self.parts[number]
+        )
+        assert train is not None  # every fold has one
+        return Fold(number, train, vali, test)
+
+
+def ship(folds: Sequence[Fold]) -> Shipment:
+    """Write the parts of folds to where other processes of this machine find them.
+
+    Raises
+    ------
+    OutputError
+        Where they cannot be written.
+    """
+    found: dict[int, RankingDataset] = {id(part): part for fold in folds for part in fold.parts.values()}
+    names = dict(zip(found, mapped.keep(list(found.values())), strict=True))
+    parts = {
+        fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _NAMES)
+        for fold in folds
+    }
+    return Shipment(str(mapped.folder()), parts)
