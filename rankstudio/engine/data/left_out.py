@@ -22,18 +22,31 @@ def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
     -----
     O(Q) memory besides the data for Q queries; each training part costs O(mn) when it is asked for.
     """
-    kept = _Kept()
-    return tuple(Fold(q + 1, LeftOut(data, q, kept), None, _alone(data, q)) for q in range(data.n_queries))
+    kept = Kept()
+    return tuple(left_out_fold(data, query, kept) for query in range(data.n_queries))
 
 
-class _Kept:
+class Kept:
     """The matrix that was put together last, and which query is not in it."""
 
     def __init__(self) -> None:
         self.last: tuple[int, Floats] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Kept, ()  # another process puts its own together
+        return Kept, ()  # another process puts its own together
+
+
+def left_out_fold(data: RankingDataset, query: int, kept: Kept | None = None) -> Fold:
+    """Return the fold that is tested on a query, by its index, and trained on all others.
+
+    Parameters
+    ----------
+    data : RankingDataset
+    query : int
+    kept : Kept, optional
+        Shared with other folds of these data.
+    """
+    return Fold(query + 1, LeftOut(data, query, kept or Kept()), None, _alone(data, query))
 
 
 class LeftOut(RankingDataset):
@@ -50,7 +63,7 @@ class LeftOut(RankingDataset):
     whole: RankingDataset
     query: int
 
-    def __init__(self, whole: RankingDataset, query: int, kept: _Kept) -> None:
+    def __init__(self, whole: RankingDataset, query: int, kept: Kept) -> None:
         told = {
             "whole": whole,
             "query": query,
@@ -67,7 +80,7 @@ class LeftOut(RankingDataset):
 
     @property
     def X(self) -> Floats:  # noqa: D102, N802 - inherited
-        kept: _Kept = vars(self)["_kept"]
+        kept: Kept = vars(self)["_kept"]
         last = kept.last
         if last is not None and last[0] == self.query:
             return last[1]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import pickle
 import tracemalloc
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from experiment.small import assert_same as assert_same_run
 from experiment.small import part
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
@@ -26,6 +28,7 @@ from rankstudio.engine.experiment.reports import metrics_table, results_as_dict
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.experiment.resuming import run_stored
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.shipping import ship
 from rankstudio.engine.experiment.store import Study
 from rankstudio.engine.learners.rankrls import RankRLS
 from rankstudio.engine.metrics import evaluate
@@ -199,3 +202,25 @@ def test_a_run_is_stored_resumed_and_shares_nothing_between_folds(tmp_path: Path
         assert isinstance(last, RunFinished)
         assert results_as_dict(last.result) == whole
         assert study.runs()[0].n_units == 12
+
+
+class AtOnce(Executor):
+    """Carries units out as they come, with what a process would be sent."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        future: Future = Future()
+        future.set_result(fn(*pickle.loads(pickle.dumps(args)), **kwargs))
+        return future
+
+
+def test_other_processes_map_one_part_and_have_the_same_bits() -> None:
+    divided = leave_query_out(one_file())
+    shipment = ship(divided.folds)
+    assert len(shipment.names) == 1
+    for fold in divided.folds:
+        mapped = shipment.fold(fold.number)
+        assert (mapped.number, mapped.vali) == (fold.number, None)
+        for name in ("train", "test"):
+            assert mapped.parts[name].X.tobytes() == fold.parts[name].X.tobytes()
+            assert mapped.parts[name].query_ids == fold.parts[name].query_ids
+    assert_same_run(finished(PLAN, divided, executor=AtOnce()), finished(PLAN, divided))
