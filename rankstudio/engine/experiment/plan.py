@@ -161,9 +161,9 @@ class Plan:
     judge_parameters : Mapping
         Of that ranker, as ``parameters``.
     protocol : str
-        How the folds come about: "given" as the files have them, "10-fold", "split 60/20/20" (percent of
-        train, vali and test) or "nested 20" (where a fold has no validation part, percent of its training
-        queries); see `rankstudio.engine.experiment.protocol`.
+        How the folds come about: "given" as the files have them, "10-fold", "leave-query-out", "split
+        60/20/20" (percent of train, vali and test) or "nested 20" (where a fold has no validation part,
+        percent of its training queries); see `rankstudio.engine.experiment.protocol`.
     rule : str
         Which model is chosen: "best", "one-se" for the smallest one on the best one's path that is within a
         standard error of it, or "at most 10" for the best with so few features.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +41,26 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
                 "chosen": chosen_values(result, fold),
                 "selected": list(fold.selected),
                 "weights": [float(fold.chosen.step.coef[c]) for c in fold.chosen.step.selected],
-                "validation": dict(fold.validation),
-                "test": dict(fold.test),
+                "validation": _defined(fold.validation),
+                "test": _defined(fold.test),
                 "best_single_feature": {
                     "id": fold.baseline.feature,
                     "descending": fold.baseline.descending,
-                    "validation": dict(fold.baseline.validation),
-                    "test": dict(fold.baseline.test),
+                    "validation": _defined(fold.baseline.validation),
+                    "test": _defined(fold.baseline.test),
                 },
             }
             for fold in result.folds
         ],
-        "average": result.average,
-        "best_single_feature": result.baseline,
+        "average": _defined(result.average),
+        "best_single_feature": _defined(result.baseline),
         "versions": dict(result.versions),
     }
+
+
+def _defined(measures: Mapping[str, float]) -> dict[str, float | None]:
+    """Return measures for JSON, which has no NaN: None where one is not defined, as in one query alone."""
+    return {name: None if isnan(value) else value for name, value in measures.items()}
 
 
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:

@@ -190,4 +190,7 @@ class RunResult:
 
 
 def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: float(np.mean([c[name] for c in columns])) for name in columns[0]} if columns else {}
+    """Return means over the folds in which a measure is defined: in one query alone it may not be."""
+    rows = {name: np.array([c[name] for c in columns]) for name in columns[0]} if columns else {}
+    defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
+    return {name: float(np.mean(values)) if values.size else float("nan") for name, values in defined.items()}

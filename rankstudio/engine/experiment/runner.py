@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.left_out import LeftOut
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.choosing import choose
 from rankstudio.engine.experiment.events import (
@@ -141,7 +142,8 @@ def run(
             if fold.number in done.folds:
                 result = yield from _tell_again(done.folds[fold.number])
             else:
-                known = {} if grouped is None else grouped
+                # Of folds that share their data each would put a copy there.
+                known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
                 known.setdefault(fold.number, group_training(fold))
                 own = [unit for unit in units if unit.fold == fold.number]
                 prepared = PreparedFold(plan, fold, known[fold.number])

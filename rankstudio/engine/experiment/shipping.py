@@ -9,6 +9,7 @@ from typing import Protocol
 
 from rankstudio.engine.data import mapped
 from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.data.left_out import LeftOut, left_out_fold
 from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan import Unit
 from rankstudio.engine.steps import Step, Working
@@ -114,6 +115,32 @@ class Shipment:
         return Fold(number, train, vali, test)
 
 
+@dataclass(frozen=True)
+class WholeShipment(Shipment):
+    """One part on the disk, each query of which is a fold: leave-query-out, without a copy for each.
+
+    Attributes
+    ----------
+    whole : str
+        The name of the part.
+    """
+
+    whole: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of the one part."""
+        return (self.whole,)
+
+    def key(self, number: int) -> Hashable:
+        """Return what a fold has in common only with one that has the same data."""
+        return self.whole, number
+
+    def fold(self, number: int) -> Fold:
+        """Return a fold by its number; see :meth:`Shipment.fold`."""
+        return left_out_fold(mapped.open_kept(self.place(self.whole)), number - 1)
+
+
 def ship(folds: Sequence[Fold]) -> Shipment:
     """Write the parts of folds to where other processes of this machine find them.
 
@@ -122,6 +149,9 @@ def ship(folds: Sequence[Fold]) -> Shipment:
     OutputError
         Where they cannot be written.
     """
+    first = folds[0].train if folds else None
+    if isinstance(first, LeftOut):
+        return WholeShipment(str(mapped.folder()), {}, mapped.keep([first.whole])[0])
     found: dict[int, RankingDataset] = {id(part): part for fold in folds for part in fold.parts.values()}
     names = dict(zip(found, mapped.keep(list(found.values())), strict=True))
     parts = {
