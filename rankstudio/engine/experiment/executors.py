@@ -62,9 +62,8 @@ def on_processes(count: int | None = None) -> Iterator[Executor]:
                 pool.submit(_get_ready)  # they start now, while this process has something else to do
         yield pool
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
         held.close()
-        pool.shutdown(wait=True)
+        pool.shutdown(cancel_futures=True)
         heard.close()
 
 
