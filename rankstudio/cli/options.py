@@ -43,7 +43,9 @@ def _add_places(where: Any) -> None:
     where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
     where.add_argument("--folds", help="numbers of the folds to run, such as 1,3; all when not given")
     where.add_argument(
-        "--protocol", help='folds: "given" (default), "10-fold", "split 60/20/20" or "nested 20" (percents)'
+        "--protocol",
+        help='folds: "given" (default), "10-fold", "leave-query-out", "split 60/20/20" or "nested 20" '
+        '(percents); with an inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"',
     )
     where.add_argument(
         "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
