@@ -12,6 +12,7 @@ from rankstudio.cli.keeping import study_at
 from rankstudio.cli.progress import Whole
 from rankstudio.cli.running import Going, carry_on
 from rankstudio.cli.stopping import Stop, stopping
+from rankstudio.cli.workers import ALONE, Workers
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import Comparison, Entry, entry, tests_of
 from rankstudio.engine.experiment.plan import CRITERION, Plan
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
 
 def compare(
-    comparison: Comparison, data: Sequence[str], out: Path | None, as_json: bool, study: Path | None = None
+    comparison: Comparison,
+    data: Sequence[str],
+    out: Path | None,
+    as_json: bool,
+    study: Path | None = None,
+    at_hand: Workers = ALONE,
 ) -> bool:
     """Run all plans of a comparison, write and print the tables; tell whether it was stopped.
 
@@ -37,7 +43,7 @@ def compare(
     entries: list[Entry] = []
     whole = Whole(sum(len(comparison.plans(place)) for place in data))
     with study_at(study, out) as kept, stopping() as stop:
-        running = _Running(comparison, out, entries, kept, stop, whole)
+        running = _Running(comparison, out, entries, kept, stop, whole, at_hand)
         stopped = any(running.on(place) for place in data)
     tested = tests_of(comparison, entries)
     if out is not None and entries:
@@ -61,6 +67,8 @@ class _Running:
     stop : Stop
     whole : Whole
         How far all runs together are.
+    workers : Workers
+        Who carries them out.
     """
 
     comparison: Comparison
@@ -69,6 +77,7 @@ class _Running:
     study: Study | None
     stop: Stop
     whole: Whole
+    workers: Workers
 
     def on(self, place: str) -> bool:
         """Run all plans on one dataset; tell whether it was stopped."""
@@ -82,7 +91,7 @@ class _Running:
                 return True
             print(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
             fitting = _fitting(plan, self.comparison, dataset)
-            going = Going(fitting, dataset, grouped, self.study, whole=self.whole)
+            going = Going(fitting, dataset, grouped, self.study, whole=self.whole, workers=self.workers)
             try:
                 stopped = carry_on(going, self.stop)
             except PlanError as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.workers import add_worker_options
 from rankstudio.engine.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan import SAMPLE, Plan, load_plan, with_data_beside
@@ -26,6 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"a plan to run, a file or one of {', '.join(_bundled())}; options given beside it change it",
     )
     _add_places(parser.add_argument_group("what to run on, and where to"))
+    add_worker_options(parser)
     _add_choices(parser.add_argument_group("method and choice"))
     parameters = parser.add_argument_group("parameters of the method (see rankstudio methods)")
     _add_parameters(parameters, methods(), "parameter_")

@@ -114,8 +114,10 @@ class Progress:
             case UnitFinished():
                 self._units += 1
                 self._done = self._units
-                self._known += not self._computing and self._heard - before < _NO_TIME
+                here = event.seconds is None and not self._computing
+                self._known += here and self._heard - before < _NO_TIME
                 self._computing = False
+                self._draw(event.unit)
             case FoldFinished() if not self._live:
                 print(
                     f"Fold {event.result.fold} of {self._folds[-1]} is done.", file=self._stream, flush=True

@@ -57,13 +57,13 @@ def on_processes(count: int | None = None) -> Iterator[Executor]:
     count = _count(count)
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(heard,))
     try:
-        for _ in range(count):
-            pool.submit(_get_ready)  # they start now, while this process has something else to do
+        with _deaf():
+            for _ in range(count):
+                pool.submit(_get_ready)  # they start now, while this process has something else to do
         yield pool
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
         held.close()
-        pool.shutdown(wait=True)
+        pool.shutdown(cancel_futures=True)
         heard.close()
 
 
@@ -90,6 +90,19 @@ def on_cluster(address: str) -> Iterator[Executor]:
         raise MissingExtraError("A run on a cluster", "dask.distributed", "cluster") from error
     with connected(address) as cluster:
         yield cluster
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Ignore Ctrl+C for a moment: processes that begin now do so too, before they can say it themselves."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _count(count: int | None) -> int:

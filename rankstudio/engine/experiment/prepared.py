@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.catalog import Kind, Method, Parameter
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.errors import Cancelled, ParameterError
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.estimator import LinearRanker
 from rankstudio.engine.experiment.plan import CRITERION, Plan, Unit
 from rankstudio.engine.experiment.results import Baseline, Chosen, FoldResult, PathResult
@@ -117,19 +117,15 @@ class PreparedFold:
                 measures = vali.measure(known)
             yield told, measures
 
-    def path(self, unit: Unit, stopped: Callable[[], bool] = lambda: False) -> PathResult:
+    def path(self, unit: Unit, follow: Callable[[Step | Working], None] = lambda _: None) -> PathResult:
         """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
 
-        Raises
-        ------
-        Cancelled
-            Where ``stopped`` says so, which is asked after each step and sign of life.
+        ``follow`` is told of every step and sign of life, and ends the work by raising.
         """
         steps: list[Step] = []
         with STEADY:
             for told in self._learn(unit):
-                if stopped():
-                    raise Cancelled(self.plan.title)
+                follow(told)
                 if isinstance(told, Step):
                     steps.append(told)
         vali = self._parts.get("vali")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from rankstudio.engine.data import mapped
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.left_out import LeftOut, left_out_fold
+from rankstudio.engine.errors import Cancelled
+from rankstudio.engine.experiment.plan import Unit
+from rankstudio.engine.steps import Step, Working
 
 _NAMES = ("train", "vali", "test")
 
@@ -17,9 +20,11 @@ _NAMES = ("train", "vali", "test")
 class Source(Protocol):
     """Where a worker has the folds of a run from."""
 
-    @property
-    def given_up(self) -> bool:
-        """Whether nobody waits for the units of the run any more, as far as a worker can know."""
+    def follow(self, unit: Unit, told: Step | Working) -> None:
+        """Take note of what a worker tells of a unit; raise Cancelled where nobody waits for it any more."""
+
+    def key(self, number: int) -> Hashable:
+        """Return what a fold has in common only with one that has the same data."""
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number."""
@@ -35,7 +40,28 @@ class InMemory:
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         self._folds = {fold.number: fold for fold in folds}
-        self.given_up = False
+        self._latest: tuple[Unit, Working] | None = None
+        self._given_up = False
+
+    def give_up(self) -> None:
+        """Have the workers stop at the next opportunity."""
+        self._given_up = True
+
+    def latest(self) -> tuple[Unit, Working] | None:
+        """Return the last sign of life of any worker."""
+        return self._latest
+
+    def follow(self, unit: Unit, told: Step | Working) -> None:
+        """Take note of what a worker tells of a unit; raise Cancelled where nobody waits for it any more."""
+        if self._given_up:
+            raise Cancelled("The run")
+        doing = told if isinstance(told, Working) else Working(f"step {told.number}", 0.0)
+        self._latest = unit, doing
+
+    def key(self, number: int) -> Hashable:
+        """Return what a fold has in common only with one that has the same data."""
+        fold = self._folds[number]
+        return fold.train, fold.vali
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number."""
@@ -54,15 +80,20 @@ class Shipment:
         By number of the fold: its train, vali and test part, "" for one that it does not have.
     """
 
-    given_up: ClassVar[bool] = False
-
     folder: str
     parts: Mapping[int, tuple[str, ...]]
+
+    def follow(self, unit: Unit, told: Step | Working) -> None:
+        """Note nothing: whoever waits is in another process, and ends this one if need be."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The name of every part, each once."""
         return tuple(dict.fromkeys(name for names in self.parts.values() for name in names if name))
+
+    def key(self, number: int) -> Hashable:
+        """Return what a fold has in common only with one that has the same data."""
+        return self.parts[number]
 
     def place(self, name: str) -> Path:
         """Return where a part is on the machine that asks: in the shipment's folder, else in its own."""
@@ -100,6 +131,10 @@ class WholeShipment(Shipment):
     def names(self) -> tuple[str, ...]:
         """The name of the one part."""
         return (self.whole,)
+
+    def key(self, number: int) -> Hashable:
+        """Return what a fold has in common only with one that has the same data."""
+        return self.whole, number
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number; see :meth:`Shipment.fold`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -16,18 +16,23 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass
+from functools import partial
 from uuid import uuid4
 
 from rankstudio.engine import threads
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.events import Event, UnitFinished, UnitStarted
+from rankstudio.engine.experiment.events import Event, UnitFinished, UnitStarted, UnitWorking
 from rankstudio.engine.experiment.plan import Plan, Unit
-from rankstudio.engine.experiment.prepared import PreparedFold, prepare_fold
+from rankstudio.engine.experiment.prepared import PreparedFold, group_training
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.experiment.shipping import InMemory, Source, ship
+from rankstudio.engine.querywise import Grouped
+from rankstudio.engine.steps import Working
 
-_KEPT = 2  # prepared folds a worker: the units come fold by fold
+_PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
+_SIGN_SECONDS = 0.1
+_ROOM = 1 << 29  # bytes of training features that a worker keeps for another run
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,19 +64,34 @@ class Learned:
 
 
 class _Bench(threading.local):
-    """The folds that a worker has ready. One a thread, as methods share what they find out about a fold."""
+    """What a worker has ready: one a thread, as methods note with the data what they found out about them.
+
+    The data outlive the run: the next one may be another method on the same folds.
+    """
 
     def __init__(self) -> None:
+        self._grouped: OrderedDict[Hashable, Grouped] = OrderedDict()
         self._prepared: OrderedDict[tuple[str, int], PreparedFold] = OrderedDict()
 
     def fold(self, task: Task) -> PreparedFold:
-        key = task.run, task.unit.fold
+        """Return the fold of a task, ready for any of its run's units."""
+        number = task.unit.fold
+        key = task.run, number
         if key not in self._prepared:
-            while len(self._prepared) >= _KEPT:
+            while len(self._prepared) >= _PREPARED:
                 self._prepared.popitem(last=False)
-            self._prepared[key] = prepare_fold(task.plan, task.source.fold(task.unit.fold))
+            fold = task.source.fold(number)
+            self._prepared[key] = PreparedFold(task.plan, fold, self._group(task.source.key(number), fold))
         self._prepared.move_to_end(key)
         return self._prepared[key]
+
+    def _group(self, key: Hashable, fold: Fold) -> Grouped:
+        if key not in self._grouped:
+            self._grouped[key] = group_training(fold)
+        self._grouped.move_to_end(key)
+        while len(self._grouped) > 1 and sum(data.X.nbytes for data in self._grouped.values()) > _ROOM:
+            self._grouped.popitem(last=False)
+        return self._grouped[key]
 
 
 _BENCH = _Bench()
@@ -87,7 +107,7 @@ def learn_unit(task: Task) -> Learned:
     """
     began = time.perf_counter()
     with threads.at_most(1):
-        path = _BENCH.fold(task).path(task.unit, lambda: task.source.given_up)
+        path = _BENCH.fold(task).path(task.unit, partial(task.source.follow, task.unit))
     return Learned(path, time.perf_counter() - began)
 
 
@@ -136,12 +156,15 @@ class Spread:
 
     def __exit__(self, *_: object) -> None:
         if isinstance(self._source, InMemory):
-            self._source.given_up = True
+            self._source.give_up()
         for future in self._futures:
             future.cancel()
 
     def finish(self, fold: int) -> Iterator[Event]:
         """Wait for the units of a fold, telling of those of other folds that are done meanwhile.
+
+        While there is nothing to tell there is a sign of life every tenth of a second, so that whoever asks
+        can stop asking.
 
         Raises
         ------
@@ -151,7 +174,9 @@ class Spread:
             What a unit raised.
         """
         while any(unit.fold == fold for unit in self._futures.values()):
-            ready, _ = wait(self._futures, return_when=FIRST_COMPLETED)
+            ready, _ = wait(self._futures, timeout=_SIGN_SECONDS, return_when=FIRST_COMPLETED)
+            if not ready:
+                yield UnitWorking(*self._sign())
             for future in sorted(ready, key=self._place):
                 place = self._place(future)
                 unit = self._futures.pop(future)
@@ -162,6 +187,11 @@ class Spread:
                 self.paths[place] = learned.path
                 yield UnitStarted(unit)
                 yield UnitFinished(unit, learned.path, learned.seconds)
+
+    def _sign(self) -> tuple[Unit, Working]:
+        """Return what some worker is doing; of those elsewhere only that they have work."""
+        latest = self._source.latest() if isinstance(self._source, InMemory) else None
+        return latest or (next(iter(self._futures.values())), Working("waiting for the workers", 0.0))
 
     def _place(self, future: Future[Learned]) -> tuple[int, int]:
         unit = self._futures[future]

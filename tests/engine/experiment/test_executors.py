@@ -17,7 +17,7 @@ from experiment.small import assert_same, dataset, ended, two_settings
 from rankstudio.engine import threads
 from rankstudio.engine.errors import Cancelled, ParameterError, WorkerError
 from rankstudio.engine.experiment import spreading
-from rankstudio.engine.experiment.events import FoldFinished, StepDone, UnitFinished
+from rankstudio.engine.experiment.events import FoldFinished, StepDone, UnitFinished, UnitWorking
 from rankstudio.engine.experiment.executors import on_processes, on_threads
 from rankstudio.engine.experiment.plan import Plan, Unit
 from rankstudio.engine.experiment.resuming import run_stored
@@ -104,9 +104,9 @@ def test_units_have_one_thread_each() -> None:
     granted = []
     before = spreading.PreparedFold.path
 
-    def path(self, unit, stopped):
+    def path(self, unit, follow):
         granted.append((threads.available(), [lib["num_threads"] for lib in threads.blas().info()]))
-        return before(self, unit, stopped)
+        return before(self, unit, follow)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spreading.PreparedFold, "path", path)
@@ -128,9 +128,20 @@ def test_a_closed_run_takes_its_threads_with_it() -> None:
         events.close()
         assert pool.submit(int).result(timeout=20) == 0  # nothing is queued before it
     source = InMemory(dataset().folds)
-    source.given_up = True
+    source.give_up()
     with pytest.raises(Cancelled):
         spreading.learn_unit(spreading.Task("run", plan, source, Unit(1, 0, plan.settings[0])))
+
+
+def test_a_long_unit_gives_signs_of_life_and_can_be_left() -> None:
+    plan = Plan("small", "coordinate-ascent", {"max_iter": 10_000, "n_restarts": 1000}, folds=(1,))
+    with on_threads(1) as pool, on_processes(1) as process:
+        for executor, what in ((pool, "start"), (process, "waiting for the workers")):
+            events = run(plan, dataset(), executor=executor)
+            for event in events:
+                if isinstance(event, UnitWorking) and what in event.working.what:
+                    break
+            events.close()
 
 
 def test_what_a_unit_raises_arrives_as_it_was(processes: Executor) -> None:
