@@ -40,13 +40,10 @@ class NestedFold(PreparedFold):
         paths: list[PathResult] = []
         for place, fold in enumerate(self._inner):
             taken: list[tuple[Step, Measures]] = []
-            yield Working(_what(place, len(self._inner)), 0.0)
             for told in fold.work(unit):
-                if isinstance(told, Working):
-                    yield Working(f"{_what(place, len(self._inner))}: {told.what}", told.share)
-                else:
+                if not isinstance(told, Working):
                     taken.append(told)
-                    yield Working(_what(place, len(self._inner)), place / len(self._inner))
+                yield self._sign(place, told if isinstance(told, Working) else told[0])
             paths.append(fold.collect(unit, taken))
         known = self._known[unit.position] = _Inner(paths)
         held: Step | None = None  # until it is known whether it is the last one
@@ -60,10 +57,17 @@ class NestedFold(PreparedFold):
         if held is not None:
             yield held, known.means(held, self.plan.along, last=True)
 
-    def path(self, unit: Unit, stopped: Callable[[], bool] = lambda: False) -> PathResult:
-        """Validate and learn to the end: the same numbers as :meth:`work`; errors as of the inherited one."""
-        self._known[unit.position] = _Inner([fold.path(unit, stopped) for fold in self._inner])
-        return self._validated(super().path(unit, stopped))
+    def path(self, unit: Unit, follow: Callable[[Step | Working], None] = lambda _: None) -> PathResult:
+        """Validate and learn to the end: the same numbers as :meth:`work`, followed as the inherited one."""
+        paths: list[PathResult] = []
+        for place, fold in enumerate(self._inner):
+
+            def tell(told: Step | Working, place: int = place) -> None:
+                follow(self._sign(place, told))
+
+            paths.append(fold.path(unit, tell))
+        self._known[unit.position] = _Inner(paths)
+        return self._validated(super().path(unit, follow))
 
     def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
         """Put the steps of a unit together, with the standard errors of what they measured."""
@@ -87,6 +91,15 @@ class NestedFold(PreparedFold):
         """What the inner folds found for the units under way, by position."""
         return {}
 
+    def _sign(self, place: int, told: Step | Working) -> Working:
+        """Return what an inner fold tells as a sign of life of the unit."""
+        where, share = f"inner fold {place + 1} of {len(self._inner)}", place / len(self._inner)
+        return (
+            Working(f"{where}: {told.what}", told.share)
+            if isinstance(told, Working)
+            else Working(where, share)
+        )
+
     def _validated(self, path: PathResult) -> PathResult:
         known = self._known.pop(path.unit.position)
         means, errors = known.along(path)
@@ -101,10 +114,6 @@ class NestedFold(PreparedFold):
         rows = [fold.baseline.validation for fold in self._inner]
         means = {name: float(average(np.array([row[name] for row in rows]))) for name in rows[0]}
         self._baseline = replace(self._baseline, validation=MappingProxyType(means))
-
-
-def _what(place: int, k: int) -> str:
-    return f"inner fold {place + 1} of {k}"
 
 
 @dataclass(frozen=True)
