@@ -129,7 +129,7 @@ def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
 def folder_name(plan: Plan) -> str:
     """Return the name of a run's folder: short, and another one for other parameters."""
     fixed = [
-        str(plan.parameters[p.name])
+        "+".join(map(str, p.values(plan.parameters[p.name])))
         for p in plan.entry.parameters
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]

@@ -29,7 +29,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_places(parser.add_argument_group("what to run on, and where to"))
     add_worker_options(parser)
     _add_choices(parser.add_argument_group("method and choice"))
-    parameters = parser.add_argument_group("parameters of the method (see rankstudio methods)")
+    parameters = parser.add_argument_group(
+        "parameters of the method (see rankstudio methods); several values, with commas, are each tried"
+    )
     _add_parameters(parameters, methods(), "parameter_")
     judged = parser.add_argument_group("parameters of the judge")
     _add_parameters(judged, [m for m in methods() if not m.selects], "judge_parameter_", "--judge-")
