@@ -24,7 +24,7 @@ from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.events import Event, UnitFinished, UnitStarted, UnitWorking
 from rankstudio.engine.experiment.plan import Plan, Unit
-from rankstudio.engine.experiment.prepared import PreparedFold, group_training
+from rankstudio.engine.experiment.prepared import PreparedFold, group_training, prepare_fold
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.experiment.shipping import InMemory, Source, ship
 from rankstudio.engine.querywise import Grouped
@@ -82,7 +82,7 @@ class _Bench(threading.local):
             while len(self._prepared) >= _PREPARED:
                 self._prepared.popitem(last=False)
             fold = task.source.fold(number)
-            self._prepared[key] = PreparedFold(task.plan, fold, self._group(task.source.key(number), fold))
+            self._prepared[key] = prepare_fold(task.plan, fold, self._group(task.source.key(number), fold))
         self._prepared.move_to_end(key)
         return self._prepared[key]
 
