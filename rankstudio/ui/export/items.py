@@ -33,7 +33,7 @@ def export_items(models: Models, places: Places) -> tuple[ExportItem, ...]:
     tables = (
         ("features", "Features table", "The path as it is shown, with weights, gains and measures.",
          inspect.features.table),
-        ("runs", "Runs table", "Every run with its measures.", results.panel.table),
+        *results.views.shown_tables(),
     )  # fmt: skip
     plots = {
         "criterion": ("Criterion curves", run.curves.criterion_plot),
@@ -41,6 +41,7 @@ def export_items(models: Models, places: Places) -> tuple[ExportItem, ...]:
         "candidates": ("Candidates", run.candidates.plot),
         "heat": ("Settings × k", run.heat.plot),
         "density": ("Density by relevance", inspect.inspector.plot),
+        **{key: (label, plot) for key, label, plot in results.views.shown_plots()},
     }
     return (
         _model_item(study, current, name),
