@@ -56,7 +56,7 @@ class Insights(QObject):
         }
         views.panel.viewChosen.connect(self.update)
         views.tests.referenceChosen.connect(self._refer_to)
-        for signal in (runs.ended, runs.shownChanged, study.measureChanged, study.datasetChanged):
+        for signal in (runs.added, runs.ended, runs.shownChanged, study.measureChanged, study.datasetChanged):
             signal.connect(self.update)
         runs.removed.connect(self._forget)
         study.foldChanged.connect(self._mark)
