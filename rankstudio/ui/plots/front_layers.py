@@ -117,6 +117,7 @@ class MarksLayer(Layer):
         box = QRectF(left, at.y() + _ROOM - 4 if below else at.y() - _ROOM - 14, width, 16)
         if taken is not None and box.intersects(taken):
             box.moveTop(taken.bottom() if below else taken.top() - 16)
+        painter.fillRect(box, colors.q("panel", 0.8))
         painter.setPen(colors.q("accent" if bold else "muted"))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         return box

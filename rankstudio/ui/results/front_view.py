@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.tradeoff import Model, Tradeoff
@@ -15,13 +15,15 @@ from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.front import FrontPlot, Marks, Spot
 from rankstudio.ui.results.view import View
 from rankstudio.ui.theme import Theme
-from rankstudio.ui.widgets import Column, Dot, Table
+from rankstudio.ui.widgets import Column, Dot, Segmented, Table
 
 _NOTHING = (
     "The sizes that finished runs have tried are held against their validation measure here, "
     "mean over the folds."
 )
 _ACT = "click a point to choose it"
+ALL, ONE = "all", "one"
+"""Which runs are held against each other: all on the same folds, or the one that is shown alone."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +61,24 @@ class FrontView(View):
     picked : Signal(int, object, int)
         Number of the run, the values on its plan's axes and the place on the path of the model that the
         user chose.
+    scopeChosen : Signal()
+        The user wants all runs, or only the one that is shown.
     """
 
     picked = Signal(int, object, int)
+    scopeChosen = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._models: tuple[Model, ...] = ()
         self._keys: tuple[int, ...] = ()
         self._measure = ""
+        self.scope = Segmented([(ALL, "all runs"), (ONE, "this run")], "runs of the front")
+        self.scope.setObjectName("front-scope")
+        self.scope.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.scope.setToolTip("All runs on the same folds, or only the one that is shown")
+        self.tools = (self.scope,)
+        self.scope.chosen.connect(self.scopeChosen)
         self.plot = FrontPlot(theme, "validation measure", "features")
         self.plot.setObjectName("front-plot")
         self.plot.placeholder = _NOTHING

@@ -13,6 +13,7 @@ from rankstudio.engine.experiment.tradeoff import Tradeoff
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.jobs import Ending, Job, JobFunction, Outcome
 from rankstudio.ui.record import RunRecord
+from rankstudio.ui.results.front_view import ONE
 from rankstudio.ui.results.jobs import Compared, Pair, agreed, compared, traded
 from rankstudio.ui.results.paired_rows import paired_rows
 from rankstudio.ui.results.views import Views
@@ -56,6 +57,7 @@ class Insights(QObject):
         }
         views.panel.viewChosen.connect(self.update)
         views.tests.referenceChosen.connect(self._refer_to)
+        views.front.scopeChosen.connect(self.update)
         for signal in (runs.added, runs.ended, runs.shownChanged, study.measureChanged, study.datasetChanged):
             signal.connect(self.update)
         runs.removed.connect(self._forget)
@@ -67,7 +69,8 @@ class Insights(QObject):
         """Feed the view that is shown, where what it depends on is not what it was."""
         key = self._views.panel.key()
         feed = self._feed.get(key)
-        state = (key, self._study.measure, self._reference, self._shown_state(), tuple(self._finished()))
+        asked = (self._study.measure, self._reference, self._views.front.scope.value())
+        state = (key, asked, self._shown_state(), tuple(self._finished()))
         if state == self._fed:
             return
         self._fed = state
@@ -126,6 +129,8 @@ class Insights(QObject):
         runs, name = self._finished(), self._study.measure
         anchor = self._anchor(runs)
         paired = self._paired(runs, anchor) if anchor is not None else {}
+        if self._views.front.scope.value() == ONE:
+            paired = {key: run for key, run in paired.items() if key == anchor}
         plans = [(key, run.plan) for key, run in paired.items()]
 
         def take(found: Tradeoff | None) -> None:

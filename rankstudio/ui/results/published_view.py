@@ -27,7 +27,8 @@ class PublishedRow:
     ----------
     key : int
         The run's number.
-    method, data, measure, convention : str
+    method, data, measure : str
+        The data with the convention: "MQ2008 · LETOR 4.0".
     ours, printed : float
     label, source : str
         How the source calls the method, and which it is.
@@ -39,7 +40,6 @@ class PublishedRow:
     method: str
     data: str
     measure: str
-    convention: str
     ours: float
     printed: float
     label: str
@@ -58,9 +58,8 @@ def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
         PublishedRow(
             key,
             run.plan.title,
-            run.data_name,
+            f"{run.data_name} · {convention(run.plan.convention).label}",
             name,
-            convention(run.plan.convention).label,
             run.average[name],
             p.value,
             p.label,
@@ -119,9 +118,9 @@ class PublishedView(View):
 _COLUMNS = (
     Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
     Column("key", "run", "right", width=44),
-    Column("method", "method", width=190),
-    Column("data", "data", width=110, tone="muted"),
-    Column("convention", "convention", width=100, tone="muted"),
+    Column("method", "method", width=170),
+    Column("set", "set", stretch=True, tooltip="What the run has otherwise than by default", tone="muted"),
+    Column("data", "data", width=160, tone="muted", tooltip="Dataset, and the convention of our measures"),
     Column("measure", "measure", width=92),
     Column("ours", "ours", "right", ".4f", width=76),
     Column("printed", "printed", "right", ".4f", width=76),
@@ -133,7 +132,6 @@ _COLUMNS = (
         tooltip="Ours less the printed one",
         width=92,
     ),
-    Column("label", "called", width=130, tooltip="How the source calls the method", tone="muted"),
-    Column("source", "source", width=250, tone="muted"),
-    Column("set", "set", stretch=True, tooltip="What the run has otherwise than by default", tone="muted"),
+    Column("label", "called", width=116, tooltip="How the source calls the method", tone="muted"),
+    Column("source", "source", width=236, tone="muted"),
 )

@@ -115,7 +115,8 @@ class RunsPanel(View):
     def _columns(self, measures: Sequence[str], spread: str, differences: bool) -> list[Column]:
         """Return the columns; the measures are those of the plans, and the deviation that of the chooser."""
         columns = [
-            Column("key", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
+            Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
+            Column("key", "run", "right", tooltip="Its number in the other views", tone="muted", width=44),
             Column("method", "method", width=190),
             Column("data", "data", width=220, tone="muted"),
         ]

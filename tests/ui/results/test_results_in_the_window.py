@@ -283,6 +283,46 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
     assert "within one standard error" in views(window).panel.caption()
 
 
+def test_the_front_of_the_shown_run_alone(window: MainWindow) -> None:
+    first, second, _ = three_runs(window)
+    look(window, "front")
+    view = views(window).front
+    assert {spot.category for spot in view.plot.spots} == {0, 1, 2}
+    view.scope._group.buttons()[1].click()
+    settle(window)
+    assert {spot.category for spot in view.plot.spots} == {2}
+    window.places.results.panel.selected.emit(first.key)
+    settle(window)
+    assert {spot.title for spot in view.plot.spots} == {"run 1 · Greedy RankRLS"}
+    window.places.results.panel.selected.emit(second.key)
+    settle(window)
+    assert {spot.category for spot in view.plot.spots} == {1}
+
+
+def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindow) -> None:
+    run_with(window)
+    run_with(window)
+    inside = {
+        "runs": ["runs-table"],
+        "tests": ["tests-table"],
+        "front": ["front-plot", "front-table"],
+        "stability": ["Jaccard", "stability-map", "stability-table"],
+    }
+    for key, names in inside.items():
+        look(window, key)
+        views(window).panel._choice._group.checkedButton().setFocus()
+        seen = []
+        for _ in names:
+            QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
+            at = window.focusWidget()
+            seen.append(at.objectName() or at.text())
+        assert seen == names
+    look(window, "tests")
+    views(window).panel._choice._group.checkedButton().setFocus()
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Backtab)
+    assert window.focusWidget() is views(window).tests.reference
+
+
 def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
     run_with(window)
     look(window, "front")
