@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
 from rankstudio.ui import palettes
 from rankstudio.ui.colors import Colors
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PLAIN, _FRONT, _RING = 2.6, 4.2, 8.0
 _FADED = 0.4
-_ROOM = 13.0  # pixels between a ring and what is written at it
+_LEVEL = "one standard error from the best"
 
 
 class FrontLayer(Layer):
@@ -34,9 +34,6 @@ class FrontLayer(Layer):
         y = frame.y_px(marks.enough)
         painter.setPen(pen(colors.q("muted"), 1.0, (2.0, 3.0)))
         painter.drawLine(QPointF(frame.area.left(), y), QPointF(frame.area.right(), y))
-        painter.setFont(font(SMALL))
-        box = QRectF(frame.area.left(), y - 18, frame.area.width() - 4, 16)
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight, "one standard error from the best")
         corners: list[QPointF] = []
         for i in marks.front:
             at = frame.point(spots[i].x, spots[i].y)
@@ -80,44 +77,68 @@ class MarksLayer(Layer):
     plot: FrontPlot
 
     def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the rings."""
+        """Draw the rings, then their names and that of the level, each where it hides least."""
         marks, spots = self.plot.marks, self.plot.spots
         if marks is None:
             return
+        points = [frame.point(spot.x, spot.y) for spot in spots]
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if self.plot.chosen is not None:
-            chosen = spots[self.plot.chosen]
             painter.setPen(pen(colors.q("text"), 1.4))
-            painter.drawEllipse(frame.point(chosen.x, chosen.y), _RING - 2.5, _RING - 2.5)
-        self._mark(painter, frame, colors, spots[marks.suggested], "accent")
-        same = marks.best == marks.suggested
-        if not same:
-            self._mark(painter, frame, colors, spots[marks.best], "muted")
-        taken = self._write(painter, frame, colors, spots[marks.suggested], self._text(same), None)
-        if not same:
-            self._write(painter, frame, colors, spots[marks.best], "best", taken)
-
-    def _text(self, same: bool) -> str:
-        return "best" if same else "one standard error"
-
-    def _mark(self, painter: QPainter, frame: Frame, colors: Colors, spot: Spot, role: str) -> None:
-        painter.setPen(pen(colors.q(role), 2.0 if role == "accent" else 1.4))
-        painter.drawEllipse(frame.point(spot.x, spot.y), _RING, _RING)
+            painter.drawEllipse(points[self.plot.chosen], _RING - 2.5, _RING - 2.5)
+        named = {marks.best: ("best", "muted", 1.4)}
+        if marks.suggested != marks.best:
+            named[marks.suggested] = ("one standard error", "accent", 2.0)
+        for i, (_, role, width) in named.items():
+            painter.setPen(pen(colors.q(role), width))
+            painter.drawEllipse(points[i], _RING, _RING)
+        taken = [QRectF(points[i].x() - _RING, points[i].y() - _RING, 2 * _RING, 2 * _RING) for i in named]
+        for i, (text, role, _) in named.items():
+            spot = around(points[i], text_size(text, role == "accent"))
+            taken.append(self._write(painter, frame, colors.q(role), text, role == "accent", spot, taken))
+        level = along(frame, frame.y_px(marks.enough), text_size(_LEVEL, bold=False))
+        self._write(painter, frame, colors.q("muted"), _LEVEL, False, level, taken)
 
     def _write(
-        self, painter: QPainter, frame: Frame, colors: Colors, spot: Spot, text: str, taken: QRectF | None
+        self,
+        painter: QPainter,
+        frame: Frame,
+        color: QColor,
+        text: str,
+        bold: bool,
+        boxes: list[QRectF],
+        taken: list[QRectF],
     ) -> QRectF:
-        """Write below a ring, inside the plot and beside what is written already; return where."""
-        bold = taken is None
+        """Write into the box that hides least, the earlier one of equal ones; return it."""
+        points = [frame.point(spot.x, spot.y) for spot in self.plot.spots]
+        room = frame.area.adjusted(0, -12, 8, 0)
+
+        def cost(box: QRectF) -> tuple[bool, int, int]:
+            hidden = sum(box.adjusted(-3, -3, 3, 3).contains(point) for point in points)
+            return not room.contains(box), sum(box.intersects(other) for other in taken), hidden
+
+        box = min(boxes, key=cost)
         painter.setFont(font(SMALL, bold))
-        width = QFontMetricsF(font(SMALL, bold)).horizontalAdvance(text) + 4
-        at = frame.point(spot.x, spot.y)
-        left = max(frame.area.left(), min(frame.area.right() - width, at.x() - width / 2))
-        below = at.y() + _ROOM + 16 < frame.area.bottom()
-        box = QRectF(left, at.y() + _ROOM - 4 if below else at.y() - _ROOM - 14, width, 16)
-        if taken is not None and box.intersects(taken):
-            box.moveTop(taken.bottom() if below else taken.top() - 16)
-        painter.fillRect(box, colors.q("panel", 0.8))
-        painter.setPen(colors.q("accent" if bold else "muted"))
+        painter.setPen(color)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         return box
+
+
+def text_size(text: str, bold: bool) -> QSizeF:
+    """Return the room that a name takes."""
+    return QSizeF(QFontMetricsF(font(SMALL, bold)).horizontalAdvance(text) + 4, 15)
+
+
+def around(at: QPointF, size: QSizeF) -> list[QRectF]:
+    """Return boxes of a size around a ring: below, above, at the right and at the left, and askew."""
+    w, h, gap = size.width(), size.height(), _RING + 2
+    across = (at.x() - w / 2, at.x() - 6, at.x() - w + 6)
+    boxes = [QRectF(left, top, w, h) for left in across for top in (at.y() + gap, at.y() - gap - h)]
+    return [*boxes, *(QRectF(left, at.y() - h / 2, w, h) for left in (at.x() + gap, at.x() - gap - w))]
+
+
+def along(frame: Frame, y: float, size: QSizeF) -> list[QRectF]:
+    """Return boxes of a size at a level: from right to left, above it and below."""
+    w, h = size.width(), size.height()
+    lefts = [frame.area.right() - w - i * w / 2 for i in range(int(2 * frame.area.width() / w))]
+    return [QRectF(left, top, w, h) for left in lefts for top in (y - h - 1, y + 1)]

@@ -194,6 +194,6 @@ def _columns(name: str) -> list[Column]:
         ),
         Column("note", "choice", tone="accent", width=136),
         Column("key", "run", "right", tone="muted", width=44),
-        Column("setting", "setting", tone="muted", width=116),
+        Column("setting", "setting", tone="muted"),
         Column("method", "method", stretch=True, tone="muted"),
     ]

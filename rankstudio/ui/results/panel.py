@@ -45,7 +45,7 @@ class ResultsPanel(Panel):
             view.captioned.connect(self._show_caption)
             for tool in view.tools:
                 self.tools.addWidget(tool)
-        self.tools.addSpacing(8)
+        self.tools.addSpacing(20)
         self.tools.addWidget(self._choice)
         self.set_content(self._stack)
         self._choice.chosen.connect(self.show_view)

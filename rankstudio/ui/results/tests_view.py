@@ -20,6 +20,7 @@ from rankstudio.ui.widgets import Column, Dot, Table
 ALPHA = 0.05
 _LEAST = 0.0001
 _BEST = "best"
+_BOX = 216
 
 
 class TestsView(View):
@@ -42,8 +43,7 @@ class TestsView(View):
         self.reference = choice_box(())
         self.reference.setObjectName("tests-reference")
         self.reference.setAccessibleName("Run to compare with")
-        self.reference.setToolTip("Which run the others are compared with")
-        self.reference.setMinimumWidth(190)
+        self.reference.setMinimumWidth(_BOX)
         self.tools = (self.reference,)
         self.table = Table(theme, (), "tests-table", lambda row: row.key)
         self.table.setAccessibleName("Paired tests")
@@ -73,8 +73,9 @@ class TestsView(View):
             self.reference.clear()
             self.reference.addItem("against the best", _BEST)
             for key, title in offered:
-                self.reference.addItem(f"against run {key}: {title}", key)
+                self.reference.addItem(f"run {key} · {title}", key)
         self.reference.setCurrentIndex(self.reference.findData(_BEST if reference is None else reference))
+        self.reference.setToolTip(f"Which run the others are compared with: {self.reference.currentText()}")
         self.reference.setEnabled(len(runs) > 1)
 
     def _caption_for(self, rows: Sequence[PairedRow]) -> str:
