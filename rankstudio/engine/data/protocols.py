@@ -1,25 +1,27 @@
-"""Folds made anew: k-fold, a single split, a validation part out of the training part.
+"""Folds made anew: k-fold, leave-query-out, a single split, a validation part out of the training part.
 
 What is dealt are queries: the documents of one stay together, in the order they have, and so do the queries
 of a part. Filling of missing values and scaling happen within a query, so that they come out the same
-whatever the folds. Leave-query-out, a fold for every query, is not here: it would keep Q copies of the data
-and train Q times, and greedy RankRLS and RankRLS have it in closed form as their criterion.
+whatever the folds.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from rankstudio.engine.data.dataset import Comments, Fold, FoldedDataset, Ints, RankingDataset
+from rankstudio.engine.data.comments import TakenComments
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, Ints, RankingDataset
 from rankstudio.engine.data.files import physical_memory
+from rankstudio.engine.data.left_out import leave_query_out_folds
 from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError, ParameterError
 
 PERCENT = 100
+LEAVE_QUERY_OUT = "leave-query-out"
 
 
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
@@ -62,6 +64,35 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
         train, vali = (turn[:-2], turn[-2]) if k > 2 else (turn[:1], turn[0][:0])
         folds.append(_fold(i + 1, data, np.concatenate(train), vali, turn[-1]))
     return _made(dataset, data, folds, f"{k}-fold, seed {seed}")
+
+
+def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
+    """Make a fold of each query: it is tested by what was learned on all others.
+
+    Nothing is left to validate on: models are chosen by their criterion. What the protocol asks of RankRLS
+    is in closed form what RankRLS calls its leave-query-out error; for any other method there is no such
+    short way.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+        Its documents count (see `whole`), not its folds.
+
+    Raises
+    ------
+    DatasetError
+        For fewer than two queries, data too large for the memory, or as `whole`.
+
+    Notes
+    -----
+    Folds share the data (see `rankstudio.engine.data.left_out`): O(mn) memory, however many queries there
+    are. A method is trained Q times for each setting.
+    """
+    data = whole(dataset)
+    if data.n_queries < 2:
+        raise DatasetError(f"{dataset.name}: leave-query-out needs 2 queries, found {data.n_queries}.")
+    _check_memory(dataset, 2 * data.X.nbytes)
+    return replace(dataset, folds=leave_query_out_folds(data), divided_by=LEAVE_QUERY_OUT)
 
 
 def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int = 0) -> FoldedDataset:
@@ -205,29 +236,12 @@ def take(dataset: RankingDataset, queries: Ints) -> RankingDataset:
         y=y,
         query_ptr=query_ptr,
         query_ids=tuple(dataset.query_ids[q] for q in chosen.tolist()),
-        comments=_Taken(dataset.comments, rows) if len(dataset.comments) else (),
+        comments=TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
         source=None,
         missing=np.zeros(0, dtype=np.int64),
         warnings=(),
         file_rows=None,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Taken:
-    """The comments of some rows."""
-
-    of: Comments
-    rows: Ints
-
-    def __len__(self) -> int:
-        return self.rows.size
-
-    def __getitem__(self, row: int) -> str:
-        return self.of[int(self.rows[row])]
-
-    def __iter__(self) -> Iterator[str]:
-        return (self.of[row] for row in self.rows.tolist())
 
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:

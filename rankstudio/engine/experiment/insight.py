@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rankstudio.engine.catalog import Kind, Parameter
 from rankstudio.engine.experiment.plan import CRITERION, Plan
-from rankstudio.engine.experiment.protocol import GIVEN
+from rankstudio.engine.experiment.protocol import GIVEN, LEAVE_QUERY_OUT
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired
 
-Floats = NDArray[np.float64]
 Names = Mapping[int, str]
 
 PINS = ("pinned", "banned")
+_UNDRAWN = {GIVEN: "those of the files"}
+_FEW = 10  # folds, of which the numbers are told
 
 
 def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
@@ -58,11 +56,6 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
     return ""
 
 
-def query_values(run: RunResult, name: str) -> Floats:
-    """Return a measure in each query of all folds of a run, shape (Q,)."""
-    return np.concatenate([fold.per_query[name] for fold in run.folds])
-
-
 def compare_with(run: RunResult, reference: RunResult, name: str, seed: int = 0) -> PairedComparison:
     """Compare two runs that can be paired by all their queries.
 
@@ -75,8 +68,7 @@ def compare_with(run: RunResult, reference: RunResult, name: str, seed: int = 0)
         Of the randomisation and of the bootstrap.
     """
     better = measure(name).higher_is_better
-    values = query_values(run, name), query_values(reference, name)
-    return compare_paired(*values, seed=seed, higher_is_better=better)
+    return compare_paired(run.per_query(name), reference.per_query(name), seed=seed, higher_is_better=better)
 
 
 def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
@@ -132,7 +124,7 @@ def _changed(
 
 def _said(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     """Return a parameter with its value; of features those that come and those that go, by their names."""
-    if parameter.kind is not Kind.FEATURES:
+    if parameter.kind is not Kind.FEATURES or parameter.several(value) or parameter.several(other):
         return f"{parameter.label} {parameter.format(value) or parameter.none_label or 'none'}"
     more, less = _missing_from(other, value), _missing_from(value, other)
     parts = [f"{parameter.label} {_named(more, names)}"] if more else []
@@ -164,7 +156,8 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
 
 def _dealt(plan: Plan) -> str:
     """Return how the folds came about."""
-    return "those of the files" if plan.protocol == GIVEN else f"{plan.protocol}, seed {plan.seed}"
+    drawn = plan.protocol not in (GIVEN, LEAVE_QUERY_OUT)
+    return f"{plan.protocol}, seed {plan.seed}" if drawn else _UNDRAWN.get(plan.protocol, plan.protocol)
 
 
 def _numbers(run: RunResult) -> tuple[int, ...]:
@@ -172,4 +165,6 @@ def _numbers(run: RunResult) -> tuple[int, ...]:
 
 
 def _listed(numbers: Sequence[int]) -> str:
+    if len(numbers) > _FEW:
+        return f"{len(numbers)} folds"
     return ("fold " if len(numbers) == 1 else "folds ") + ", ".join(map(str, numbers))

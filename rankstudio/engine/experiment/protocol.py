@@ -10,7 +10,10 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 
 GIVEN = "given"
-_PROTOCOLS = '"given", "5-fold" (or another number from 2 up), "split 60/20/20" or "nested 20"'
+LEAVE_QUERY_OUT = "leave-query-out"
+_PROTOCOLS = (
+    '"given", "5-fold" (or another number from 2 up), "leave-query-out", "split 60/20/20" or "nested 20"'
+)
 _K_FOLD = re.compile(r"(\d{1,6})[- ]?folds?")
 _SPLIT = re.compile(r"split (\d{1,3}) ?/ ?(\d{1,3}) ?/ ?(\d{1,3})")
 _NESTED = re.compile(r"nested (\d{1,3}) ?%?")
@@ -28,19 +31,19 @@ class Protocol:
     Attributes
     ----------
     kind : str
-        "given": the folds of the files. "k-fold", "split": see `k_fold` and `single_split` of
-        `rankstudio.engine.data.protocols`. "nested": the given folds, where one without a validation part
-        gets it out of its training queries (`nested` there).
+        "given": the folds of the files. "k-fold", "leave-query-out", "split": see `k_fold`,
+        `leave_query_out` and `single_split` of `rankstudio.engine.data.protocols`. "nested": the given
+        folds, where one without a validation part gets it out of its training queries (`nested` there).
     numbers : tuple of int
         k; the percents of train, vali and test; the percent that validates; none for the given folds.
     """
 
-    kind: Literal["given", "k-fold", "split", "nested"] = "given"
+    kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
     numbers: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         numbers = "/".join(map(str, self.numbers))
-        return {"given": GIVEN, "k-fold": f"{numbers}-fold"}.get(self.kind, f"{self.kind} {numbers}")
+        return f"{numbers}-fold" if self.kind == "k-fold" else f"{self.kind} {numbers}".strip()
 
     def divide(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
         """Return the dataset with the folds of this protocol; itself where it has them already.
@@ -52,7 +55,7 @@ class Protocol:
         PlanError
             Where its folds were made by another protocol, or another seed: what was given is not there.
         """
-        how = "" if self.kind == GIVEN else f"{self}, seed {seed}"
+        how = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}.get(self.kind, f"{self}, seed {seed}")
         if dataset.divided_by == how:
             return dataset
         if dataset.divided_by:
@@ -65,6 +68,8 @@ class Protocol:
         match self.kind, self.numbers:
             case "k-fold", (k,):
                 return protocols.k_fold(dataset, k, seed)
+            case "leave-query-out", ():
+                return protocols.leave_query_out(dataset)
             case "split", (train, vali, test):
                 return protocols.single_split(dataset, (train, vali, test), seed)
             case _:
@@ -72,7 +77,7 @@ class Protocol:
 
 
 def parse_protocol(text: str) -> Protocol:
-    """Read a protocol: "given", "10-fold", "split 60/20/20", "nested 20".
+    """Read a protocol: "given", "10-fold", "leave-query-out", "split 60/20/20", "nested 20".
 
     Raises
     ------
@@ -82,6 +87,8 @@ def parse_protocol(text: str) -> Protocol:
     said = " ".join(text.lower().split())
     if said == GIVEN:
         return Protocol()
+    if said.replace(" ", "-") == LEAVE_QUERY_OUT:
+        return Protocol("leave-query-out")
     if (match := _K_FOLD.fullmatch(said)) and int(match[1]) > 1:
         return Protocol("k-fold", (int(match[1]),))
     if match := _SPLIT.fullmatch(said):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ class Model:
     ----------
     run : int
         Position of the run among those given.
-    values : tuple of float
+    values : tuple
         On the axes of its plan.
     place : int
         On the path: how many features, or which round.
@@ -37,7 +38,7 @@ class Model:
     """
 
     run: int
-    values: tuple[float, ...]
+    values: tuple[Any, ...]
     place: int
     size: float
     mean: float
@@ -103,8 +104,9 @@ def _models(number: int, run: RunResult, name: str, better: bool) -> list[Model]
     best: dict[float, Model] = {}
     for setting, paths in enumerate(zip(*(fold.paths for fold in run.folds), strict=True)):
         values = run.plan.settings[setting].values
-        for place, size, measured in _across(paths, name):
-            mean = float(measured.mean())
+        for place, size, everywhere in _across(paths, name):
+            measured = everywhere[~np.isnan(everywhere)]  # in one query alone it may not be defined
+            mean = float(measured.mean()) if measured.size else np.nan
             error = float(measured.std(ddof=1) / np.sqrt(measured.size)) if measured.size > 1 else np.nan
             known = best.get(size)
             ahead = known is None or (mean > known.mean if better else mean < known.mean)

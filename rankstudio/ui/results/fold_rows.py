@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from statistics import mean, stdev
+from typing import Any
 
 from rankstudio.engine.experiment.results import FoldResult
 
@@ -19,7 +21,7 @@ class FoldRow:
         "1", or "mean" and "sd" below the folds.
     fold : int or None
         Its number; None for mean and deviation.
-    values : tuple of float
+    values : tuple
         What its model has on the plan's axes: λ; empty for mean and deviation.
     size : float
         Features of its model.
@@ -31,7 +33,7 @@ class FoldRow:
 
     label: str
     fold: int | None
-    values: tuple[float, ...]
+    values: tuple[Any, ...]
     size: float
     test: Mapping[str, float] = field(default_factory=dict)
     validation: Mapping[str, float] = field(default_factory=dict)
@@ -60,8 +62,14 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 def _summary(label: str, rows: Sequence[FoldRow], of: Callable[[list[float]], float]) -> FoldRow:
     def column(get: Callable[[FoldRow], Mapping[str, float]]) -> dict[str, float]:
         names = [name for name in get(rows[0]) if all(name in get(row) for row in rows)]
-        return {name: of([get(row)[name] for row in rows]) for name in names}
+        return {name: _of_defined(of, [get(row)[name] for row in rows]) for name in names}
 
     sizes = of([float(row.size) for row in rows])
     parts = (column(lambda r: r.test), column(lambda r: r.validation), column(lambda r: r.single))
     return FoldRow(label, None, (), sizes, *parts)
+
+
+def _of_defined(of: Callable[[list[float]], float], values: Sequence[float]) -> float:
+    """Return the mean or the deviation of the folds in which a measure is defined; NaN where too few are."""
+    there = [value for value in values if not isnan(value)]
+    return of(there) if len(there) > 1 else (there[0] if there and of is mean else float("nan"))

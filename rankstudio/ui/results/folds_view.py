@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan import Axis, Plan
 from rankstudio.engine.experiment.results import FoldResult
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.numerals import plain, power
+from rankstudio.ui.numerals import axis_value, plain, power
 from rankstudio.ui.results.fold_rows import FoldRow, fold_rows
 from rankstudio.ui.results.view import View
 from rankstudio.ui.theme import Theme
@@ -81,8 +81,8 @@ def _columns(plan: Plan, tested: bool, validated: bool) -> list[Column]:
             f"axis-{number}",
             axis.label,
             "right",
-            power,
-            value=_value_on(number),
+            power if axis.is_grid else "",
+            value=_value_on(number, axis),
             tooltip="Chosen by validation on this fold",
             width=max(64, 12 + 7 * len(axis.label)),
         )
@@ -150,5 +150,13 @@ def _order(key: str) -> Callable[[FoldRow], object]:
     return lambda row: (row.fold if key == "label" else getattr(row, key)) if row.fold else None
 
 
-def _value_on(axis: int) -> Callable[[FoldRow], float | None]:
-    return lambda row: row.values[axis] if row.values else None
+def _value_on(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None]:
+    """Return what gets a chosen value: a number of a grid, which sorts as one, else its label."""
+
+    def of(row: FoldRow) -> float | str | None:
+        if not row.values:
+            return None
+        value = row.values[number]
+        return float(value) if axis.is_grid else axis_value(axis, value)
+
+    return of

@@ -20,6 +20,9 @@ from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 
 _JACCARD = "Jaccard"
 _INDEX_WIDTH = 300
+_MAPPED = 60  # folds, of which a map can be read
+_LISTED = 20  # folds that have a column
+_TOO_MANY = "So many folds make no map that could be read; the indices at the right are over all of them."
 _NOTHING = "The features that the folds of a run chose are compared here, from two folds on."
 
 
@@ -124,7 +127,10 @@ class StabilityView(View):
     @Slot()
     def _show_map(self) -> None:
         found = self._found
-        if found is None or len(found.folds) < 2:
+        self.plot.placeholder = _NOTHING
+        if found is None or not 1 < len(found.folds) <= _MAPPED:
+            if found is not None and len(found.folds) > 1:
+                self.plot.placeholder = _TOO_MANY
             self.plot.set_values(np.empty((0, 0)), (), ())
             return
         index = str(self.index.value())
@@ -197,7 +203,7 @@ def _columns(folds: Sequence[int]) -> list[Column]:
             tone="muted",
             width=58,
         )
-        for fold in folds
+        for fold in (folds if len(folds) <= _LISTED else ())
     ]
     return columns
 

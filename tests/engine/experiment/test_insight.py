@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 
-import numpy as np
 import pytest
 from experiment.runs import fold, result
 from experiment.small import dataset
@@ -15,7 +14,6 @@ from rankstudio.engine.experiment.insight import (
     compare_with,
     differences,
     only_pins_differ,
-    query_values,
     why_unpaired,
 )
 from rankstudio.engine.experiment.plan import Plan
@@ -52,13 +50,24 @@ def test_runs_that_cannot_be_paired_are_refused_with_the_reason(other: RunResult
     assert why_unpaired(other, two_folds(), "MAP") == why
 
 
+def test_folds_of_single_queries_are_the_same_whatever_the_seed_and_are_counted() -> None:
+    queries = [fold(i, [0.1 * i]) for i in range(1, 12)]
+    left_out = result(queries, protocol="leave-query-out")
+    again = result(queries, protocol="leave-query-out", seed=5)
+    assert why_unpaired(again, left_out, "MAP") == ""
+    fewer = result(queries[1:], protocol="leave-query-out")
+    assert why_unpaired(fewer, left_out, "MAP") == (
+        "on folds 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, not on 11 folds"
+    )
+    assert why_unpaired(left_out, two_folds(), "MAP").startswith("folds made otherwise: leave-query-out, not")
+
+
 def test_a_run_that_was_not_measured_so_cannot_be_paired() -> None:
     assert why_unpaired(two_folds(), two_folds(), "NDCG@3") == "not measured by NDCG@3"
 
 
 def test_the_difference_is_over_all_queries_and_its_p_counts_every_assignment_of_signs() -> None:
     ours, theirs = two_folds(), result([fold(1, [0.1, 0.8, 0.4]), fold(2, [0.7, 0.1, 0.2, 0.1])])
-    np.testing.assert_array_equal(query_values(ours, "MAP"), FIRST + SECOND)
     differences = [a - b for a, b in zip(FIRST + SECOND, [0.1, 0.8, 0.4, 0.7, 0.1, 0.2, 0.1], strict=True)]
     found = compare_with(ours, theirs, "MAP")
     assert found.mean_difference == pytest.approx(sum(differences) / 7)
@@ -86,6 +95,8 @@ def test_only_what_differs_is_told_by_its_name() -> None:
     plain = Plan("x", parameters={"regularization": (1.0, 2.0)})
     assert differences(plain, plain) == ()
     changed = plain.changed(parameters={"regularization": 4.0, "n_features_to_select": 3}, rule="one-se")
+    several = plain.changed(parameters={"regularization": (1.0, 2.0), "pinned": "1 | 2, 3"})
+    assert differences(several, plain) == ("pinned 1 | 2, 3",)
     assert differences(changed, plain) == ("λ 4", "features k 3", "take one-se")
     assert differences(plain, changed) == ("λ 2^0, 2^1", "features k all", "take best")
     assert differences(Plan("x", method="gas"), plain) == ("another method",)

@@ -89,6 +89,15 @@ def test_one_fold_has_no_standard_error_so_the_best_is_suggested() -> None:
     assert (found.best, found.suggested, found.enough) == (1, 1, 0.6)
 
 
+def test_folds_in_which_a_measure_is_not_defined_do_not_count() -> None:
+    values = ([0.4, np.nan], [0.6, np.nan], [np.nan, np.nan])
+    found = tradeoff([result([fold(i, [0.5], paths=(path(i, v),)) for i, v in enumerate(values, 1)])], "MAP")
+    assert found is not None
+    [model] = found.models
+    assert (model.size, model.mean) == (1, pytest.approx(0.5))
+    assert model.error == pytest.approx(stdev([0.4, 0.6]) / sqrt(2))
+
+
 def test_an_optimiser_s_last_iteration_is_its_model_though_folds_have_unequal_many() -> None:
     plan = Plan("small", "ranksvm", {"C": 1.0, "max_iter": 40})
     [one] = [e.result for e in run(plan, dataset()) if isinstance(e, RunFinished)]
