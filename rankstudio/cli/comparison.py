@@ -12,6 +12,7 @@ from rankstudio.cli.keeping import study_at
 from rankstudio.cli.progress import Whole
 from rankstudio.cli.running import Going, carry_on
 from rankstudio.cli.stopping import Stop, stopping
+from rankstudio.cli.workers import ALONE, Workers
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.comparison import Comparison, Entry, entry, tests_of
 from rankstudio.engine.experiment.plan import CRITERION, Plan
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
 
 def compare(
-    comparison: Comparison, data: Sequence[str], out: Path | None, as_json: bool, study: Path | None = None
+    comparison: Comparison,
+    data: Sequence[str],
+    out: Path | None,
+    as_json: bool,
+    study: Path | None = None,
+    at_hand: Workers = ALONE,
 ) -> bool:
     """Run all plans of a comparison, write and print the tables; tell whether it was stopped.
 
@@ -37,7 +43,7 @@ def compare(
     entries: list[Entry] = []
     whole = Whole(sum(len(comparison.plans(place)) for place in data))
     with study_at(study, out) as kept, stopping() as stop:
-        running = _Running(comparison, out, entries, kept, stop, whole)
+        running = _Running(comparison, out, entries, kept, stop, whole, at_hand)
         stopped = any(running.on(place) for place in data)
     tested = tests_of(comparison, entries)
     if out is not None and entries:
@@ -61,6 +67,8 @@ class _Running:
     stop : Stop
     whole : Whole
         How far all runs together are.
+    workers : Workers
+        Who carries them out.
     """
 
     comparison: Comparison
@@ -69,6 +77,7 @@ class _Running:
     study: Study | None
     stop: Stop
     whole: Whole
+    workers: Workers
 
     def on(self, place: str) -> bool:
         """Run all plans on one dataset; tell whether it was stopped."""
@@ -82,7 +91,7 @@ class _Running:
                 return True
             print(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
             fitting = _fitting(plan, self.comparison, dataset)
-            going = Going(fitting, dataset, grouped, self.study, whole=self.whole)
+            going = Going(fitting, dataset, grouped, self.study, whole=self.whole, workers=self.workers)
             try:
                 stopped = carry_on(going, self.stop)
             except PlanError as error:
@@ -111,7 +120,8 @@ def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
     """Follow the data's usual convention and choice where the comparison says nothing of them."""
     if "convention" not in comparison.protocol:
         plan = plan.changed(convention=dataset.convention)
-    if "select_by" not in comparison.protocol and all(fold.vali is None for fold in dataset.folds):
+    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
+    if "select_by" not in comparison.protocol and not validated:
         plan = plan.changed(select_by=CRITERION)
     return plan
 
@@ -119,7 +129,7 @@ def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
 def folder_name(plan: Plan) -> str:
     """Return the name of a run's folder: short, and another one for other parameters."""
     fixed = [
-        str(plan.parameters[p.name])
+        "+".join(map(str, p.values(plan.parameters[p.name])))
         for p in plan.entry.parameters
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]

@@ -16,8 +16,7 @@ from rankstudio.engine.experiment.events import (
     UnitFinished,
     UnitWorking,
 )
-from rankstudio.engine.experiment.plan import Unit
-from rankstudio.engine.grid import format_power
+from rankstudio.engine.experiment.plan import Axis, Unit
 
 _WIDTH = 24
 _REDRAW = 0.1  # seconds
@@ -80,7 +79,7 @@ class Progress:
         self._total = 1
         self._steps = 1
         self._folds: tuple[int, ...] = ()
-        self._labels: tuple[str, ...] = ()
+        self._axes: tuple[Axis, ...] = ()
 
     def __enter__(self) -> Self:
         if self._live:
@@ -106,7 +105,7 @@ class Progress:
             case RunStarted():
                 self._began = self._heard
                 self._total, self._steps, self._folds = len(event.units), event.steps_per_unit, event.folds
-                self._labels = tuple(axis.label for axis in event.plan.axes)
+                self._axes = event.plan.axes
             case StepDone():
                 self._computing = True
                 self._done = self._units + event.step.number / self._steps
@@ -116,8 +115,10 @@ class Progress:
             case UnitFinished():
                 self._units += 1
                 self._done = self._units
-                self._known += not self._computing and self._heard - before < _NO_TIME
+                here = event.seconds is None and not self._computing
+                self._known += here and self._heard - before < _NO_TIME
                 self._computing = False
+                self._draw(event.unit)
             case FoldFinished() if not self._live:
                 print(
                     f"Fold {event.result.fold} of {self._folds[-1]} is done.", file=self._stream, flush=True
@@ -132,8 +133,8 @@ class Progress:
         filled = round(share * _WIDTH)
         computed = self._done - self._known
         left = f"  {self._left(now - self._began, computed)}" if computed > 0 else ""
-        values = zip(self._labels, unit.values, strict=True)
-        setting = ", ".join(f"{label} {format_power(value)}" for label, value in values)
+        values = zip(self._axes, unit.values, strict=True)
+        setting = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
         bar = "█" * filled + "░" * (_WIDTH - filled)
         text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}{left}"
         text += f"  {doing}" if doing else ""

@@ -14,6 +14,7 @@ from rankstudio.cli.progress import Whole
 from rankstudio.cli.running import Going, carry_on
 from rankstudio.cli.stopping import say_how_to_go_on, stopping
 from rankstudio.cli.tables import as_json, as_text
+from rankstudio.cli.workers import add_worker_options, workers
 from rankstudio.engine.catalog import Method
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.reproduction import (
@@ -54,6 +55,7 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--study", type=Path, help="file that keeps every finished unit, to go on from")
     parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
+    add_worker_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -72,10 +74,10 @@ def run(args: argparse.Namespace) -> int:
     for plan in plans.values():
         _refuse_what_lacks(plan.entry, plan.judge_entry)  # better now than after hours
     whole = Whole(len(plans))
-    with study_at(args.study, None) as kept, stopping() as stop:
+    with workers(args) as at_hand, study_at(args.study, None) as kept, stopping() as stop:
         for name, plan in plans.items():
             print(f"{whole}: {name}, {plan.title}", file=sys.stderr, flush=True)
-            going = Going(plan, dataset, grouped, kept, whole=whole)
+            going = Going(plan, dataset, grouped, kept, whole=whole, workers=at_hand)
             if stop.asked or carry_on(going, stop):
                 say_how_to_go_on(args, args.study)
                 return INTERRUPTED

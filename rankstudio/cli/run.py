@@ -15,6 +15,7 @@ from rankstudio.cli.running import Going, carry_on
 from rankstudio.cli.stopping import say_how_to_go_on, stopping
 from rankstudio.cli.summary import summary
 from rankstudio.cli.tables import as_json
+from rankstudio.cli.workers import ALONE, Workers, workers
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.comparison import is_comparison, load_comparison
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan
@@ -59,13 +60,17 @@ def _beside(data: Sequence[str], path: Path) -> list[str]:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    if args.resume is not None:
-        return resume(args)
+    with workers(args) as at_hand:
+        return resume(args, at_hand) if args.resume is not None else _run(args, at_hand)
+
+
+def _run(args: argparse.Namespace, at_hand: Workers) -> int:
+    """Run a plan or a comparison."""
     path = plan_file(args)
     if path is not None and is_comparison(path):
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
-        stopped = compare(comparison, data, args.out, args.json, args.study)
+        stopped = compare(comparison, data, args.out, args.json, args.study, at_hand)
         return _status(args, stopped, study_place(args.study, args.out))
     args.plan = path
     stated = ("select_by", "convention") if args.plan else ()
@@ -76,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
         out=out,
         study=args.study,
         figures=args.figures or args.sample,
+        at_hand=at_hand,
     )
     print(as_json(results_as_dict(result)) if args.json else summary(result))
     return _status(args, stopped, study_place(args.study, out))
@@ -88,7 +94,7 @@ def _status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:
     return INTERRUPTED if stopped else 0
 
 
-def resume(args: argparse.Namespace) -> int:
+def resume(args: argparse.Namespace, at_hand: Workers) -> int:
     """Go on with the runs of a study that are not finished; as JSON several runs are a list."""
     from rankstudio.engine.experiment.store import Study
 
@@ -99,7 +105,9 @@ def resume(args: argparse.Namespace) -> int:
     for plan in plans:
         out = args.out if args.out is None or len(plans) == 1 else args.out / folder_name(plan)
         stated = {"select_by", "convention"}
-        result, stopped = carry_out(plan, stated=stated, out=out, figures=args.figures, study=args.resume)
+        result, stopped = carry_out(
+            plan, stated=stated, out=out, figures=args.figures, study=args.resume, at_hand=at_hand
+        )
         results.append(result)
         if not args.json:
             print(summary(result))
@@ -119,7 +127,13 @@ def run_sample(out: Path | None = None) -> int:
 
 
 def carry_out(
-    plan: Plan, *, stated: set[str], out: Path | None, figures: bool, study: Path | None = None
+    plan: Plan,
+    *,
+    stated: set[str],
+    out: Path | None,
+    figures: bool,
+    study: Path | None = None,
+    at_hand: Workers = ALONE,
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them, with whether it was stopped.
 
@@ -137,7 +151,7 @@ def carry_out(
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     with study_at(study, out) as kept, stopping() as stop:
-        going = Going(plan, dataset, study=kept)
+        going = Going(plan, dataset, study=kept, workers=at_hand)
         stopped = carry_on(going, stop)
     result = going.result()
     if out is not None:
@@ -151,7 +165,8 @@ def _fitting(plan: Plan, dataset: FoldedDataset, stated: set[str]) -> Plan:
     """Follow the data's usual convention, and choose by the criterion where there is no validation part."""
     if "convention" not in stated:
         plan = plan.changed(convention=dataset.convention)
-    if "select_by" not in stated and all(fold.vali is None for fold in dataset.folds):
+    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
+    if "select_by" not in stated and not validated:
         print(
             f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
         )

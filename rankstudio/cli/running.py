@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.progress import Progress, Whole
 from rankstudio.cli.stopping import Stop
+from rankstudio.cli.workers import ALONE, Workers
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.events import Event, FoldFinished
 from rankstudio.engine.experiment.plan import Plan
@@ -37,6 +38,8 @@ class Going:
         Worked.
     whole : Whole or None
         The runs of which this is one.
+    workers : Workers
+        Who carries it out.
     """
 
     plan: Plan
@@ -46,6 +49,7 @@ class Going:
     folds: list[FoldResult] = field(default_factory=list)
     seconds: float = 0.0
     whole: Whole | None = None
+    workers: Workers = ALONE
 
     def result(self) -> RunResult:
         """Return what is finished."""
@@ -76,13 +80,15 @@ def carry_on(going: Going, stop: Stop) -> bool:
 
 
 def _events(going: Going) -> Iterator[Event]:
+    n_folds = len(going.plan.folds or going.dataset.folds)
+    executor = going.workers.serve(n_folds * len(going.plan.settings))
     if going.study is None:
         from rankstudio.engine.experiment.runner import run
 
-        return run(going.plan, going.dataset, going.grouped)
+        return run(going.plan, going.dataset, going.grouped, executor=executor)
     from rankstudio.engine.experiment.resuming import run_stored
 
-    return run_stored(going.plan, going.dataset, going.study, going.grouped)
+    return run_stored(going.plan, going.dataset, going.study, going.grouped, executor=executor)
 
 
 def _closing(events: Any) -> Iterator[Any]:

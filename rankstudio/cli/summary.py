@@ -6,8 +6,9 @@ from rankstudio.cli.tables import as_text
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.protocol import GIVEN
 from rankstudio.engine.experiment.results import RunResult
-from rankstudio.engine.grid import format_power
 from rankstudio.engine.metrics.conventions import convention
+
+_MOST = 30  # folds of which each has a row; of more the mean is read, and the files have them all
 
 
 def summary(result: RunResult) -> str:
@@ -18,9 +19,9 @@ def summary(result: RunResult) -> str:
     head = [*(axis.label for axis in plan.axes), *(["round"] if rounds else [])]
     header = ["fold", *head, "k", *measures, "features"]
     rows = []
-    for fold in result.folds:
+    for fold in result.folds if len(result.folds) <= _MOST else ():
         values = fold.test or fold.validation
-        chosen = [format_power(value) for value in fold.chosen.unit.values]
+        chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
         chosen += [str(fold.chosen.step.number)] if rounds else []
         measured = [f"{values[m]:.4f}" for m in measures]
         rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])
@@ -30,6 +31,7 @@ def summary(result: RunResult) -> str:
     if result.folds and measures:
         rows.append(_baseline_row(result, measures, len(head)))
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
+    folds += f" ({len(result.folds)} folds)" if len(result.folds) > _MOST else ""
     title = f"{plan.title} on {result.data_name}{folds}: {part}"
     return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s"
 

@@ -16,6 +16,7 @@ show, so no caller has to add to it.
     ├── MissingExtraError     a method whose library is not installed (also an ImportError)
     ├── PlanError             a plan that cannot be read or cannot be run
     ├── OutputError           a result that could not be written
+    ├── WorkerError           processes or machines that should do the work and cannot
     ├── StoreError            a study that cannot be opened, read or written, or data that changed since
     └── Cancelled             not a fault: somebody asked to stop
 """
@@ -141,6 +142,10 @@ class PlanError(RankStudioError):
 
 class OutputError(RankStudioError):
     """A result that could not be written."""
+
+
+class WorkerError(RankStudioError):
+    """Processes or machines that should carry out a run, and cannot be reached or have ended."""
 
 
 class StoreError(RankStudioError):

@@ -61,7 +61,7 @@ def units(study: Path) -> list[int]:
 @pytest.mark.parametrize(("times", "kept"), [(1, 1), (2, 0)])
 def test_once_finishes_the_unit_and_twice_does_not(folder, tmp_path, monkeypatch, capfd, times, kept) -> None:
     out = tmp_path / "with a blank"
-    command = ["run", "--data", str(folder), "--lambda", "2^0..2^3", "--out", str(out)]
+    command = ["run", "--data", str(folder), "--lambda", "2^0..2^3", "--out", str(out), "--workers", "1"]
     with monkeypatch.context() as patched:
         press(patched, third_step, times)
         assert main(command) == 130
