@@ -116,6 +116,29 @@ def test_it_ends_with_tests_against_the_best_or_the_one_named(folders, file, tmp
     assert [run["comparison"] is None for run in compared["runs"]] == [False, True, False]
 
 
+def test_ten_methods_on_two_datasets_run_unattended_to_a_table_with_tests(folders, tmp_path) -> None:
+    few = tmp_path / "ten.toml"
+    few.write_text(
+        f"""
+        title = "Ten methods"
+        data = {[str(folder) for folder in folders]}
+        against = "rankrls"
+        [[runs]]
+        method = [
+          "rankrls", "greedy-rankrls", "fsmrank", "gas", "rfe", "l1-path", "single-feature",
+          "mutual-information", "expected-divergence", "listnet",
+        ]
+        """
+    )
+    assert main(["run", str(few), "--out", str(tmp_path / "out")]) == 0
+    with (tmp_path / "out" / "tests.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert len({(row["data"], row["method"]) for row in rows}) == len(rows) == 20
+    for row in rows:
+        assert row["against"] == "1"
+        assert row["method"] == "rankrls" or 0 < float(row["p_randomisation"]) <= float(row["p_holm"]) <= 1
+
+
 def test_against_has_to_be_one_of_the_runs(folders, file, capsys) -> None:
     file.write_text('against = "gas"\n' + file.read_text())
     assert main(["run", str(file), *options(folders[:1])]) == 1
