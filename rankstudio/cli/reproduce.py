@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     whole = Whole(len(plans))
     with workers(args) as at_hand, study_at(args.study, None) as kept, stopping() as stop:
         for name, plan in plans.items():
-            print(f"{whole}: {name}, {plan.title}", file=sys.stderr, flush=True)
+            print(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
             going = Going(plan, dataset, grouped, kept, whole=whole, workers=at_hand)
             if stop.asked or carry_on(going, stop):
                 say_how_to_go_on(args, args.study)

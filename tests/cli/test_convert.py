@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -56,3 +57,11 @@ def test_features_that_are_not_there_are_named(file: Path, tmp_path: Path, capsy
     assert main(["convert", str(file), str(tmp_path / "out.txt"), "--features", features]) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out.txt").exists()
+
+
+def test_json_tells_what_was_written(file: Path, tmp_path: Path, capsys) -> None:
+    assert main(["convert", str(file), str(tmp_path / "out.txt"), "--features", "1", "--json"]) == 0
+    (written,) = json.loads(capsys.readouterr().out)
+    part = open_dataset(tmp_path / "out.txt").folds[0].train
+    sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": 1}
+    assert written == {"path": str(tmp_path / "out.txt"), **sizes}

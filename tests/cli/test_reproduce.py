@@ -62,7 +62,7 @@ def test_tables_notes_and_what_agrees_are_printed(made, capsys) -> None:
     assert printed.out.endswith(
         "nobody knows how.\n\n1 of 2 agree for which the paper leaves open what was run.\n"
     )
-    assert "Run 1 of 2: ED, RLS, Expected divergence, then RankRLS" in printed.err
+    assert "Run 1 of 2: ED, RLS (Expected divergence, then RankRLS)" in printed.err
 
 
 def test_json_has_tables_notes_and_counts(made, capsys) -> None:
