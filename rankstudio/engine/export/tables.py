@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rankstudio.engine.files import write_text
+
+_MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
 
 _LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -103,4 +106,5 @@ def latex_text(
 
 
 def _as_latex(text: str) -> str:
+    text = _MINUS.sub("−", text)
     return "".join(_LATEX.get(character, character) for character in text)

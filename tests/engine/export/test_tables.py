@@ -38,6 +38,8 @@ def test_latex_is_a_table_for_booktabs() -> None:
         ("2^10", r"2\textasciicircum{}10"),
         ("a\\b", r"a\textbackslash{}b"),
         ("−0.01 … +0.02", r"$-$0.01 \ldots{} +0.02"),
+        ("-0.01 … +0.02", r"$-$0.01 \ldots{} +0.02"),
+        ("FS-BFS of 10-fold", "FS-BFS of 10-fold"),
         ("1–7", "1--7"),
         ("λ₁", r"$\lambda$$_1$"),
         ("Größe", "Größe"),
