@@ -147,12 +147,13 @@ class MainWindow(QMainWindow):
 
     def _connect_messages(self) -> None:
         places = self.places
-        failing = (self.opening, self.taking_home, self.current, places.data, places.inspect)
+        failing = (self.opening, self.taking_home, self.current, places.data, places.inspect, places.results)
         for part in failing:
             part.failed.connect(self.say_error)
-        for table in (places.inspect.features.table, places.results.panel.table):
+        for table in (places.inspect.features.table, *places.results.views.tables()):
             table.failed.connect(self.say_error)
-        for plot in (*places.run.plots(), places.inspect.inspector.plot):
+        plots = (*places.run.plots(), places.inspect.inspector.plot, *places.results.views.plots())
+        for plot in plots:
             plot.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
         self.opening.warned.connect(self.say_warning)

@@ -28,6 +28,8 @@ _LATEX = {
     "ψ": r"$\psi$",
     "✓": r"$\checkmark$",
     "†": r"$\dagger$",
+    "·": r"$\cdot$",
+    **{raised: f"$^{{{plain}}}$" for raised, plain in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)},
 }
 
 

@@ -45,3 +45,8 @@ def test_latex_is_a_table_for_booktabs() -> None:
 )
 def test_what_means_something_in_latex_is_written_out(cell, expected) -> None:
     assert f"\n{expected} \\\\" in latex_text(["x"], [[cell]])
+
+
+def test_latex_knows_powers_and_dots() -> None:
+    lines = latex_text(["λ"], [["2⁻¹⁰ · 3"]]).splitlines()
+    assert r"2$^{-}$$^{1}$$^{0}$ $\cdot$ 3 \\" in lines
