@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pytest
 from waiting import wait_until
 from windows import N_FEATURES, finish, open_window, settle
 
+from rankstudio.engine.data.protocols import take
+from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.data.writer import save_letor
 from rankstudio.engine.experiment.plan import CRITERION, Plan, save_plan
 from rankstudio.ui.record import RunState
 from rankstudio.ui.run.curves_panel import LIVE
@@ -70,3 +76,25 @@ def test_inner_folds_validate_where_no_part_does(theme: Theme, tmp_path: Path, f
         assert window.current.model is not None
         assert window.current.model.path.validation["MAP"].shape == (N_FEATURES,)
         settle(window)
+
+
+def test_a_query_in_which_a_measure_is_not_defined_is_left_out_of_the_row(
+    theme: Theme, tmp_path: Path
+) -> None:
+    part = take(open_sample().folds[0].train, np.arange(14))
+    labels = part.y.copy()
+    labels[: part.query_ptr[1]] = 0.0  # no pair of documents to disagree about
+    save_letor(replace(part, y=labels), tmp_path / "one.txt")
+    own, measures = {"regularization": 1.0, "n_features_to_select": 2}, ("MAP", "Disagreement")
+    plan = Plan(str(tmp_path / "one.txt"), "l1-path", own, CRITERION, measures, protocol="leave-query-out")
+    save_plan(plan, tmp_path / "plan.toml")
+    with open_window(theme, tmp_path / "config") as window:
+        window.open_path(str(tmp_path / "plan.toml"))
+        wait_until(lambda: window.study.dataset is not None)
+        finish(window)
+        result = window.runs.shown.result if window.runs.shown else None
+        assert result is not None
+        assert np.isnan(result.folds[0].test["Disagreement"])
+        [row] = window.places.results.panel.rows()
+        assert row.means == pytest.approx(result.average, rel=1e-14)
+        assert np.isfinite([*row.deviations.values(), *row.over_single.values()]).all()

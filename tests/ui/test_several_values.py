@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from hands import pick, type_into, write
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox
 from waiting import wait_until
 from windows import N_FEATURES, finish, open_window, settle
 
@@ -107,16 +108,41 @@ def test_several_values_are_typed_shown_and_taken_back(window: MainWindow, tmp_p
     assert window.study.plan.parameters["pinned"] == (4,)
     window.study.change("editing", parameters={"search": ["floating", "forward"]})
     search = form.field("search")
-    assert (search.editor.currentText(), search.editor.count()) == ("floating, forward", 3)
+    assert (search.editor.currentText(), search.editor.count()) == ("floating, forward", 4)
     assert not search.reset_button.isHidden()
     pick(form, "search", "floating")
-    assert (search.editor.count(), window.study.plan.parameters["search"]) == (2, "floating")
+    assert (search.editor.count(), window.study.plan.parameters["search"]) == (3, "floating")
     window.study.undo.undo()
     assert window.study.plan.parameters["search"] == ("floating", "forward")
     search.editor.activated.emit(search.editor.currentIndex())
     assert window.study.plan.parameters["search"] == ("floating", "forward")
     save_plan(window.study.plan, tmp_path / "plan.toml")
     assert load_plan(tmp_path / "plan.toml") == window.study.plan
+
+
+def test_several_choices_are_ticked(window: MainWindow) -> None:
+    form = window.places.method.form
+    search = form.field("search")
+    pick(form, "search", "tick several")
+    menu = search.menu()
+    assert menu.isVisible()
+    assert (search.editor.currentText(), search.value) == ("forward", "forward")
+    boxes = {box.text(): box for box in menu.findChildren(QCheckBox)}
+    assert {text: box.isChecked() for text, box in boxes.items()} == {"forward": True, "floating": False}
+    boxes["floating"].click()
+    assert search.value == "forward"  # not before the boxes are left
+    menu.close()
+    assert window.study.plan.parameters["search"] == ("forward", "floating")
+    assert search.editor.currentText() == "forward, floating"
+    pick(form, "search", "tick several")
+    for box in boxes.values():
+        box.setChecked(False)
+    menu.close()  # nothing ticked is no answer
+    assert window.study.plan.parameters["search"] == ("forward", "floating")
+    pick(form, "search", "tick several")
+    boxes["forward"].click()
+    menu.close()
+    assert window.study.plan.parameters["search"] == "floating"
 
 
 def test_measures_and_switches_show_several_values(window: MainWindow) -> None:

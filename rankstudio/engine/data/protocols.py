@@ -56,8 +56,8 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     data = whole(dataset)
     if data.n_queries < k:
         raise DatasetError(f"{dataset.name}: {k} folds need {k} queries, found {data.n_queries}.")
-    _check_memory(dataset, k * data.X.nbytes)
-    subsets = np.array_split(_shuffled(data.n_queries, seed), k)
+    check_memory(dataset, k * data.X.nbytes)
+    subsets = np.array_split(shuffled(data.n_queries, seed), k)
     folds = []
     for i in range(k):
         turn = [subsets[(i + j) % k] for j in range(k)]
@@ -91,7 +91,7 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     data = whole(dataset)
     if data.n_queries < 2:
         raise DatasetError(f"{dataset.name}: leave-query-out needs 2 queries, found {data.n_queries}.")
-    _check_memory(dataset, 2 * data.X.nbytes)
+    check_memory(dataset, 2 * data.X.nbytes)
     return replace(dataset, folds=leave_query_out_folds(data), divided_by=LEAVE_QUERY_OUT)
 
 
@@ -123,7 +123,7 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
         raise ParameterError("shares", shares, f"{PERCENT} together, and more than 0 for train and test")
     data = whole(dataset)
     ends = np.cumsum(_counts(dataset, data.n_queries, shares))
-    order = _shuffled(data.n_queries, seed)
+    order = shuffled(data.n_queries, seed)
     fold = _fold(1, data, order[: ends[0]], order[ends[0] : ends[1]], order[ends[1] :])
     return _made(dataset, data, [fold], f"split {train}/{vali}/{test}, seed {seed}")
 
@@ -133,7 +133,7 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 
     Selection nested in the training part: the model is chosen on queries that are neither learned from nor
     tested on. It is one inner split for each fold, and the chosen model is not trained again on all training
-    queries; `inner_folds` are an inner cross-validation.
+    queries; see `rankstudio.engine.data.inner` for an inner cross-validation.
 
     Parameters
     ----------
@@ -160,77 +160,10 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     return replace(dataset, folds=tuple(folds), divided_by=f"nested {share}, seed {seed}")
 
 
-def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
-    """Make folds ready for a selection by `inner_folds`: what is not tested on is learned from.
-
-    A validation part that a fold has joins its training part, as nothing else is left for it to do.
-
-    Parameters
-    ----------
-    dataset : FoldedDataset
-    k : int
-        How many inner folds, from 2 up.
-    seed : int
-        Which queries will go into which; it is noted here.
-
-    Raises
-    ------
-    DatasetError
-        For a training part of fewer than k queries, or inner folds too large for the memory.
-
-    Notes
-    -----
-    O(mn) for each fold that has a validation part.
-    """
-    folds = tuple(fold if fold.vali is None else _joined(fold, fold.vali) for fold in dataset.folds)
-    for fold in folds:
-        if fold.train.n_queries < k:
-            raise DatasetError(
-                f"{dataset.name}: {k} inner folds need {k} training queries, found {fold.train.n_queries} in "
-                f"fold {fold.number}."
-            )
-    largest = max(fold.train.n_documents for fold in folds)
-    _check_memory(dataset, 8 * k * largest * dataset.n_features)
-    outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
-    return replace(dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}")
-
-
-def _joined(fold: Fold, vali: RankingDataset) -> Fold:
-    train = concatenate([fold.train, vali])
-    return replace(fold, train=replace(train, warnings=fold.train.warnings + vali.warnings), vali=None)
-
-
-def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
-    """Divide a fold's training part into k inner folds: each subset validates what the others taught.
-
-    Parameters
-    ----------
-    fold : Fold
-        Of whose parts only the training part counts; its number goes to the inner folds.
-    k : int
-        From 2 to the number of its queries.
-    seed : int
-        Which queries go into which subset, from 0 up; each fold draws for itself.
-
-    Yields
-    ------
-    Fold
-        With a training and a validation part.
-
-    Notes
-    -----
-    O(mn) for each.
-    """
-    subsets = np.array_split(_shuffled(fold.train.n_queries, seed, fold.number), k)
-    for i, subset in enumerate(subsets):
-        others = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
-        yield Fold(fold.number, take(fold.train, others), take(fold.train, subset))
-
-
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     data = fold.train
     learned, _ = _counts(dataset, data.n_queries, (PERCENT - share, share))
-    order = _shuffled(data.n_queries, seed, fold.number)
+    order = shuffled(data.n_queries, seed, fold.number)
     train, vali = take(data, order[:learned]), take(data, order[learned:])
     return replace(fold, train=replace(train, warnings=data.warnings), vali=vali)
 
@@ -321,7 +254,8 @@ def _made(dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], h
     return replace(dataset, folds=(first, *folds[1:]), divided_by=how)
 
 
-def _shuffled(n: int, *seeds: int) -> Ints:
+def shuffled(n: int, *seeds: int) -> Ints:
+    """Return the numbers from 0 to n - 1 in the order that the seeds make; ParameterError for one below 0."""
     if min(seeds) < 0:
         raise ParameterError("seed", seeds[0], "a whole number from 0 up")
     return np.random.default_rng(seeds).permutation(n)
@@ -339,7 +273,7 @@ def _counts(dataset: FoldedDataset, n: int, shares: Sequence[int]) -> list[int]:
     return counts
 
 
-def _check_memory(dataset: FoldedDataset, needed: int) -> None:
+def check_memory(dataset: FoldedDataset, needed: int) -> None:
     """Raise `DatasetError` before the folds are more than the machine can hold."""
     if needed > 0.9 * physical_memory():
         raise DatasetError(

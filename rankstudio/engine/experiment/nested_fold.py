@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.data.protocols import inner_folds
+from rankstudio.engine.data.inner import inner_folds
 from rankstudio.engine.experiment.plan import Unit
 from rankstudio.engine.experiment.prepared import PreparedFold, group_training
 from rankstudio.engine.experiment.results import Chosen, FoldResult, PathResult

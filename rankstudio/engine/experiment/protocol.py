@@ -39,7 +39,8 @@ class Protocol:
     numbers : tuple of int
         k; the percents of train, vali and test; the percent that validates; none for the given folds.
     inner : int
-        How many inner folds of each training part choose the model, see `inner_folds` there; 0 for none.
+        How many inner folds of each training part choose the model, see `rankstudio.engine.data.inner`; 0
+        for none.
     """
 
     kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
@@ -72,10 +73,12 @@ class Protocol:
                 f"protocol: the folds of {dataset.name} were made by {dataset.divided_by}, expected those of "
                 f"{how or 'its files'}; please open it anew."
             )
-        from rankstudio.engine.data import protocols  # noqa: PLC0415 - most runs are on the given folds
-
         divided = self._outer(dataset, seed)
-        return protocols.for_inner_folds(divided, self.inner, seed) if self.inner else divided
+        if not self.inner:
+            return divided
+        from rankstudio.engine.data.inner import for_inner_folds  # noqa: PLC0415 - as below
+
+        return for_inner_folds(divided, self.inner, seed)
 
     def _outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
         from rankstudio.engine.data import protocols  # noqa: PLC0415 - most runs are on the given folds

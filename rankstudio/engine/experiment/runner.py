@@ -117,10 +117,9 @@ def run(
     dataset = parse_protocol(plan.protocol).divide(dataset, plan.seed)
     _check_rule(plan, dataset)
     folds = _folds(plan, dataset)
+    settings = plan.settings
     units = tuple(
-        Unit(fold.number, position, setting)
-        for fold in folds
-        for position, setting in enumerate(plan.settings)
+        Unit(fold.number, position, setting) for fold in folds for position, setting in enumerate(settings)
     )
     yield RunStarted(
         plan,

@@ -32,7 +32,6 @@ _MORE = dict.fromkeys(
 )
 _RESET_SIDE = 20
 _ROW = 28
-_SEVERAL = "several, tried each"  # a choice's key, of the item that stands for more than one
 _LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
@@ -296,7 +295,7 @@ class _CalmComboBox(QComboBox):
 
 
 class ChoiceField(Field):
-    """One of a few; where a plan tries several of them, these as one item more."""
+    """One of a few."""
 
     editor: QComboBox
 
@@ -309,14 +308,7 @@ class ChoiceField(Field):
 
     def show_value(self) -> None:
         """Select the value's label."""
-        last = self.editor.count() - 1
-        if self.editor.itemData(last) == _SEVERAL:
-            self.editor.removeItem(last)
-        if self.parameter.several(self._value):
-            self.editor.addItem(self.parameter.format(self._value), _SEVERAL)
-            self.editor.setCurrentIndex(self.editor.count() - 1)
-        else:
-            self.editor.setCurrentIndex(self.editor.findData(self._value))
+        self.editor.setCurrentIndex(self.editor.findData(self._value))
 
     def set_choices(self, parameter: Parameter) -> None:
         """Offer other choices, and show the default of them."""
@@ -328,8 +320,7 @@ class ChoiceField(Field):
 
     @Slot()
     def _take_current(self) -> None:
-        if self.editor.currentData() != _SEVERAL:  # else it is what stands there already
-            self.take(self.editor.currentData())
+        self.take(self.editor.currentData())
 
 
 class MeasureField(Field):

@@ -10,15 +10,16 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.catalog import Kind, Method, Parameter
+from rankstudio.ui.method.choices_field import ChoicesField
 from rankstudio.ui.method.features_field import FeaturesField
-from rankstudio.ui.method.fields import ChoiceField, Field, LineField, MeasureField, SwitchField
+from rankstudio.ui.method.fields import Field, LineField, MeasureField, SwitchField
 from rankstudio.ui.theme import Theme
 
 _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.GRID: LineField,
     Kind.INTEGER: LineField,
     Kind.NUMBER: LineField,
-    Kind.CHOICE: ChoiceField,
+    Kind.CHOICE: ChoicesField,
     Kind.SWITCH: SwitchField,
     Kind.MEASURE: MeasureField,
     Kind.FEATURES: FeaturesField,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from statistics import stdev
 
 from rankstudio.engine.experiment.plan import CRITERION, Plan
@@ -91,13 +92,10 @@ def run_row(
     """
     columns = [fold.test or fold.validation for fold in folds]
     names = [name for name in plan.measures if all(name in column for column in columns)] if columns else []
-    values = {name: [column[name] for column in columns] for name in names}
+    values = {name: _defined([column[name] for column in columns]) for name in names}
     singles = [fold.baseline.test or fold.baseline.validation for fold in folds]
-    over = {
-        name: sum(value - single[name] for value, single in zip(values[name], singles, strict=True))
-        / len(singles)
-        for name in names
-    }
+    pairs = list(zip(columns, singles, strict=True))
+    over = {name: _defined([column[name] - single[name] for column, single in pairs]) for name in names}
     return RunRow(
         key=key,
         method=plan.title,
@@ -108,13 +106,18 @@ def run_row(
         message=message,
         parameters=_parameters(plan),
         select_by=plan.select_by,
-        means={name: sum(column) / len(column) for name, column in values.items()},
+        means={name: sum(column) / len(column) for name, column in values.items() if column},
         deviations={name: stdev(column) for name, column in values.items() if len(column) > 1},
-        over_single=over,
+        over_single={name: sum(column) / len(column) for name, column in over.items() if column},
         sizes=tuple(len(fold.selected) for fold in folds),
         part="test" if all(fold.test for fold in folds) else "validation",
         convention=convention(plan.convention).label,
     )
+
+
+def _defined(values: Sequence[float]) -> list[float]:
+    """Leave out the folds in which a measure is not defined: in a test part of one query it may not be."""
+    return [value for value in values if not isnan(value)]
 
 
 def _parameters(plan: Plan) -> dict[str, str]:

@@ -12,8 +12,9 @@ import pytest
 from experiment.small import assert_same, dataset, ended, two_settings
 
 from rankstudio.engine import RankSVM, evaluate
+from rankstudio.engine.data import protocols
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.protocols import inner_folds
+from rankstudio.engine.data.inner import inner_folds
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.events import StepDone, UnitFinished, UnitWorking
 from rankstudio.engine.experiment.plan import Plan
@@ -222,6 +223,12 @@ def test_what_is_no_inner_cross_validation_is_refused(wrong: str) -> None:
 def test_more_inner_folds_than_training_queries_are_refused_before_any_work() -> None:
     with pytest.raises(DatasetError, match="25 inner folds need 25 training queries, found 24 in fold 1"):
         next(run(PLAN.changed(protocol="nested 25-fold"), data()))
+
+
+def test_inner_folds_too_large_for_the_memory_are_refused_before_any_work(monkeypatch) -> None:
+    monkeypatch.setattr(protocols, "physical_memory", lambda: 10_000)
+    with pytest.raises(DatasetError, match="Small: so many folds need"):
+        next(run(PLAN, data()))
 
 
 def test_leaving_each_query_out_can_be_nested_too() -> None:
