@@ -13,7 +13,7 @@ from rankstudio.engine.experiment.tradeoff import Model, Tradeoff
 from rankstudio.ui.numerals import plain, setting_label
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.front import FrontPlot, Marks, Spot
-from rankstudio.ui.results.view import View
+from rankstudio.ui.results.view import ALL, ONE, View
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Segmented, Table
 
@@ -22,8 +22,6 @@ _NOTHING = (
     "mean over the folds."
 )
 _ACT = "click a point to choose it"
-ALL, ONE = "all", "one"
-"""Which runs are held against each other: all on the same folds, or the one that is shown alone."""
 
 
 @dataclass(frozen=True)
