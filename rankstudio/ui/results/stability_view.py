@@ -56,6 +56,7 @@ class StabilityView(View):
         self._lay_out()
         self.index.chosen.connect(self._show_map)
         self.table.chosen.connect(self._on_chosen)
+        self.plot.picked.connect(self.plot.choose)
         self.clear()
 
     def tables(self) -> Sequence[tuple[str, str, str, Table]]:
@@ -138,6 +139,7 @@ class StabilityView(View):
         folds = [str(number) for number in found.folds]
         self.plot.set_axes(replace(self.plot.axes, title=f"{index} similarity of the features chosen"))
         self.plot.set_values(values[::-1], folds[::-1], folds)
+        self.plot.choose(None)
         self.plot.setAccessibleDescription(f"mean over the pairs of folds {_mean(found, index):.2f}")
 
     @Slot(object)
