@@ -8,16 +8,11 @@ from typing import Any
 
 from rankstudio.cli.tables import Section
 from rankstudio.engine.catalog import Kind, Method
-from rankstudio.engine.experiment.comparing import (
-    PinEffect,
-    RunComparison,
-    Tested,
-    pin_effects,
-    selection_stability,
-)
+from rankstudio.engine.experiment.agreement import selection_stability
+from rankstudio.engine.experiment.comparing import PinEffect, RunComparison, Tested, pin_effects
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import RunResult
-from rankstudio.engine.experiment.sizes import Sized, size_front
+from rankstudio.engine.experiment.tradeoff import Tradeoff, tradeoff
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.statistics.stability import Stability
 
@@ -30,8 +25,8 @@ def sections(compared: RunComparison, seed: int) -> Iterator[Section]:
     stable = [selection_stability(result) for result in compared.runs]
     if any(stable):
         yield _stabilities(compared, stable)
-    front = size_front(compared.runs, compared.measure)
-    if front:
+    front = tradeoff(compared.runs, compared.measure)
+    if front is not None:
         yield _front(compared, front)
     effects = pin_effects(compared.runs, compared.measure, seed)
     if effects:
@@ -109,17 +104,22 @@ def _stabilities(compared: RunComparison, stable: Sequence[Stability | None]) ->
     return Section(title, header, rows, (1, 2), note)
 
 
-def _front(compared: RunComparison, front: Sequence[Sized]) -> Section:
+def _front(compared: RunComparison, found: Tradeoff) -> Section:
     rows = []
-    for model in front:
+    for place in found.front:
+        model = found.models[place]
         error = f"{model.error:.4f}" if model.error == model.error else ""
-        mark = "smallest within one standard error of the best" if model.chosen else ""
-        what = [str(model.run + 1), said(compared.runs[model.run].plan)]
-        rows.append([str(model.size), f"{model.mean:.4f}", error, *what, mark])
-    header = ["features", compared.measure, "standard error", "run", "method", ""]
-    note = "Means over the folds; in each fold the best that any setting reaches with so many features."
+        plan = compared.runs[model.run].plan
+        setting = ", ".join(
+            f"{axis.label} {axis.format(value)}" for axis, value in zip(plan.axes, model.values, strict=True)
+        )
+        mark = "smallest within one standard error of the best" if place == found.suggested else ""
+        what = [str(model.run + 1), said(plan), setting]
+        rows.append([f"{model.size:g}", f"{model.mean:.4f}", error, *what, mark])
+    header = ["features", compared.measure, "standard error", "run", "method", "with", ""]
+    note = "Means over the folds, of one setting and place on its path; sizes too."
     title = f"{compared.data}: validation {compared.measure} by size; no model is smaller and better"
-    return Section(title, header, rows, (4, 5), note)
+    return Section(title, header, rows, (4, 5, 6), note)
 
 
 def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> Section:
@@ -192,13 +192,20 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
                 zip(compared.runs, compared.tests, strict=True), start=1
             )
         ],
-        "front": [{**asdict(m), "run": m.run + 1} for m in size_front(compared.runs, compared.measure)],
+        "front": _plain_front(tradeoff(compared.runs, compared.measure)),
         "pins": [{"run": e.run + 1, "against": e.other + 1, **_plain(e.tested)} for e in effects],
     }
 
 
 def _plain(tested: Tested) -> dict[str, Any]:
     return {**asdict(tested.test), "p_holm": tested.p_holm}
+
+
+def _plain_front(found: Tradeoff | None) -> list[dict[str, Any]]:
+    if found is None:
+        return []
+    models = [(place, found.models[place]) for place in found.front]
+    return [{**asdict(m), "run": m.run + 1, "suggested": place == found.suggested} for place, m in models]
 
 
 def _plain_stability(s: Stability | None) -> dict[str, Any] | None:

@@ -120,7 +120,8 @@ def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
     """Follow the data's usual convention and choice where the comparison says nothing of them."""
     if "convention" not in comparison.protocol:
         plan = plan.changed(convention=dataset.convention)
-    if "select_by" not in comparison.protocol and all(fold.vali is None for fold in dataset.folds):
+    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
+    if "select_by" not in comparison.protocol and not validated:
         plan = plan.changed(select_by=CRITERION)
     return plan
 
@@ -128,7 +129,7 @@ def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
 def folder_name(plan: Plan) -> str:
     """Return the name of a run's folder: short, and another one for other parameters."""
     fixed = [
-        str(plan.parameters[p.name])
+        "+".join(map(str, p.values(plan.parameters[p.name])))
         for p in plan.entry.parameters
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]

@@ -29,7 +29,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_places(parser.add_argument_group("what to run on, and where to"))
     add_worker_options(parser)
     _add_choices(parser.add_argument_group("method and choice"))
-    parameters = parser.add_argument_group("parameters of the method (see rankstudio methods)")
+    parameters = parser.add_argument_group(
+        "parameters of the method (see rankstudio methods); several values, with commas, are each tried"
+    )
     _add_parameters(parameters, methods(), "parameter_")
     judged = parser.add_argument_group("parameters of the judge")
     _add_parameters(judged, [m for m in methods() if not m.selects], "judge_parameter_", "--judge-")
@@ -45,7 +47,9 @@ def _add_places(where: Any) -> None:
     where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
     where.add_argument("--folds", help="numbers of the folds to run, such as 1,3; all when not given")
     where.add_argument(
-        "--protocol", help='folds: "given" (default), "10-fold", "split 60/20/20" or "nested 20" (percents)'
+        "--protocol",
+        help='folds: "given" (default), "10-fold", "leave-query-out", "split 60/20/20" or "nested 20" '
+        '(percents); with an inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"',
     )
     where.add_argument(
         "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"

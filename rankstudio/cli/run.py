@@ -165,7 +165,8 @@ def _fitting(plan: Plan, dataset: FoldedDataset, stated: set[str]) -> Plan:
     """Follow the data's usual convention, and choose by the criterion where there is no validation part."""
     if "convention" not in stated:
         plan = plan.changed(convention=dataset.convention)
-    if "select_by" not in stated and all(fold.vali is None for fold in dataset.folds):
+    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
+    if "select_by" not in stated and not validated:
         print(
             f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
         )

@@ -8,6 +8,8 @@ from rankstudio.engine.experiment.protocol import GIVEN
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.metrics.conventions import convention
 
+_MOST = 30  # folds of which each has a row; of more the mean is read, and the files have them all
+
 
 def summary(result: RunResult) -> str:
     """Return the results as tables, with the convention of the measures named."""
@@ -17,7 +19,7 @@ def summary(result: RunResult) -> str:
     head = [*(axis.label for axis in plan.axes), *(["round"] if rounds else [])]
     header = ["fold", *head, "k", *measures, "features"]
     rows = []
-    for fold in result.folds:
+    for fold in result.folds if len(result.folds) <= _MOST else ():
         values = fold.test or fold.validation
         chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
         chosen += [str(fold.chosen.step.number)] if rounds else []
@@ -29,6 +31,7 @@ def summary(result: RunResult) -> str:
     if result.folds and measures:
         rows.append(_baseline_row(result, measures, len(head)))
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
+    folds += f" ({len(result.folds)} folds)" if len(result.folds) > _MOST else ""
     title = f"{plan.title} on {result.data_name}{folds}: {part}"
     return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s"
 

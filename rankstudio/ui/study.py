@@ -113,7 +113,7 @@ class Study(QObject):
                 if p.kind not in (Kind.FEATURES, Kind.COSTS)
             }
             plan = self.plan.changed(parameters=kept, folds=(), convention=dataset.convention)
-            if any(fold.vali is None for fold in dataset.folds):
+            if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
                 plan = plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])

@@ -87,7 +87,7 @@ def test_the_table_names_the_reference_and_can_be_markdown(studies, capsys) -> N
         (["--against", "4"], "against: expected the number of a run, from 1 to 3, got 4."),
         (["--against", "gas"], "against: expected one of rankrls, single-feature, listnet, got 'gas'."),
         (["--out", "table.doc"], "--out: expected a file that ends with one of .txt, .md, .tex, .csv, .json"),
-        (["--measure", "P@3"], "measure: run 1, RankRLS, was not measured by P@3."),
+        (["--measure", "P@3"], "Run 1, RankRLS, was not measured by P@3."),
         (["--data", "Elsewhere"], "There is nothing to compare: expected two finished runs, found 0."),
     ],
 )
@@ -134,7 +134,7 @@ def test_selections_sizes_and_pins_have_tables(studies, tmp_path, capsys) -> Non
     assert main(["compare", study, "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
     assert [(pin["run"], pin["against"]) for pin in values["pins"]] == [(2, 1), (3, 1)]
-    assert sum(model["chosen"] for model in values["front"]) == 1
+    assert sum(model["suggested"] for model in values["front"]) == 1
     assert set(values["runs"][0]["stability"]) >= {"jaccard", "nogueira"}
 
 
@@ -179,4 +179,4 @@ def test_runs_on_different_folds_are_not_compared(studies, tmp_path, capsys) -> 
         main(["run", "--data", str(made), "--method", "rankrls", "--folds", folds, "--study", str(mixed)])
     capsys.readouterr()
     assert main(["compare", str(mixed)]) == 1
-    assert "The runs are on different folds" in capsys.readouterr().err
+    assert "cannot be compared with run 1: on folds 1, 2, not on fold 1" in capsys.readouterr().err

@@ -44,8 +44,8 @@ def test_processes_threads_and_one_thread_write_the_same(folder: Path, tmp_path:
     assert written[0] == written[1] == written[2]
     assert [type(executor).__name__ for executor in served] == [
         "NoneType",
-        "ThreadPoolExecutor",
-        "ProcessPoolExecutor",
+        "_Threads",
+        "_Processes",
     ]
 
 

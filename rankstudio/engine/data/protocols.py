@@ -132,8 +132,8 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Give each fold without a validation part one out of its training queries; test parts stay untouched.
 
     Selection nested in the training part: the model is chosen on queries that are neither learned from nor
-    tested on. It is one inner split for each fold, not an inner cross-validation, and the chosen model is not
-    trained again on all training queries.
+    tested on. It is one inner split for each fold, and the chosen model is not trained again on all training
+    queries; `inner_folds` are an inner cross-validation.
 
     Parameters
     ----------
@@ -158,6 +158,73 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
         raise ParameterError("share", share, f"a whole number from 1 to {PERCENT - 1}")
     folds = [fold if fold.vali is not None else _inner(dataset, fold, share, seed) for fold in dataset.folds]
     return replace(dataset, folds=tuple(folds), divided_by=f"nested {share}, seed {seed}")
+
+
+def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
+    """Make folds ready for a selection by `inner_folds`: what is not tested on is learned from.
+
+    A validation part that a fold has joins its training part, as nothing else is left for it to do.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+    k : int
+        How many inner folds, from 2 up.
+    seed : int
+        Which queries will go into which; it is noted here.
+
+    Raises
+    ------
+    DatasetError
+        For a training part of fewer than k queries, or inner folds too large for the memory.
+
+    Notes
+    -----
+    O(mn) for each fold that has a validation part.
+    """
+    folds = tuple(fold if fold.vali is None else _joined(fold, fold.vali) for fold in dataset.folds)
+    for fold in folds:
+        if fold.train.n_queries < k:
+            raise DatasetError(
+                f"{dataset.name}: {k} inner folds need {k} training queries, found {fold.train.n_queries} in "
+                f"fold {fold.number}."
+            )
+    largest = max(fold.train.n_documents for fold in folds)
+    _check_memory(dataset, 8 * k * largest * dataset.n_features)
+    outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
+    return replace(dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}")
+
+
+def _joined(fold: Fold, vali: RankingDataset) -> Fold:
+    train = concatenate([fold.train, vali])
+    return replace(fold, train=replace(train, warnings=fold.train.warnings + vali.warnings), vali=None)
+
+
+def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
+    """Divide a fold's training part into k inner folds: each subset validates what the others taught.
+
+    Parameters
+    ----------
+    fold : Fold
+        Of whose parts only the training part counts; its number goes to the inner folds.
+    k : int
+        From 2 to the number of its queries.
+    seed : int
+        Which queries go into which subset, from 0 up; each fold draws for itself.
+
+    Yields
+    ------
+    Fold
+        With a training and a validation part.
+
+    Notes
+    -----
+    O(mn) for each.
+    """
+    subsets = np.array_split(_shuffled(fold.train.n_queries, seed, fold.number), k)
+    for i, subset in enumerate(subsets):
+        others = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
+        yield Fold(fold.number, take(fold.train, others), take(fold.train, subset))
 
 
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
@@ -230,17 +297,16 @@ def take(dataset: RankingDataset, queries: Ints) -> RankingDataset:
     for array in arrays:
         array.flags.writeable = False
     X, y, query_ptr = arrays
-    return replace(
-        dataset,
-        X=X,
-        y=y,
-        query_ptr=query_ptr,
-        query_ids=tuple(dataset.query_ids[q] for q in chosen.tolist()),
-        comments=TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
-        source=None,
-        missing=np.zeros(0, dtype=np.int64),
-        warnings=(),
-        file_rows=None,
+    ids = dataset.query_ids
+    return RankingDataset(
+        X,
+        y,
+        query_ptr,
+        tuple(ids[q] for q in chosen.tolist()),
+        dataset.feature_ids,
+        dataset.feature_names,
+        TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
+        sparse=dataset.sparse,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.experiment.results import FoldResult
+from rankstudio.engine.experiment.results import FoldResult, RunResult
 from rankstudio.engine.statistics.stability import Stability, similarity, stability
 
 _FEW = 50  # sets; from here on nearly as many intervals hold the stability as say so
@@ -69,6 +69,13 @@ class Agreement:
         return f"With {n} folds {_TOO_SHORT}" if 1 < n < _FEW else ""
 
 
+def selection_stability(result: RunResult) -> Stability | None:
+    """Tell how much the features that the folds selected agree; None without two folds, or a selection."""
+    if not result.plan.entry.selects or len(result.folds) < 2:
+        return None
+    return stability(_sets(result.folds, result.feature_ids), len(result.feature_ids))
+
+
 def agreement(folds: Sequence[FoldResult], feature_ids: NDArray[np.int64], names: Sequence[str]) -> Agreement:
     """Hold the features of the chosen models side by side.
 
@@ -79,15 +86,20 @@ def agreement(folds: Sequence[FoldResult], feature_ids: NDArray[np.int64], names
     feature_ids, names : of length n
         Of the dataset's columns.
     """
-    column = {int(i): position for position, i in enumerate(feature_ids)}
-    sets = [[column[i] for i in fold.selected] for fold in folds]
-    found = stability(sets, len(column))
+    sets = _sets(folds, feature_ids)
+    found = stability(sets, len(feature_ids))
     return Agreement(
         tuple(fold.fold for fold in folds),
         found,
-        similarity(sets, len(column), found.index),
-        _chosen(folds, {i: names[position] for i, position in column.items()}),
+        similarity(sets, len(feature_ids), found.index),
+        _chosen(folds, dict(zip(feature_ids.tolist(), names, strict=True))),
     )
+
+
+def _sets(folds: Sequence[FoldResult], feature_ids: NDArray[np.int64]) -> list[list[int]]:
+    """Return the columns of the features of each fold's model."""
+    columns = {int(i): column for column, i in enumerate(feature_ids)}
+    return [[columns[i] for i in fold.selected] for fold in folds]
 
 
 def _chosen(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[ChosenFeature, ...]:

@@ -55,6 +55,12 @@ class Cluster(Executor):
         self._client = client
         self._inner: Any = client.get_executor(pure=False)  # type: ignore[no-untyped-call]
 
+    @property
+    def ahead(self) -> int:
+        """How many units it is given at a time: two for each thread of a worker, as many as there are now."""
+        threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
+        return max(2, 2 * sum(threads.values()))
+
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:

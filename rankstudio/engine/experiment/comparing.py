@@ -1,25 +1,17 @@
-"""Finished runs on the same queries side by side: paired tests, stable selections, the effect of pins."""
+"""Finished runs on the same queries side by side: paired tests, and the effect of pins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan import Plan, plan_as_dict
-from rankstudio.engine.experiment.protocol import GIVEN
+from rankstudio.engine.experiment.differing import only_pins_differ, pins_of
+from rankstudio.engine.experiment.pairing import best_run, compare_with, why_unpaired
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
-from rankstudio.engine.statistics.stability import Stability, stability
-
-Floats = NDArray[np.float64]
-
-_PINS = ("pinned", "banned")
+from rankstudio.engine.statistics.paired import PairedComparison, holm
 
 
 @dataclass(frozen=True)
@@ -117,11 +109,12 @@ def compare_runs(
     """
     if len(runs) < 2:
         raise PlanError(f"There is nothing to compare: expected two finished runs, found {len(runs)}.")
-    _check_pairs(runs)
     name = measure(name).name if name else _chooser(runs[0].plan)
     for number, result in enumerate(runs, start=1):
-        if any(name not in fold.per_query for fold in result.folds):
-            raise PlanError(f"measure: run {number}, {result.plan.title}, was not measured by {name}.")
+        why = why_unpaired(result, runs[0], name)
+        if why:
+            fault = f"cannot be compared with run 1: {why}" if number > 1 else f"was {why}"
+            raise PlanError(f"Run {number}, {result.plan.title}, {fault}.")
     reference = _reference(runs, name, against)
     others = [place for place in range(len(runs)) if place != reference]
     tested = dict(zip(others, _test([(runs[o], runs[reference]) for o in others], name, seed), strict=True))
@@ -147,49 +140,22 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
     tuple of PinEffect
         One for each run that has such a partner; their p are corrected for as many.
     """
-    kinds = [_without_pins(result.plan) for result in runs]
-    pins = [tuple(result.plan.parameters.get(pin) or () for pin in _PINS) for result in runs]
+    plans = [result.plan for result in runs]
     pairs = []
-    for run, kind in enumerate(kinds):
-        alike = [o for o, other in enumerate(kinds) if other == kind and pins[o] != pins[run]]
-        partners = [o for o in alike if not any(pins[o])] or [o for o in alike if o < run]
-        if any(pins[run]) and partners:
+    for run, plan in enumerate(plans):
+        alike = [o for o, other in enumerate(plans) if only_pins_differ(plan, other)]
+        partners = [o for o in alike if not pins_of(plans[o])] or [o for o in alike if o < run]
+        if pins_of(plan) and partners:
             pairs.append((run, partners[0]))
     tested = _test([(runs[a], runs[b]) for a, b in pairs], name, seed)
     return tuple(PinEffect(*pair, found) for pair, found in zip(pairs, tested, strict=True))
 
 
-def selection_stability(result: RunResult) -> Stability | None:
-    """Tell how much the features that the folds selected agree; None without two folds, or a selection."""
-    if not result.plan.entry.selects or len(result.folds) < 2:
-        return None
-    columns = {int(i): column for column, i in enumerate(result.feature_ids)}
-    return stability([[columns[i] for i in fold.selected] for fold in result.folds], len(columns))
-
-
 def _test(pairs: Sequence[tuple[RunResult, RunResult]], name: str, seed: int) -> list[Tested]:
     """Test pairs of runs, as one family."""
-    better = measure(name).higher_is_better
-    found = [
-        compare_paired(a.per_query(name), b.per_query(name), seed=seed, higher_is_better=better)
-        for a, b in pairs
-    ]
+    found = [compare_with(run, reference, name, seed) for run, reference in pairs]
     adjusted = holm([test.p_randomisation for test in found])
     return [Tested(test, float(p)) for test, p in zip(found, adjusted, strict=True)]
-
-
-def _check_pairs(runs: Sequence[RunResult]) -> None:
-    if len({_folds(result) for result in runs}) > 1:
-        raise PlanError("The runs are on different folds: their queries cannot be paired.")
-    if len({result.plan.convention for result in runs}) > 1:
-        raise PlanError("The runs are measured by different conventions: their values cannot be compared.")
-
-
-def _folds(result: RunResult) -> tuple[object, ...]:
-    """Return what has to be the same for the queries of two runs to stand in the same order."""
-    plan = result.plan
-    made = (plan.protocol, plan.seed) if plan.protocol != GIVEN else ()
-    return (*made, *((fold.fold, len(next(iter(fold.per_query.values()), ()))) for fold in result.folds))
 
 
 def _chooser(plan: Plan) -> str:
@@ -199,8 +165,8 @@ def _chooser(plan: Plan) -> str:
 def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) -> int:
     """Return the place of the run that the others are held against."""
     if against is None:
-        averages = [result.average[name] for result in runs]
-        return averages.index((max if measure(name).higher_is_better else min)(averages))
+        best = best_run(runs, name)
+        return next(place for place, result in enumerate(runs) if result is best)
     if isinstance(against, int):
         if not 1 <= against <= len(runs):
             raise PlanError(f"against: expected the number of a run, from 1 to {len(runs)}, got {against}.")
@@ -229,11 +195,3 @@ def is_named(plan: Plan, name: str) -> bool:
     """Tell whether a name means this plan, or may mean it; see :func:`named`."""
     key, _, judge = name.partition("/")
     return plan.method == key and judge in ("", plan.judge)
-
-
-def _without_pins(plan: Plan) -> dict[str, Any]:
-    """Return the plan as plain values, without pins and bans, and without where its data are."""
-    values = plan_as_dict(plan)
-    del values["data"]
-    values["parameters"] = {k: v for k, v in values["parameters"].items() if k not in _PINS}
-    return values

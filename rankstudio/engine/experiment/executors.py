@@ -20,6 +20,18 @@ from rankstudio.engine import threads
 from rankstudio.engine.errors import MissingExtraError, ParameterError
 
 
+class _Threads(ThreadPoolExecutor):
+    """Threads, and how many units they are given at a time."""
+
+    ahead: int
+
+
+class _Processes(ProcessPoolExecutor):
+    """Processes, and how many units they are given at a time."""
+
+    ahead: int
+
+
 @contextmanager
 def on_threads(count: int | None = None) -> Iterator[Executor]:
     """Provide threads of this process: quickly there, and quick where methods compute outside of Python.
@@ -29,7 +41,8 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
     count : int, optional
         As many as this process may use by default.
     """
-    pool = ThreadPoolExecutor(_count(count), thread_name_prefix="rankstudio-unit")
+    pool = _Threads(_count(count), thread_name_prefix="rankstudio-unit")
+    pool.ahead = 2 * _count(count)
     try:
         with threads.STEADY:
             yield pool
@@ -55,7 +68,8 @@ def on_processes(count: int | None = None) -> Iterator[Executor]:
     context = multiprocessing.get_context("spawn")
     heard, held = context.Pipe(duplex=False)
     count = _count(count)
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(heard,))
+    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(heard,))
+    pool.ahead = 2 * count
     try:
         with _deaf():
             for _ in range(count):

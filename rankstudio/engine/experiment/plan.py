@@ -163,7 +163,8 @@ class Plan:
     protocol : str
         How the folds come about: "given" as the files have them, "10-fold", "leave-query-out", "split
         60/20/20" (percent of train, vali and test) or "nested 20" (where a fold has no validation part,
-        percent of its training queries); see `rankstudio.engine.experiment.protocol`.
+        percent of its training queries), or with an inner cross-validation, "5-fold, nested 4-fold"; see
+        `rankstudio.engine.experiment.protocol`.
     rule : str
         Which model is chosen: "best", "one-se" for the smallest one on the best one's path that is within a
         standard error of it, or "at most 10" for the best with so few features.
@@ -228,6 +229,11 @@ class Plan:
         """Whether a path is computed fast enough to follow a slider."""
         judge = self.judge_entry
         return self.entry.live and (judge is None or judge.live)
+
+    @property
+    def inner(self) -> int:
+        """How many inner folds of each training part choose the model; 0 where a validation part does."""
+        return parse_protocol(self.protocol).inner
 
     @property
     def criterion(self) -> str:

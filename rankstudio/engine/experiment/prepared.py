@@ -31,9 +31,14 @@ Floats = NDArray[np.float64]
 Measures = Mapping[str, float]
 
 
-def prepare_fold(plan: Plan, fold: Fold) -> PreparedFold:
-    """Make a fold ready for any number of units of a plan."""
-    return PreparedFold(plan, fold, group_training(fold))
+def prepare_fold(plan: Plan, fold: Fold, train: Grouped | None = None) -> PreparedFold:
+    """Make a fold ready for any number of units of a plan; its training part may be shared with others."""
+    train = group_training(fold) if train is None else train
+    if plan.inner:
+        from rankstudio.engine.experiment.nested_fold import NestedFold  # noqa: PLC0415 - built on this
+
+        return NestedFold(plan, fold, train)
+    return PreparedFold(plan, fold, train)
 
 
 def group_training(fold: Fold) -> Grouped:

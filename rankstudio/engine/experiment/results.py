@@ -33,6 +33,8 @@ class PathResult:
         where they are sums over documents, else 1.
     along : Along
         What the steps are.
+    standard_errors : Mapping of str to ndarray of shape (K,)
+        Where inner folds validate: those of the means that `validation` then are. Else empty.
     """
 
     unit: Unit
@@ -40,6 +42,7 @@ class PathResult:
     validation: Mapping[str, Floats]
     divisor: float
     along: Along = Along.FEATURES
+    standard_errors: Mapping[str, Floats] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _thaw_path, (self.unit, self.steps, dict(self.validation), self.divisor, self.along)

@@ -25,7 +25,7 @@ from rankstudio.engine.experiment.events import (
     UnitWorking,
 )
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, Unit
-from rankstudio.engine.experiment.prepared import PreparedFold, group_training, n_steps
+from rankstudio.engine.experiment.prepared import PreparedFold, group_training, n_steps, prepare_fold
 from rankstudio.engine.experiment.protocol import ONE_SE, parse_protocol, parse_rule
 from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.spreading import Spread
@@ -146,7 +146,7 @@ def run(
                 known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
                 known.setdefault(fold.number, group_training(fold))
                 own = [unit for unit in units if unit.fold == fold.number]
-                prepared = PreparedFold(plan, fold, known[fold.number])
+                prepared = prepare_fold(plan, fold, known[fold.number])
                 result = yield from _run_fold(prepared, own, done, spread)
             finished.append(result)
             yield FoldFinished(result)
@@ -176,7 +176,7 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             raise PlanError(f"folds: {dataset.name} has no fold {number}; it has {known}.")
     folds = [there[number] for number in plan.folds or there]
     for fold in folds:
-        if plan.select_by != CRITERION and fold.vali is None:
+        if plan.select_by != CRITERION and fold.vali is None and not plan.inner:
             raise PlanError(
                 f"choose by {plan.select_by}: fold {fold.number} of {dataset.name} has no validation part; "
                 f"choose by {CRITERION!r}, the method's own, instead."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -24,7 +24,7 @@ from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.events import Event, UnitFinished, UnitStarted, UnitWorking
 from rankstudio.engine.experiment.plan import Plan, Unit
-from rankstudio.engine.experiment.prepared import PreparedFold, group_training
+from rankstudio.engine.experiment.prepared import PreparedFold, group_training, prepare_fold
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.experiment.shipping import InMemory, Source, ship
 from rankstudio.engine.querywise import Grouped
@@ -32,6 +32,7 @@ from rankstudio.engine.steps import Working
 
 _PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
 _SIGN_SECONDS = 0.1
+_AHEAD = 64  # units given to an executor that does not say how many it takes
 _ROOM = 1 << 29  # bytes of training features that a worker keeps for another run
 
 
@@ -81,7 +82,7 @@ class _Bench(threading.local):
             while len(self._prepared) >= _PREPARED:
                 self._prepared.popitem(last=False)
             fold = task.source.fold(number)
-            self._prepared[key] = PreparedFold(task.plan, fold, self._group(task.source.key(number), fold))
+            self._prepared[key] = prepare_fold(task.plan, fold, self._group(task.source.key(number), fold))
         self._prepared.move_to_end(key)
         return self._prepared[key]
 
@@ -119,7 +120,8 @@ class Spread:
     executor : Executor
         Of threads of this process, of processes, or any other. One with a method ``deliver`` is shown the
         data first, for the machines that cannot see this one's disk; ``lost`` are the exceptions by which
-        it tells of workers that are gone, besides those of `concurrent.futures`.
+        it tells of workers that are gone, besides those of `concurrent.futures`; ``ahead`` is how many units
+        it is given that nobody has asked for the results of, so that to pause is to pause.
     plan : Plan
     folds : sequence of Fold
         Those that have units.
@@ -143,13 +145,12 @@ class Spread:
         self.paths: dict[tuple[int, int], PathResult] = {}
         self._source = _source(executor, folds)
         self._lost = (BrokenExecutor, CancelledError, *getattr(executor, "lost", ()))
+        self._ahead: int = getattr(executor, "ahead", _AHEAD)
+        self._submit = executor.submit
+        self._task = partial(Task, uuid4().hex, plan, self._source)
+        self._waiting = deque(units)
         self._futures: dict[Future[Learned], Unit] = {}
-        run = uuid4().hex
-        try:
-            for unit in units:
-                self._futures[executor.submit(learn_unit, Task(run, plan, self._source, unit))] = unit
-        except self._lost as error:
-            raise _gone() from error
+        self._fill()
 
     def __enter__(self) -> Spread:
         return self
@@ -173,7 +174,7 @@ class Spread:
         RankStudioError
             What a unit raised.
         """
-        while any(unit.fold == fold for unit in self._futures.values()):
+        while any(unit.fold == fold for unit in (*self._futures.values(), *self._waiting)):
             ready, _ = wait(self._futures, timeout=_SIGN_SECONDS, return_when=FIRST_COMPLETED)
             if not ready:
                 yield UnitWorking(*self._sign())
@@ -185,8 +186,18 @@ class Spread:
                 except self._lost as error:
                     raise _gone() from error
                 self.paths[place] = learned.path
+                self._fill()
                 yield UnitStarted(unit)
                 yield UnitFinished(unit, learned.path, learned.seconds)
+
+    def _fill(self) -> None:
+        """Give the executor as much as it may have at a time."""
+        try:
+            while self._waiting and len(self._futures) < self._ahead:
+                future = self._submit(learn_unit, self._task(self._waiting[0]))
+                self._futures[future] = self._waiting.popleft()
+        except self._lost as error:
+            raise _gone() from error
 
     def _sign(self) -> tuple[Unit, Working]:
         """Return what some worker is doing; of those elsewhere only that they have work."""

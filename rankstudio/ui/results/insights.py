@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.experiment.agreement import Agreement
-from rankstudio.engine.experiment.insight import best_run, why_unpaired
+from rankstudio.engine.experiment.pairing import best_run, why_unpaired
 from rankstudio.engine.experiment.results import FoldResult, RunResult
 from rankstudio.engine.experiment.tradeoff import Tradeoff
 from rankstudio.engine.statistics.paired import PairedComparison

@@ -37,7 +37,7 @@ def compared(pair: Pair, run: RunResult, reference: RunResult) -> JobFunction:
     """Make the job that compares two runs query by query (Compared)."""
 
     def work(_: CancelFlag) -> Iterator[Compared]:
-        from rankstudio.engine.experiment.insight import compare_with  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.pairing import compare_with  # noqa: PLC0415 - on the worker only
 
         yield Compared(pair, compare_with(run, reference, pair.measure))
 

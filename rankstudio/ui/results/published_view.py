@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.experiment.comparison import entry
-from rankstudio.engine.experiment.insight import differences
+from rankstudio.engine.experiment.differing import differences
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.published import known
 from rankstudio.engine.experiment.results import RunResult

@@ -95,7 +95,7 @@ class RunPlace(QObject):
         why = self._why_no_measures()
         self.curves.validation_plot.placeholder = why
         settings = record.settings if record else ()
-        measured = any(fold.vali is not None for fold in study.dataset.folds)
+        measured = bool(plan.inner) or any(fold.vali is not None for fold in study.dataset.folds)
         self.curves.set_measured(measured)
         self.heat.set_measured(measured)
         self.curves.set_measure(study.measure)

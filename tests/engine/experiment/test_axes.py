@@ -13,6 +13,7 @@ import pytest
 from experiment.small import dataset
 
 from rankstudio.cli import _parser
+from rankstudio.cli.comparison import folder_name
 from rankstudio.cli.progress import Progress
 from rankstudio.cli.run import plan_from, summary
 from rankstudio.engine.catalog import CATALOG, Kind, Method, Parameter
@@ -135,6 +136,11 @@ def test_a_command_and_a_program_say_the_same_plan(plan: Plan) -> None:
     there: dict[str, object] = {}
     exec(said, there)
     assert there["plan"] == plan
+
+
+def test_a_comparison_names_folders_by_the_values() -> None:
+    assert folder_name(LOSSES) == "ranksvm-hinge+squared_hinge"
+    assert folder_name(Plan("x", "rankboost", {"n_rounds": "50, 100"})) == "rankboost-50+100"
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)

@@ -10,12 +10,8 @@ import pytest
 from experiment.small import dataset
 
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.comparing import (
-    by_dataset,
-    compare_runs,
-    pin_effects,
-    selection_stability,
-)
+from rankstudio.engine.experiment.agreement import selection_stability
+from rankstudio.engine.experiment.comparing import by_dataset, compare_runs, pin_effects
 from rankstudio.engine.experiment.events import RunFinished
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import RunResult
@@ -74,7 +70,7 @@ def test_a_method_with_judges_alone_is_named_without_one(runs) -> None:
         ([0], {}, "expected two finished runs, found 1"),
         ([0, 1], {"against": 3}, "against: expected the number of a run, from 1 to 2, got 3"),
         ([0, 3], {"against": "fsmrank"}, "against: expected one of rankrls, gas/rankrls, got 'fsmrank'"),
-        ([0, 1], {"name": "P@3"}, "measure: run 1, RankRLS, was not measured by P@3"),
+        ([0, 1], {"name": "P@3"}, "Run 1, RankRLS, was not measured by P@3"),
     ],
 )
 def test_what_cannot_be_compared_is_told(runs, chosen, options, message) -> None:
@@ -83,10 +79,12 @@ def test_what_cannot_be_compared_is_told(runs, chosen, options, message) -> None
 
 
 def test_queries_and_conventions_have_to_be_the_same(runs) -> None:
-    with pytest.raises(PlanError, match="different folds"):
+    with pytest.raises(
+        PlanError, match="Run 2, RankRLS, cannot be compared with run 1: on folds 1, 2, not on"
+    ):
         compare_runs([runs[0], ran("rankrls", folds=2)])
     other = replace(runs[0], plan=runs[0].plan.changed(convention="letor3"))
-    with pytest.raises(PlanError, match="different conventions"):
+    with pytest.raises(PlanError, match=r"run 1: measured by LETOR 3\.0, not by LETOR 4\.0\.$"):
         compare_runs([runs[0], other])
 
 

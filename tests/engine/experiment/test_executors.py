@@ -67,6 +67,23 @@ def test_any_executor_will_do_and_folds_finish_in_their_order() -> None:
     assert_same(ended(iter(events)), ended(run(PLAN, dataset())))
 
 
+def test_no_more_is_sent_out_than_is_asked_for() -> None:
+    class Slow(Late):
+        ahead = 5
+
+    executor = Slow()
+    events = run(PLAN, dataset(), executor=executor)
+    next(e for e in events if isinstance(e, UnitWorking) and e.working.what == "waiting for the workers")
+    assert len(executor.calls) == 5
+    future, call, given = executor.calls[2]
+    future.set_result(call(*given))
+    unit = next(e.unit for e in events if isinstance(e, UnitFinished))
+    assert (unit.fold, unit.position) == (1, 2)
+    assert len(executor.calls) == 6
+    events.close()
+    assert sum(waiting.cancelled() for waiting, *_ in executor.calls) == 5
+
+
 def test_what_is_stored_already_is_not_sent_out(tmp_path: Path) -> None:
     class Counting(Late):
         def submit(self, fn, /, *args, **kwargs):

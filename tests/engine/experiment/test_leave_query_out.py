@@ -15,6 +15,7 @@ import pytest
 from experiment.small import assert_same as assert_same_run
 from experiment.small import part
 
+from rankstudio.cli.summary import summary
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.protocols import leave_query_out, take
 from rankstudio.engine.data.sample import open_sample
@@ -224,3 +225,12 @@ def test_other_processes_map_one_part_and_have_the_same_bits() -> None:
             assert mapped.parts[name].X.tobytes() == fold.parts[name].X.tobytes()
             assert mapped.parts[name].query_ids == fold.parts[name].query_ids
     assert_same_run(finished(PLAN, divided, executor=AtOnce()), finished(PLAN, divided))
+
+
+def test_of_many_folds_the_terminal_prints_the_mean() -> None:
+    few, many = (finished(PLAN.changed(measures=("MAP",)), one_file(queries)) for queries in (30, 31))
+    assert len(summary(few).splitlines()) == 3 + 30 + 3
+    assert "leave-query-out (31 folds)" in summary(many)
+    _, _, _, mean, single, _ = summary(many).splitlines()
+    assert mean.split() == ["mean", f"{many.average['MAP']:.4f}"]
+    assert single.startswith("best single")

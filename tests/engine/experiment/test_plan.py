@@ -92,7 +92,8 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
             "data = 'x'\nprotocol = '1-fold'",
             PlanError,
             'plan.toml: protocol: expected "given", "5-fold" (or another number from 2 up), '
-            '"leave-query-out", "split 60/20/20" or "nested 20", got \'1-fold\'.',
+            '"leave-query-out", "split 60/20/20" or "nested 20", or one of these with an inner '
+            "cross-validation, \"5-fold, nested 4-fold\", got '1-fold'.",
         ),
         ("data = 'x'\nprotocol = 'nested 100'", PlanError, "protocol: expected"),
         ("data = 'x'\nprotocol = 'split 60/20'", PlanError, "protocol: expected"),

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from waiting import turn, wait_until
 from windows import finish, settle
 
-from rankstudio.engine.experiment import insight
+from rankstudio.engine.experiment import pairing
 from rankstudio.engine.experiment.comparing import compare_runs
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.main_window import MainWindow
@@ -197,13 +197,13 @@ def test_nothing_is_computed_for_a_view_that_is_not_shown_and_never_on_the_windo
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on: list[threading.Thread] = []
-    real = insight.compare_with
+    real = pairing.compare_with
 
     def watched(*args: object) -> object:
         on.append(threading.current_thread())
         return real(*args)
 
-    monkeypatch.setattr(insight, "compare_with", watched)
+    monkeypatch.setattr(pairing, "compare_with", watched)
     three_runs(window)
     look(window, "folds")
     assert on == []

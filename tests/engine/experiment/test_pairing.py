@@ -1,4 +1,4 @@
-"""Runs beside each other: who can be paired, what differs, who is better."""
+"""Which runs can be compared query by query, and who is better."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from experiment.runs import fold, result
 from experiment.small import dataset
 
 from rankstudio.engine.experiment.events import RunFinished
-from rankstudio.engine.experiment.insight import (
-    best_run,
-    compare_with,
-    differences,
-    only_pins_differ,
-    why_unpaired,
-)
+from rankstudio.engine.experiment.pairing import best_run, compare_with, why_unpaired
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.experiment.runner import run
@@ -89,43 +83,6 @@ def test_the_best_run_has_the_best_average_and_of_an_error_less_is_better() -> N
         for one in run_.folds:
             one.test["Disagreement"] = errors  # type: ignore[index]
     assert best_run([good, poor], "Disagreement") is poor
-
-
-def test_only_what_differs_is_told_by_its_name() -> None:
-    plain = Plan("x", parameters={"regularization": (1.0, 2.0)})
-    assert differences(plain, plain) == ()
-    changed = plain.changed(parameters={"regularization": 4.0, "n_features_to_select": 3}, rule="one-se")
-    several = plain.changed(parameters={"regularization": (1.0, 2.0), "pinned": "1 | 2, 3"})
-    assert differences(several, plain) == ("pinned 1 | 2, 3",)
-    assert differences(changed, plain) == ("λ 4", "features k 3", "take one-se")
-    assert differences(plain, changed) == ("λ 2^0, 2^1", "features k all", "take best")
-    assert differences(Plan("x", method="gas"), plain) == ("another method",)
-
-
-def test_of_a_judge_what_differs_is_the_judge_or_its_parameters() -> None:
-    own, judged = Plan("x", method="gas"), Plan("x", method="gas", judge="ranksvm")
-    assert differences(judged, own) == ("ranked by RankSVM",)
-    assert differences(own, judged) == ("ranked by its own model",)
-    other = judged.changed(judge_parameters={"C": 0.5})
-    assert differences(other, judged) == ("RankSVM C 0.5",)
-    unused = judged.changed(parameters={"regularization": 2.0})
-    assert differences(unused, judged) == (), "the judge ranks, not GAS's own RankRLS"
-
-
-def test_the_effect_of_pins_is_what_lies_between_runs_that_differ_in_nothing_else() -> None:
-    names = {3: "BM25 of anchor", 5: "PageRank"}
-    plain = Plan("x")
-    pinned = plain.changed(parameters={"pinned": (3,), "banned": (5,)})
-    assert differences(pinned, plain, names) == ("pinned BM25 of anchor", "banned PageRank")
-    assert differences(plain, pinned, names) == ("not pinned BM25 of anchor", "not banned PageRank")
-    assert only_pins_differ(pinned, plain)
-    assert not only_pins_differ(plain, plain)
-    assert not only_pins_differ(pinned.changed(seed=1), plain)
-    assert not only_pins_differ(pinned, Plan("x", method="rankrls"))
-    assert differences(plain.changed(parameters={"pinned": (3, 5)}), pinned, names) == (
-        "pinned PageRank",
-        "not banned PageRank",
-    )
 
 
 def test_real_runs_are_compared_by_the_queries_they_were_tested_on() -> None:
