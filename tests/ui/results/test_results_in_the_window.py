@@ -334,7 +334,7 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
         "runs": ["runs-table"],
         "tests": ["tests-table"],
         "front": ["front-plot", "front-table"],
-        "stability": ["Jaccard", "stability-map", "stability-table"],
+        "stability": ["stability-map", "stability-table"],
     }
     for key, names in inside.items():
         look(window, key)
@@ -345,10 +345,16 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
             at = window.focusWidget()
             seen.append(at.objectName() or at.text())
         assert seen == names
-    look(window, "tests")
-    views(window).panel._choice._group.checkedButton().setFocus()
-    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Backtab)
-    assert window.focusWidget() is views(window).tests.reference
+    tools = {
+        "tests": "Run to compare with",
+        "stability": "similarity Jaccard",
+        "front": "runs of the front all runs",
+    }
+    for key, name in tools.items():
+        look(window, key)
+        views(window).panel._choice._group.checkedButton().setFocus()
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Backtab)
+        assert window.focusWidget().accessibleName() == name
 
 
 def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
@@ -378,6 +384,16 @@ def test_the_room_that_a_view_takes_is_given_back(window: MainWindow) -> None:
     look(window, "runs")
     turn(0.02)
     assert panel.height() == before
+
+
+def test_in_the_smallest_window_a_view_takes_no_more_than_the_rest_can_give(window: MainWindow) -> None:
+    run_with(window)
+    window.resize(window.minimumSize())
+    turn(0.02)
+    least = views(window).panel.minimumSizeHint().height()  # with the table of runs
+    for key in ("stability", "front", "folds", "tests", "published"):
+        look(window, key)
+        assert views(window).panel.minimumSizeHint().height() <= least, key
 
 
 def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
