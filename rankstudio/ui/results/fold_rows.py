@@ -62,14 +62,14 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 def _summary(label: str, rows: Sequence[FoldRow], of: Callable[[list[float]], float]) -> FoldRow:
     def column(get: Callable[[FoldRow], Mapping[str, float]]) -> dict[str, float]:
         names = [name for name in get(rows[0]) if all(name in get(row) for row in rows)]
-        return {name: _of_defined(of, [get(row)[name] for row in rows]) for name in names}
+        return {name: of_defined(of, [get(row)[name] for row in rows]) for name in names}
 
     sizes = of([float(row.size) for row in rows])
     parts = (column(lambda r: r.test), column(lambda r: r.validation), column(lambda r: r.single))
     return FoldRow(label, None, (), sizes, *parts)
 
 
-def _of_defined(of: Callable[[list[float]], float], values: Sequence[float]) -> float:
+def of_defined(of: Callable[[list[float]], float], values: Sequence[float]) -> float:
     """Return the mean or the deviation of the folds in which a measure is defined; NaN where too few are."""
     there = [value for value in values if not isnan(value)]
     return of(there) if len(there) > 1 else (there[0] if there and of is mean else float("nan"))

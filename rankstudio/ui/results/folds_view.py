@@ -1,38 +1,48 @@
-"""The folds of one run as papers print them: a row a fold, a column a measure, averages below."""
+"""Folds as papers print them: a row a fold, a column a measure or a column a run, averages below."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rankstudio.engine.experiment.plan import Axis, Plan
-from rankstudio.engine.experiment.results import FoldResult
+from rankstudio.engine.experiment.results import FoldResult, RunResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.numerals import axis_value, plain, power
 from rankstudio.ui.results.fold_rows import FoldRow, fold_rows
-from rankstudio.ui.results.view import View
+from rankstudio.ui.results.side_by_side import side_columns, side_rows
+from rankstudio.ui.results.view import ALL, ONE, View
 from rankstudio.ui.theme import Theme
-from rankstudio.ui.widgets import Column, Table
+from rankstudio.ui.widgets import Column, Segmented, Table
 
 Part = Callable[[FoldRow], Mapping[str, float]]
 
 
 class FoldsView(View):
-    """What validation chose on every fold, and what that measures on the test part.
+    """What validation chose on every fold, and what that measures; or one measure of every run.
 
     Attributes
     ----------
     foldChosen : Signal(int)
         Number of the fold that the user moved to.
+    scopeChosen : Signal()
+        The user wants one run, or all.
     """
 
     foldChosen = Signal(int)
+    scopeChosen = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._shape: tuple[object, ...] = ()
+        self.scope = Segmented([(ONE, "this run"), (ALL, "all runs")], "runs of the folds")
+        self.scope.setObjectName("folds-scope")
+        self.scope.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.scope.setToolTip("Everything of the run that is shown, or one measure of all runs on its folds")
+        self.tools = (self.scope,)
+        self.scope.chosen.connect(self.scopeChosen)
         self.table = Table(theme, (), "folds-table", lambda row: row.label)
         self.table.setAccessibleName("Folds of the run")
         self.table.placeholder = "The folds of a run are listed here as they are done."
@@ -49,23 +59,34 @@ class FoldsView(View):
         measured = bool(rows and rows[0].test), bool(rows and rows[0].validation)
         shape = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured)
         if shape != self._shape:
-            self._shape = shape
-            self.table.set_columns(_columns(plan, *measured) if rows else ())
+            self._reshape(shape, _columns(plan, *measured) if rows else ())
         self.table.set_rows(rows)
         rules = convention(plan.convention).label
         self.set_caption(f"{name} · {rules} · click a row to look at its fold" if rows else name)
 
+    def show_runs(self, runs: Mapping[int, RunResult], name: str) -> None:
+        """Show a measure of runs on the same folds side by side, by their numbers."""
+        shape = ("all", name, tuple(runs))
+        if shape != self._shape:
+            self._reshape(shape, side_columns(runs, name) if runs else ())
+        self.table.set_rows(side_rows(runs, name))
+        self.set_caption(f"{name} of every finished run on these folds" if runs else "")
+
     def clear(self) -> None:
         """Show no run."""
-        self._shape = ()
-        self.table.set_columns(())
-        self.table.set_rows(())
+        self._reshape((), ())
         self.set_caption("")
 
     def choose(self, fold: int | None) -> None:
         """Mark the fold that is looked at; tells nobody."""
         rows = [row for row in self.table.rows() if fold is not None and row.fold == fold]
         self.table.choose(rows[0] if rows else None)
+
+    def _reshape(self, shape: tuple[object, ...], columns: Sequence[Column]) -> None:
+        """Take other columns; the rows of before would not fit them."""
+        self._shape = shape
+        self.table.set_rows(())
+        self.table.set_columns(columns)
 
     @Slot(object)
     def _on_chosen(self, row: FoldRow) -> None:

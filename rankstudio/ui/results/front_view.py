@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.tradeoff import Model, Tradeoff
 from rankstudio.ui.numerals import plain, setting_label
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.front import FrontPlot, Marks, Spot
-from rankstudio.ui.results.view import View
+from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, View
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Segmented, Table
 
@@ -22,8 +22,6 @@ _NOTHING = (
     "mean over the folds."
 )
 _ACT = "click a point to choose it"
-ALL, ONE = "all", "one"
-"""Which runs are held against each other: all on the same folds, or the one that is shown alone."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +79,17 @@ class FrontView(View):
         self.scope.chosen.connect(self.scopeChosen)
         self.plot = FrontPlot(theme, "validation measure", "features")
         self.plot.setObjectName("front-plot")
+        self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.table = Table(theme, (), "front-table", lambda row: row.position)
         self.table.setAccessibleName("Models that no other beats in size and measure")
         self.table.placeholder = "Models that no other beats in size and measure are listed here."
         row = QHBoxLayout()
-        row.setContentsMargins(12, 10, 0, 4)
-        row.setSpacing(8)
-        row.addWidget(self.plot, 1)
+        left = QVBoxLayout()
+        left.setContentsMargins(12, 10, 8, 4)
+        left.addWidget(self.plot)
+        row.setSpacing(0)
+        row.addLayout(left, 1)
         row.addWidget(self.table, 1)
         self.body.addLayout(row)
         self.plot.picked.connect(self._pick)

@@ -13,9 +13,9 @@ from rankstudio.engine.experiment.tradeoff import Tradeoff
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.jobs import Ending, Job, JobFunction, Outcome
 from rankstudio.ui.record import RunRecord
-from rankstudio.ui.results.front_view import ONE
 from rankstudio.ui.results.jobs import Compared, Pair, agreed, compared, traded
 from rankstudio.ui.results.paired_rows import paired_rows
+from rankstudio.ui.results.view import ALL, ONE
 from rankstudio.ui.results.views import Views
 from rankstudio.ui.runs import Runs
 from rankstudio.ui.study import Study
@@ -57,7 +57,8 @@ class Insights(QObject):
         }
         views.panel.viewChosen.connect(self.update)
         views.tests.referenceChosen.connect(self._refer_to)
-        views.front.scopeChosen.connect(self.update)
+        for view in (views.folds, views.front):
+            view.scopeChosen.connect(self.update)
         for signal in (runs.added, runs.ended, runs.shownChanged, study.measureChanged, study.datasetChanged):
             signal.connect(self.update)
         runs.removed.connect(self._forget)
@@ -69,7 +70,8 @@ class Insights(QObject):
         """Feed the view that is shown, where what it depends on is not what it was."""
         key = self._views.panel.key()
         feed = self._feed.get(key)
-        asked = (self._study.measure, self._reference, self._views.front.scope.value())
+        scopes = self._views.folds.scope.value(), self._views.front.scope.value()
+        asked = (self._study.measure, self._reference, scopes)
         state = (key, asked, self._shown_state(), tuple(self._finished()))
         if state == self._fed:
             return
@@ -105,10 +107,15 @@ class Insights(QObject):
 
     def _feed_folds(self) -> None:
         record = self._record
-        if record is None:
+        if self._views.folds.scope.value() == ALL:
+            runs = self._finished()
+            anchor = self._anchor(runs)
+            paired = self._paired(runs, anchor) if anchor is not None else {}
+            self._views.folds.show_runs(paired, self._study.measure)
+        elif record is None:
             self._views.folds.clear()
-            return
-        self._views.folds.show_run(_name(record), record.plan, _folds(record))
+        else:
+            self._views.folds.show_run(_name(record), record.plan, _folds(record))
 
     def _feed_stability(self) -> None:
         record = self._record

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVB
 from rankstudio.engine.experiment.agreement import Agreement, ChosenFeature
 from rankstudio.ui.numerals import signed
 from rankstudio.ui.plots import HeatMapPlot, Plot
-from rankstudio.ui.results.view import View
+from rankstudio.ui.results.view import LEAST_PLOT, View
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Column, KeyValue, Row, Segmented, Table
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
@@ -43,10 +43,13 @@ class StabilityView(View):
         self.index = Segmented([(_JACCARD, _JACCARD)], "similarity")
         self.index.setObjectName("stability-index")
         self.index.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.index.setToolTip("What the map shows: the share in common, or what is more than chance")
+        self.tools = (self.index,)
         self.plot = HeatMapPlot(
             theme, "similarity", "fold", ("fold", "fold"), decimals=2, limits=(0.0, 1.0), written=True
         )
         self.plot.setObjectName("stability-map")
+        self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.table = Table(theme, (), "stability-table", lambda row: row.feature)
         self.table.setAccessibleName("Features by the folds that chose them")
@@ -56,6 +59,7 @@ class StabilityView(View):
         self._lay_out()
         self.index.chosen.connect(self._show_map)
         self.table.chosen.connect(self._on_chosen)
+        self.plot.picked.connect(self.plot.choose)
         self.clear()
 
     def tables(self) -> Sequence[tuple[str, str, str, Table]]:
@@ -81,7 +85,7 @@ class StabilityView(View):
         self.warning.setText(found.warning)
         self.warning.setVisible(bool(found.warning))
         self._side.setVisible(len(found.folds) > 1)
-        self.index.setVisible(len(found.folds) > 1)
+        self.index.setEnabled(len(found.folds) > 1)
         self._show_map()
         self.set_caption(f"{name} · features of the chosen models")
 
@@ -91,7 +95,7 @@ class StabilityView(View):
         self.table.set_columns(())
         self.table.set_rows(())
         self._side.hide()
-        self.index.hide()
+        self.index.setEnabled(False)
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.set_caption(caption)
 
@@ -101,8 +105,6 @@ class StabilityView(View):
         self.warning.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         left = QVBoxLayout()
         left.setContentsMargins(12, 10, 8, 4)
-        left.setSpacing(10)
-        left.addWidget(self.index)
         left.addWidget(self.plot, 1)
         right = QWidget()
         right.setProperty("role", "page")
@@ -116,6 +118,7 @@ class StabilityView(View):
         self._side.setWidget(right)
         self._side.setWidgetResizable(True)
         self._side.setFixedWidth(_INDEX_WIDTH)
+        self._side.setMinimumHeight(LEAST_PLOT)
         self._side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         row = QHBoxLayout()
         row.setSpacing(0)
@@ -138,6 +141,7 @@ class StabilityView(View):
         folds = [str(number) for number in found.folds]
         self.plot.set_axes(replace(self.plot.axes, title=f"{index} similarity of the features chosen"))
         self.plot.set_values(values[::-1], folds[::-1], folds)
+        self.plot.choose(None)
         self.plot.setAccessibleDescription(f"mean over the pairs of folds {_mean(found, index):.2f}")
 
     @Slot(object)

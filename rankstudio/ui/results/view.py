@@ -14,6 +14,12 @@ from rankstudio.ui.widgets import Table
 ROOM = 300
 """Height in pixels that a view with a plot, or with a row a fold, can be read in."""
 
+LEAST_PLOT = 44
+"""Least height in pixels of a plot here: in the smallest window no view needs more room than the runs do."""
+
+ALL, ONE = "all", "one"
+"""Which runs a view is about: all on the same folds, or the one that is shown alone."""
+
 
 class View(QWidget):
     """One of the contents that the Results panel shows, and what its caption says meanwhile.

@@ -14,6 +14,7 @@ from waiting import turn, wait_until
 from windows import finish, settle
 
 from rankstudio.engine.experiment import pairing
+from rankstudio.engine.experiment.comparing import compare_runs
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.record import RunRecord
@@ -92,6 +93,31 @@ def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(window: 
     settle(window)
 
 
+def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(window: MainWindow) -> None:
+    records = three_runs(window)
+    run_with(window, folds=(1,))  # on other folds, so it has no column
+    window.places.results.panel.selected.emit(1)
+    look(window, "folds")
+    view = views(window).folds
+    view.scope._group.buttons()[1].click()
+    window.study.show_measure("P@10")
+    rows = view.table.rows()
+    assert [row.label for row in rows] == ["1", "2", "mean", "sd"]
+    for row in rows[:2]:
+        values = {record.key: record.folds[row.fold].test["P@10"] for record in records}
+        assert row.values == values
+        assert row.best in (max(values.values()), None)
+    assert rows[2].values == pytest.approx({r.key: r.result.average["P@10"] for r in records})
+    header = view.table.rows_as_csv().splitlines()[0]
+    assert header == "fold,1 Greedy RankRLS,2 Greedy RankRLS,3 RankRLS"
+    assert views(window).panel.caption() == "P@10 of every finished run on these folds"
+    view.table.chosen.emit(rows[0])
+    assert window.study.fold == 1
+    view.scope._group.buttons()[0].click()
+    assert view.table.rows_as_csv().splitlines()[0].startswith("fold,λ,k,test MAP")
+    settle(window)
+
+
 def test_every_run_is_held_against_the_best_by_all_queries(window: MainWindow) -> None:
     records = three_runs(window)
     look(window, "tests")
@@ -109,6 +135,8 @@ def test_every_run_is_held_against_the_best_by_all_queries(window: MainWindow) -
     assert [row.found for row in rows[1:]] == wanted
     assert [row.p_fisher for row in rows[1:]] == pytest.approx(holm([w.p_randomisation for w in wanted]))
     assert [row.p_t for row in rows[1:]] == pytest.approx(holm([w.p_t for w in wanted]))
+    in_the_terminal = compare_runs([results[row.key] for row in rows], "MAP", against=1)
+    assert [t.p_holm for t in in_the_terminal.tests[1:]] == pytest.approx([row.p_fisher for row in rows[1:]])
     queries = sum(fold.test.n_queries for fold in window.study.dataset.folds)
     assert views(window).panel.caption().startswith(f"MAP, {queries} queries, against run {rows[0].key}")
 
@@ -306,7 +334,7 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
         "runs": ["runs-table"],
         "tests": ["tests-table"],
         "front": ["front-plot", "front-table"],
-        "stability": ["Jaccard", "stability-map", "stability-table"],
+        "stability": ["stability-map", "stability-table"],
     }
     for key, names in inside.items():
         look(window, key)
@@ -317,10 +345,16 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
             at = window.focusWidget()
             seen.append(at.objectName() or at.text())
         assert seen == names
-    look(window, "tests")
-    views(window).panel._choice._group.checkedButton().setFocus()
-    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Backtab)
-    assert window.focusWidget() is views(window).tests.reference
+    tools = {
+        "tests": "Run to compare with",
+        "stability": "similarity Jaccard",
+        "front": "runs of the front all runs",
+    }
+    for key, name in tools.items():
+        look(window, key)
+        views(window).panel._choice._group.checkedButton().setFocus()
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Backtab)
+        assert window.focusWidget().accessibleName() == name
 
 
 def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
@@ -350,6 +384,16 @@ def test_the_room_that_a_view_takes_is_given_back(window: MainWindow) -> None:
     look(window, "runs")
     turn(0.02)
     assert panel.height() == before
+
+
+def test_in_the_smallest_window_a_view_takes_no_more_than_the_rest_can_give(window: MainWindow) -> None:
+    run_with(window)
+    window.resize(window.minimumSize())
+    turn(0.02)
+    least = views(window).panel.minimumSizeHint().height()  # with the table of runs
+    for key in ("stability", "front", "folds", "tests", "published"):
+        look(window, key)
+        assert views(window).panel.minimumSizeHint().height() <= least, key
 
 
 def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:

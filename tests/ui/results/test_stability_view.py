@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 from experiment.runs import NAMES, fold
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from rankstudio.engine.experiment.agreement import agreement
 from rankstudio.ui.results.stability_view import StabilityView
@@ -43,3 +45,13 @@ def test_the_index_that_fits_the_sizes_is_offered(view):
     view.clear("nothing")
     assert view.plot.is_empty()
     assert view.caption() == "nothing"
+
+
+def test_cells_are_read_by_the_keyboard(view):
+    view.show_agreement("run 1", found(3))
+    assert view.plot.accessibleDescription() == "mean over the pairs of folds 0.42"  # 1/3, 2/3, 1/4
+    view.plot.setFocus()
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right):
+        QTest.keyClick(view.plot, key)
+    assert view.plot.chosen == (0, 1)
+    assert view.plot.accessibleDescription().startswith("fold = 2 · fold = 3. Jaccard similarity")
