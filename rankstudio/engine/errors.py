@@ -16,7 +16,8 @@ show, so no caller has to add to it.
     ├── MissingExtraError     a method whose library is not installed (also an ImportError)
     ├── PlanError             a plan that cannot be read or cannot be run
     ├── OutputError           a result that could not be written
-    ├── StoreError            a study that cannot be opened, read or written, or data that changed since
+    ├── StoreError            a study that cannot be opened, read or written
+    │   └── ChangedDataError  data that are not those that a study recorded
     └── Cancelled             not a fault: somebody asked to stop
 """
 
@@ -145,6 +146,10 @@ class OutputError(RankStudioError):
 
 class StoreError(RankStudioError):
     """A study's file that cannot be opened, read or written, or that no longer fits its data."""
+
+
+class ChangedDataError(StoreError):
+    """Data that are not, or no longer, those that a study's runs were computed from."""
 
 
 class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, not an error
