@@ -52,7 +52,7 @@ class StoredStep(Step):
     ids: tuple[int, ...]
 
     @property
-    def kept(self) -> bool:
+    def whole(self) -> bool:
         """Whether it can score."""
         return bool(self.beyond)
 
@@ -78,7 +78,7 @@ class StoredStep(Step):
         return dict(self._kept())
 
     def _kept(self) -> Mapping[str, Any]:
-        if not self.kept:
+        if not self.whole:
             raise StoreError(
                 f"Step {self.number}: the study keeps only the best model of a path that is not linear; "
                 "this one has to be learned again."
