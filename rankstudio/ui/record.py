@@ -174,11 +174,15 @@ class RunRecord:
         return left and self.stored is not None and not self.why_not_on
 
     @property
+    def units_text(self) -> str:
+        """How much of it is done: "12 of 31 units"."""
+        return f"{self.units_done} of {self.n_units} units"
+
+    @property
     def remark(self) -> str:
         """What there is to say about its state: why it failed, how much of it is done, where it is from."""
         if self.state is RunState.UNFINISHED:
-            done = f"{self.units_done} of {self.n_units} units"
-            return " · ".join(part for part in (done, self.origin, self.why_not_on) if part)
+            return " · ".join(part for part in (self.units_text, self.origin, self.why_not_on) if part)
         return self.failure or self.origin
 
     def wait_again(self) -> None:

@@ -11,7 +11,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ChangedDataError, StoreError
 from rankstudio.engine.experiment.events import Event, StepDone
 from rankstudio.engine.experiment.plan import Plan
-from rankstudio.ui.jobs import CancelFlag, Ending, Job, Outcome
+from rankstudio.ui.jobs import Ending, Job, Outcome
 from rankstudio.ui.record import RunRecord, RunState
 from rankstudio.ui.shelf import Kept, Shelf
 from rankstudio.ui.worker import Worker
@@ -182,9 +182,7 @@ class Runs(QObject):
         kept: Kept | None = None
         try:
             kept = (
-                self._shelf.kept(record.stored)
-                if record.stored
-                else self._shelf.begin(plan, record.dataset)
+                self._shelf.kept(record.stored) if record.stored else self._shelf.begin(plan, record.dataset)
             )
         except ChangedDataError:
             raise  # the study's other runs are of other data: that is for the user to decide

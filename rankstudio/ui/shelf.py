@@ -18,6 +18,7 @@ from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.ui.crash import data_folder
 from rankstudio.ui.jobs import CancelFlag, JobFunction
+from rankstudio.ui.study import reading
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
@@ -102,6 +103,11 @@ class Shelf:
         """Tell whether a study is one that nobody gave a name."""
         return path is not None and path.parent == self.folder.resolve()
 
+    @property
+    def study(self) -> Study | None:
+        """The study; None before there is one."""
+        return self._study
+
     def begin(self, plan: Plan, dataset: FoldedDataset) -> Kept:
         """Begin a run in the study, which is made where there is none.
 
@@ -130,8 +136,9 @@ class Shelf:
             from rankstudio.engine.experiment.store import Study  # noqa: PLC0415 - it brings numba
 
             study = self._add(Study.open(path))
+            known: dict[object, FoldedDataset] = {}
             try:
-                runs = tuple(_read_run(study, summary) for summary in study.runs())
+                runs = tuple(_read_run(study, summary, known) for summary in study.runs())
             except StoreError:
                 self.close(study)
                 raise
@@ -161,6 +168,17 @@ class Shelf:
         study.save_as(path)
         if self.is_own(before) and before != study.path:
             before.unlink(missing_ok=True)
+
+    def remove(self, study: Study, key: RunKey) -> None:
+        """Forget a run of a study, unless it was closed by now.
+
+        Raises
+        ------
+        StoreError
+            Where it cannot be written.
+        """
+        if study in self._open:
+            study.remove(key)
 
     def close(self, study: Study) -> None:
         """Give a study up for others."""
@@ -199,19 +217,26 @@ class Shelf:
         raise AssertionError  # count never ends
 
 
-def _read_run(study: Study, summary: RunSummary) -> StoredRun:
-    """Read what is finished of a run; one that is damaged does not take the others with it."""
-    key = summary.key
-    recorded = study.data(key)
-    shown = replace(key, plan=key.plan.changed(data=recorded.opened_by(key.plan)))
-    summary = replace(summary, key=shown)
+def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDataset]) -> StoredRun:
+    """Read what is finished of a run; one that is damaged does not take the others with it.
+
+    Runs of the same data share what stands for them (``known``).
+    """
+    key, recorded = summary.key, study.data(summary.key)
+    plan = key.plan.changed(data=recorded.opened_by(key.plan))
+    paths: dict[tuple[int, int], PathResult] = {}
+    folds: tuple[FoldResult, ...] = ()
+    result, problem = None, ""
     try:
         paths = study.finished_units(key)
         folds = study.folds(key, paths)
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
-        return StoredRun(summary, key, recorded, recorded.without_documents(), {}, (), None, str(error))
-    validated = any(path.validation for path in paths.values()) or not paths
-    tested = any(fold.test for fold in folds)
-    dataset = recorded.without_documents(validated=validated, tested=tested)
-    return StoredRun(summary, key, recorded, dataset, paths, folds, result)
+        problem = str(error)
+    parts = all(path.validation for path in paths.values()), any(fold.test for fold in folds)
+    dataset = known.setdefault(
+        (recorded, reading(plan), parts), recorded.without_documents(validated=parts[0], tested=parts[1])
+    )
+    return StoredRun(
+        replace(summary, key=replace(key, plan=plan)), key, recorded, dataset, paths, folds, result, problem
+    )

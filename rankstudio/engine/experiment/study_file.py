@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.errors import StoreError
+from rankstudio.engine.errors import StoreError, StudyInUseError
 
 APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""
@@ -241,7 +241,7 @@ def in_words(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StoreError(f"{path}: the study is in use by {_owner(path)}.") from error
+            raise StudyInUseError(f"{path}: the study is in use by {_owner(path)}.") from error
         raise StoreError(f"{path}: {_IN_WORDS.get(code, str(error))}.") from error
 
 

@@ -10,8 +10,9 @@ from rankstudio.engine.data.statistics import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.data.details import DataDetails
 from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows
+from rankstudio.ui.data.fold_chooser import FoldChooser
 from rankstudio.ui.theme import Theme
-from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel, Segmented
+from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel
 
 
 class DataPanel(Panel):
@@ -36,7 +37,7 @@ class DataPanel(Panel):
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._details: DataDetails | None = None
         self._name = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
-        self._folds = Segmented(name="fold")
+        self._folds = FoldChooser()
         self._facts = KeyValue()
         self._labels_title = QLabel()
         self._labels = BarRows(theme, "documents by relevance")
@@ -54,11 +55,7 @@ class DataPanel(Panel):
         self._name.setText(dataset.name)
         self.set_convention(dataset.convention)
         numbers = [fold.number for fold in dataset.folds]
-        options: list[tuple[object, str]] = [(number, str(number)) for number in numbers]
-        if len(numbers) > 1:
-            options.append((None, "all"))
-        self._folds.set_options(options)
-        self._folds.setVisible(len(numbers) > 1)
+        self._folds.set_numbers(numbers)
         self.set_fold(numbers[0])
 
     def clear(self) -> None:

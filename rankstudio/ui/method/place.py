@@ -28,6 +28,7 @@ class MethodPlace(QObject):
         self.form.edited.connect(self._edit)
         self.form.selectByEdited.connect(self._select_by)
         self.form.ruleEdited.connect(self._take)
+        self.form.protocolEdited.connect(self._divide)
         study.datasetChanged.connect(self._show_features)
         study.planChanged.connect(self._show_plan)
 
@@ -48,6 +49,15 @@ class MethodPlace(QObject):
     @Slot(str)
     def _select_by(self, name: str) -> None:
         self._study.change(f"choosing by {name}", select_by=name)
+
+    @Slot(str)
+    def _divide(self, protocol: str) -> None:
+        self._study.change(f"dividing the data: {protocol}", protocol=protocol, folds=())
+
+    @Slot(str)
+    def refuse_division(self, why: str) -> None:
+        """Explain below the field why the data cannot be divided so."""
+        self.form.refuse_protocol(why)
 
     @Slot(str)
     def _take(self, rule: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.results.run_rows import RunRow, run_row
@@ -23,6 +23,9 @@ class ResultsPlace(QObject):
     runs : Runs
     """
 
+    goOnAsked = Signal(object)
+    """A run is to go on where it was left (RunRecord)."""
+
     def __init__(self, theme: Theme, study: Study, runs: Runs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._study, self._runs = study, runs
@@ -31,6 +34,7 @@ class ResultsPlace(QObject):
         self.panel.selected.connect(self._select)
         self.panel.removed.connect(self._remove)
         self.panel.cancelRequested.connect(self._cancel)
+        self.panel.goOnRequested.connect(self._go_on)
         runs.added.connect(self._note)
         runs.changed.connect(self._note)
         runs.told.connect(self._note)
@@ -83,6 +87,10 @@ class ResultsPlace(QObject):
     def _cancel(self, key: int) -> None:
         self._runs.stop(self._runs.record(key))
 
+    @Slot(int)
+    def _go_on(self, key: int) -> None:
+        self.goOnAsked.emit(self._runs.record(key))
+
 
 def _row(record: RunRecord) -> RunRow:
     return run_row(
@@ -94,5 +102,6 @@ def _row(record: RunRecord) -> RunRow:
         record.state.value,
         record.progress,
         record.seconds_left,
-        record.failure,
+        record.remark,
+        record.can_go_on,
     )

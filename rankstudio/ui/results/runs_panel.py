@@ -25,6 +25,8 @@ def _status(row: RunRow) -> Progress | str:
         return Progress(row.progress, time_text(row.seconds_left))
     if row.state == "paused":
         return Progress(row.progress, "paused")
+    if row.state == "unfinished":
+        return Progress(row.progress, row.message.partition(" · ")[0])
     return row.state
 
 
@@ -49,11 +51,14 @@ class RunsPanel(Panel):
         Key of the run that the user wants out of the table (Delete).
     cancelRequested : Signal(int)
         Key of the run that the user wants to stop.
+    goOnRequested : Signal(int)
+        Key of the run that the user wants to go on.
     """
 
     selected = Signal(int)
     removed = Signal(int)
     cancelRequested = Signal(int)
+    goOnRequested = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Runs", padding=0, parent=parent)
@@ -210,6 +215,10 @@ class RunsPanel(Panel):
             stop = QAction(icon(self._theme, "stop"), "Stop", self.table)
             stop.triggered.connect(lambda: self.cancelRequested.emit(row.key))
             made.append(stop)
+        if row.can_go_on:
+            go_on = QAction(icon(self._theme, "run"), "Continue", self.table)
+            go_on.triggered.connect(lambda: self.goOnRequested.emit(row.key))
+            made.append(go_on)
         remove = QAction(icon(self._theme, "trash"), "Remove from the table", self.table)
         remove.triggered.connect(lambda: self.removed.emit(row.key))
         made.append(remove)

@@ -301,8 +301,7 @@ class RunPlace(QObject):
                 self._newest = event
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
-                if fold is None:
-                    self._draw_setting(record, event.path.unit.position)
+                self._draw_setting(record, event.path.unit.position)  # one that was stored had no steps
             case FoldFinished() if event.result.fold == fold:
                 self._current.refresh()
 
