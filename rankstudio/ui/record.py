@@ -99,6 +99,8 @@ class RunRecord:
         What it is doing before the next step, where that takes long.
     baselines : dict
         The best single feature of each fold begun, by number.
+    came_whole : bool
+        Whether the last path was there already, and was told without its steps.
     stored : RunKey or None
         Which run of the open study it is; None for one that is not kept.
     recorded : RecordedData or None
@@ -121,6 +123,7 @@ class RunRecord:
     unit: Unit | None = None
     working: Working | None = None
     baselines: dict[int, Baseline] = field(default_factory=dict)
+    came_whole: bool = False
     stored: RunKey | None = None
     recorded: RecordedData | None = None
     origin: str = ""
@@ -150,7 +153,7 @@ class RunRecord:
                 self.working = None
                 place = event.path.unit.fold, event.path.unit.position
                 self.paths[place] = event.path
-                self.growing.pop(place, None)
+                self.came_whole = not self.growing.pop(place, None)
                 self.units_done += 1
             case FoldFinished():
                 self.folds[event.result.fold] = event.result

@@ -76,6 +76,8 @@ class Runs(QObject):
     """Another run is shown."""
     removed = Signal(int)
     """A run was forgotten (its key)."""
+    cleared = Signal()
+    """All runs were forgotten at once: another study is open."""
     discarded = Signal(object)
     """The user threw a run away (RunRecord)."""
     kept = Signal(object)
@@ -153,6 +155,7 @@ class Runs(QObject):
         for record in self.records:
             self._forget(record)
         self._last_key = 0
+        self.cleared.emit()
         self.show(None)
 
     def adopt(self, records: Iterable[RunRecord], dataset: FoldedDataset) -> None:
@@ -245,6 +248,7 @@ class Runs(QObject):
             return
         self.discarded.emit(record)
         self._forget(record)
+        self.removed.emit(record.key)
         if record is self._shown:
             same = [other for other in self.records if other.dataset is record.dataset]
             self.show(same[-1] if same else None)
@@ -255,7 +259,6 @@ class Runs(QObject):
             job.abandon()
             record.state = RunState.CANCELLED
         del self._records[record.key]
-        self.removed.emit(record.key)
 
     def _take(self, record: RunRecord, event: Event | Kept | _NotKept | None) -> None:
         if isinstance(event, Kept):

@@ -6,7 +6,7 @@ Nothing in here knows a widget. The methods that touch the disk are called on wo
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.versions import versions
 from rankstudio.ui.crash import data_folder
 from rankstudio.ui.jobs import CancelFlag, JobFunction
 from rankstudio.ui.study import reading
@@ -72,10 +73,19 @@ class StoredRun:
 
 @dataclass(frozen=True, eq=False)
 class OpenedStudy:
-    """A study that was opened, with its runs, the oldest first."""
+    """A study that was opened.
+
+    Attributes
+    ----------
+    study : Study
+    n_runs : int
+    versions : Mapping of str to str
+        By which its runs would go on.
+    """
 
     study: Study
-    runs: tuple[StoredRun, ...]
+    n_runs: int
+    versions: Mapping[str, str]
 
 
 class Shelf:
@@ -130,19 +140,24 @@ class Shelf:
         return Kept(study, key) if study is not None else None
 
     def read(self, path: Path) -> JobFunction:
-        """Make the job that opens a study and reads its runs (OpenedStudy); it is not taken yet."""
+        """Make the job that opens a study (OpenedStudy), and then reads its runs, the oldest first.
 
-        def work(_: CancelFlag) -> Iterator[OpenedStudy]:
+        It is not taken yet. The runs (StoredRun) come one by one: the window lists some in each turn.
+        """
+
+        def work(_: CancelFlag) -> Iterator[OpenedStudy | StoredRun]:
             from rankstudio.engine.experiment.store import Study  # noqa: PLC0415 - it brings numba
 
             study = self._add(Study.open(path))
-            known: dict[object, FoldedDataset] = {}
             try:
-                runs = tuple(_read_run(study, summary, known) for summary in study.runs())
+                runs = study.runs()
             except StoreError:
                 self.close(study)
                 raise
-            yield OpenedStudy(study, runs)
+            yield OpenedStudy(study, len(runs), versions())
+            known: dict[object, FoldedDataset] = {}
+            for summary in runs:
+                yield _read_run(study, summary, known)
 
         return work
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from rankstudio.engine.experiment.versions import versions
 from rankstudio.ui.record import Clock, RunRecord, RunState
 from rankstudio.ui.shelf import StoredRun
 
 
-def record_of(key: int, run: StoredRun) -> RunRecord:
+def record_of(key: int, run: StoredRun, versions: Mapping[str, str]) -> RunRecord:
     """Return the record of a stored run.
 
     Parameters
@@ -18,6 +17,8 @@ def record_of(key: int, run: StoredRun) -> RunRecord:
     key : int
         Its number in the window.
     run : StoredRun
+    versions : Mapping of str to str
+        By which it would go on.
     """
     summary = run.summary
     record = RunRecord(
@@ -32,7 +33,7 @@ def record_of(key: int, run: StoredRun) -> RunRecord:
         stored=run.key,
         recorded=run.recorded,
         origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
-        why_not_on=_why_not_on(summary.versions),
+        why_not_on=_why_not_on(summary.versions, versions),
         steps_per_unit=1,
         n_units=summary.n_units,
         units_done=summary.n_finished,
@@ -53,9 +54,8 @@ def _by(found: Mapping[str, str]) -> str:
     return f"by RankStudio {found.get('rankstudio', 'of an unknown version')}"
 
 
-def _why_not_on(found: Mapping[str, str]) -> str:
+def _why_not_on(found: Mapping[str, str], now: Mapping[str, str]) -> str:
     """Return why a run of other versions is not gone on with; its numbers would have two origins."""
-    now = versions()
     for name, number in now.items():
         if found.get(name) != number:
             what = "RankStudio" if name == "rankstudio" else name

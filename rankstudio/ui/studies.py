@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from rankstudio.engine.errors import StudyInUseError
-from rankstudio.ui.jobs import CancelFlag, Ending, Job, Outcome
+from rankstudio.ui.jobs import CancelFlag, Ending, Job, JobFunction, Outcome
 from rankstudio.ui.models import Models
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.reopening import Reopening
 from rankstudio.ui.settings import Settings
-from rankstudio.ui.shelf import SUFFIX, OpenedStudy, is_study
+from rankstudio.ui.shelf import SUFFIX, OpenedStudy, StoredRun, is_study
 from rankstudio.ui.stored_runs import record_of
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.store import Study
 
 _FILTER = f"Studies (*{SUFFIX})"
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before it is thrown away without a question
@@ -83,8 +87,7 @@ class Studies(QObject):
             self.said.emit(f"{file.name} is open already")
         elif self._may_leave("Open another study"):
             self.said.emit(f"Opening {file.name} …")
-            job = self._shelf.read(file)
-            self._submit(f"Opening {file.name}", job, self._take, self._tell_failure)
+            self._read(file, self._shelf.read(file), self._show_last)
 
     @Slot()
     def ask_save_as(self) -> None:
@@ -98,11 +101,15 @@ class Studies(QObject):
     def save_as(self, path: str) -> None:
         """Copy the study to a file, and go on there; a run that works goes on."""
 
+        before = self._shelf.path
+
         def work(_: CancelFlag) -> Iterator[None]:
             self._shelf.save_as(Path(path))
             yield None
 
         def take(_: None) -> None:
+            if self._shelf.is_own(before):
+                self._settings.remove_recent(str(before))
             self._settings.add_recent(str(self._shelf.path))
             self._note_file()
             self.said.emit(f"The study is in {self._shelf.path}")
@@ -114,35 +121,50 @@ class Studies(QObject):
         path, shown = self._settings.text("study/file"), self._settings.number("study/shown")
         if not path:
             return
+        file = Path(path)
 
-        def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | None]:
+        def work(cancelled: CancelFlag) -> Iterator[object]:
             try:
-                yield from self._shelf.read(Path(path))(cancelled)
+                yield from self._shelf.read(file)(cancelled)
             except StudyInUseError:
-                yield None
+                yield "The last study is open in another window; this one begins its own"
 
-        def take(opened: OpenedStudy | None) -> None:
-            self._take_last(opened, shown)
+        self._read(file, work, lambda: self._show_restored(shown))
 
-        self._submit(f"Opening {Path(path).name}", work, take, self._tell_failure)
+    def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
+        """List the runs of a study as they come, and show one of them when all are there."""
+        versions: Mapping[str, str] = {}
 
-    def _take(self, opened: OpenedStudy) -> None:
-        """List the runs of a study that was opened, and show the last one."""
-        self._list(opened)
-        self._reopening.recognise(self._show_last)
+        def take(message: object) -> None:
+            nonlocal versions
+            match message:
+                case OpenedStudy():
+                    versions = message.versions
+                    self._change_to(message.study)
+                    self._settings.add_recent(str(file))
+                    s = "" if message.n_runs == 1 else "s"
+                    self.said.emit(f"{file.name} is open: {message.n_runs} run{s}")
+                case StoredRun():
+                    self._runs.add(record_of(self._runs.next_key(), message, versions))
+                case str():
+                    self.said.emit(message)
 
-    def _take_last(self, opened: OpenedStudy | None, shown: float | None) -> None:
-        """List the runs of the last time, and show the one that was shown then, if its data are open."""
-        if opened is None:
-            self.said.emit("The last study is open in another window; this one begins its own")
-            return
-        self._list(opened)
+        def end(outcome: Outcome) -> None:
+            self._tell_failure(outcome)
+            if versions:
+                self._reopening.recognise(show)
+
+        self._submit(f"Opening {file.name}", work, take, end)
+
+    def _show_restored(self, shown: float | None) -> None:
+        """Show the run that was shown the last time, or one whose data are open; offer to go on."""
+        records = self._runs.records
         if self._models.study.dataset is not None:
-            self._reopening.recognise(lambda: self._show_again(shown))
+            self._show_again(shown)
         else:
             self._show_last()
-        if self._runs.records and self._runs.records[-1].can_go_on:
-            self.left.emit(self._runs.records[-1])
+        if records and records[-1].can_go_on:
+            self.left.emit(records[-1])
 
     def _show_again(self, shown: float | None) -> None:
         """Show a run by its number in the study, else the last one, of those on the data that are open."""
@@ -151,23 +173,14 @@ class Studies(QObject):
         if there and self._runs.shown is None:
             self._runs.show((found or there)[-1])
 
-    def _list(self, opened: OpenedStudy) -> None:
-        self._change_to(opened)
-        for run in opened.runs:
-            self._runs.add(record_of(self._runs.next_key(), run))
-        path = opened.study.path
-        self._settings.add_recent(str(path))
-        n = len(opened.runs)
-        self.said.emit(f"{path.name} is open: {n} run{'s' if n != 1 else ''}")
-
     def _show_last(self) -> None:
         if self._runs.records:
             self._reopening.look_at(self._runs.records[-1])
 
-    def _change_to(self, opened: OpenedStudy | None) -> None:
+    def _change_to(self, study: Study | None) -> None:
         """Let the present study go, when its run has let go of it, and take another one."""
         self._runs.clear()
-        before = self._shelf.take(opened.study if opened else None)
+        before = self._shelf.take(study)
         self._told_of_loss = False
         if before is not None:
             self._settings.add_recent(str(before.path))

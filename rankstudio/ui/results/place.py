@@ -40,6 +40,7 @@ class ResultsPlace(QObject):
         runs.told.connect(self._note)
         runs.ended.connect(self._show)
         runs.removed.connect(self._forget)
+        runs.cleared.connect(self._forget_all)
         runs.shownChanged.connect(self._choose)
 
     def refresh(self) -> None:
@@ -65,6 +66,11 @@ class ResultsPlace(QObject):
     def _forget(self, key: int) -> None:
         self._old.pop(key, None)
         self.panel.remove_run(key)
+
+    @Slot()
+    def _forget_all(self) -> None:
+        self._old.clear()
+        self.panel.remove_all()
 
     @Slot()
     def _choose(self) -> None:

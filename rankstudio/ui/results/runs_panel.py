@@ -91,6 +91,11 @@ class RunsPanel(Panel):
         self._rows.pop(key, None)
         self._show()
 
+    def remove_all(self) -> None:
+        """Take all runs out; tells nobody."""
+        self._rows.clear()
+        self._show()
+
     def choose(self, key: int | None) -> None:
         """Mark a run as the one that is shown; tells nobody."""
         self.table.choose(self._rows.get(key) if key is not None else None)

@@ -301,7 +301,8 @@ class RunPlace(QObject):
                 self._newest = event
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
-                self._draw_setting(record, event.path.unit.position)  # one that was stored had no steps
+                if fold is None or record.came_whole:
+                    self._draw_setting(record, event.path.unit.position)
             case FoldFinished() if event.result.fold == fold:
                 self._current.refresh()
 
