@@ -55,7 +55,25 @@ def take(app: QApplication, settings: Settings) -> None:
     window.study.look_at(3)
     rest(app)
     window.grab().save(str(IMAGES / "window-judge.png"))
+    take_results(app, window)
     window.close()
+
+
+def take_results(app: QApplication, window: MainWindow) -> None:
+    """Take the pictures of the views of the results, of a few more runs."""
+    window.study.change("pinning", method="greedy-rankrls", judge="", judge_parameters={}, parameters={})
+    window.study.toggle("pinned", 12)
+    window.study.toggle("banned", 39)
+    window.commands["run"].trigger()
+    wait(app, lambda: not window.runs.busy, most=300.0)
+    panel, tests = window.places.results.views.panel, window.places.results.views.tests
+    tests.referenceChosen.emit(1)
+    for key in ("tests", "stability", "front"):
+        panel.show_view(key)
+        rest(app)
+        wait(app, lambda: not window.models.desk.jobs)
+        rest(app)
+        panel.grab().save(str(IMAGES / f"results-{key}.png"))
 
 
 def rest(app: QApplication) -> None:

@@ -83,6 +83,7 @@ class _Notes:
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         args = _parser(commands=(arguments[0],)).parse_args(arguments)
+        args.typed = arguments
         return int(args.run(args))
     return _open_window(arguments)
 

@@ -16,9 +16,14 @@ NAME = "study.rankstudio"
 """Of the study that is written into the folder of the results."""
 
 
+def study_place(path: Path | None, out: Path | None) -> Path | None:
+    """Return where the study of a run is: the one named, else one beside the results, else none."""
+    return path if path is not None else out / NAME if out is not None else None
+
+
 @contextmanager
 def study_at(path: Path | None, out: Path | None) -> Iterator[Study | None]:
-    """Provide the study that a run is written to: the one named, else one beside the results, else none.
+    """Provide the study that a run is written to, made where it is missing; None without a place for it.
 
     Raises
     ------
@@ -27,7 +32,7 @@ def study_at(path: Path | None, out: Path | None) -> Iterator[Study | None]:
     """
     from rankstudio.engine.experiment.store import Study
 
-    place = path if path is not None else out / NAME if out is not None else None
+    place = study_place(path, out)
     if place is None:
         yield None
         return

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.running import Going, carry_on
+from rankstudio.cli.stopping import stopping
 from rankstudio.cli.tables import as_text
+from rankstudio.cli.workers import add_worker_options, workers
 from rankstudio.engine.experiment.reproduction import Table, load_reproduction, reproductions
 from rankstudio.engine.experiment.results import RunResult
 
@@ -33,6 +35,7 @@ def register(commands: Any) -> None:
     parser.add_argument("paper", choices=reproductions(), help="which paper, by its method")
     parser.add_argument("--data", type=Path, required=True, help="folder of the dataset, with its five folds")
     parser.add_argument("--json", action="store_true", help="print the cells as JSON")
+    add_worker_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -46,12 +49,14 @@ def run(args: argparse.Namespace) -> int:
     wanted = paper.of(dataset.name)
     results: dict[str, RunResult] = {}
     grouped: dict[int, Any] = {}
-    for name, plan in paper.plans(dataset.name, str(args.data.absolute()), dataset.convention).items():
-        print(f"{name}: {plan.title}", file=sys.stderr, flush=True)
-        going = Going(plan, dataset, grouped)
-        if carry_on(going):
-            return INTERRUPTED
-        results[name] = going.result()
+    with workers(args) as at_hand:
+        for name, plan in paper.plans(dataset.name, str(args.data.absolute()), dataset.convention).items():
+            print(f"{name}: {plan.title}", file=sys.stderr, flush=True)
+            going = Going(plan, dataset, grouped, workers=at_hand)
+            with stopping() as stop:
+                if carry_on(going, stop):
+                    return INTERRUPTED
+            results[name] = going.result()
     tables = [paper.table(printed, results) for printed in wanted]
     if args.json:
         print(json.dumps([_plain(table) for table in tables], indent=2, ensure_ascii=False))

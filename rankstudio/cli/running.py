@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.progress import Progress
+from rankstudio.cli.progress import Progress, Whole
+from rankstudio.cli.stopping import Stop
+from rankstudio.cli.workers import ALONE, Workers
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.events import Event, FoldFinished
 from rankstudio.engine.experiment.plan import Plan
@@ -34,6 +36,10 @@ class Going:
         Finished.
     seconds : float
         Worked.
+    whole : Whole or None
+        The runs of which this is one.
+    workers : Workers
+        Who carries it out.
     """
 
     plan: Plan
@@ -42,6 +48,8 @@ class Going:
     study: Study | None = None
     folds: list[FoldResult] = field(default_factory=list)
     seconds: float = 0.0
+    whole: Whole | None = None
+    workers: Workers = ALONE
 
     def result(self) -> RunResult:
         """Return what is finished."""
@@ -50,31 +58,37 @@ class Going:
         return collect(self.plan, self.dataset, self.folds, self.seconds)
 
 
-def carry_on(going: Going) -> bool:
-    """Run to the end, showing how far it is; tell whether it was interrupted."""
+def carry_on(going: Going, stop: Stop) -> bool:
+    """Run to the end, or until somebody asks to stop, showing how far it is; tell whether it was stopped."""
     began = time.perf_counter()
     try:
-        with Progress() as progress:
+        with Progress(whole=going.whole) as progress:
             for event in _closing(_events(going)):
                 if isinstance(event, FoldFinished):
                     going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
                 progress.show(event)
+                if stop.follow(event):
+                    break
+            else:
+                return False
     except KeyboardInterrupt:
-        print(f"Stopped; {len(going.folds)} finished folds are kept.", file=sys.stderr)
-        return True
+        pass  # asked twice
     finally:
         going.seconds = time.perf_counter() - began
-    return False
+    print(f"Stopped; {len(going.folds)} finished folds are kept.", file=sys.stderr)
+    return True
 
 
 def _events(going: Going) -> Iterator[Event]:
+    n_folds = len(going.plan.folds or going.dataset.folds)
+    executor = going.workers.serve(n_folds * len(going.plan.settings))
     if going.study is None:
         from rankstudio.engine.experiment.runner import run
 
-        return run(going.plan, going.dataset, going.grouped)
+        return run(going.plan, going.dataset, going.grouped, executor=executor)
     from rankstudio.engine.experiment.resuming import run_stored
 
-    return run_stored(going.plan, going.dataset, going.study, going.grouped)
+    return run_stored(going.plan, going.dataset, going.study, going.grouped, executor=executor)
 
 
 def _closing(events: Any) -> Iterator[Any]:

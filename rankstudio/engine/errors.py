@@ -16,6 +16,7 @@ show, so no caller has to add to it.
     ├── MissingExtraError     a method whose library is not installed (also an ImportError)
     ├── PlanError             a plan that cannot be read or cannot be run
     ├── OutputError           a result that could not be written
+    ├── WorkerError           processes or machines that should do the work and cannot
     ├── StoreError            a study that cannot be opened, read or written
     │   ├── ChangedDataError  data that are not those that a study recorded
     │   └── StudyInUseError   another process has the study open
@@ -143,6 +144,10 @@ class PlanError(RankStudioError):
 
 class OutputError(RankStudioError):
     """A result that could not be written."""
+
+
+class WorkerError(RankStudioError):
+    """Processes or machines that should carry out a run, and cannot be reached or have ended."""
 
 
 class StoreError(RankStudioError):

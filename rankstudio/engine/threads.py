@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -14,18 +15,27 @@ from threadpoolctl import ThreadpoolController
 from rankstudio.engine.errors import ParameterError
 
 Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 VARIABLE = "RANKSTUDIO_THREADS"
 
+_own = threading.local()
+
 
 def available() -> int:
-    """Return the number of processors this process may use, or what RANKSTUDIO_THREADS says.
+    """Return how many threads work that begins on this thread may use.
+
+    That is what :func:`at_most` grants it, else what RANKSTUDIO_THREADS says, else the number of processors
+    that this process may use.
 
     Raises
     ------
     ParameterError
         Where the variable is not a whole number from 1 up.
     """
+    granted: int | None = getattr(_own, "count", None)
+    if granted is not None:
+        return granted
     asked = os.environ.get(VARIABLE)
     if asked is None:
         affinity = getattr(os, "sched_getaffinity", None)
@@ -33,6 +43,17 @@ def available() -> int:
     if not asked.isdecimal() or int(asked) < 1:
         raise ParameterError(VARIABLE, asked, "a whole number from 1 up")
     return int(asked)
+
+
+@contextmanager
+def at_most(count: int) -> Iterator[None]:
+    """Grant the work of this thread so many threads: several workers share the processors."""
+    before: int | None = getattr(_own, "count", None)
+    _own.count = count
+    try:
+        yield
+    finally:
+        _own.count = before
 
 
 @contextmanager
@@ -84,8 +105,76 @@ def share(
 
 @cache
 def blas() -> ThreadpoolController:
-    """Return the control over the threads of the BLAS libraries loaded by now.
+    """Return the control over the threads of the BLAS libraries, numpy's and scipy's.
 
     Kept, because to look for them among all loaded libraries takes as long as a small model.
     """
+    import scipy.linalg  # noqa: F401, PLC0415 - it brings a BLAS of its own, which has to be there to be found
+
     return ThreadpoolController().select(user_api="blas")
+
+
+class _Steady:
+    """Holds BLAS to one thread as long as anybody in this process wants it so.
+
+    The setting belongs to the process: of several threads the first to come makes it and the last to go
+    takes it back, which each of them alone could not know.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holders = 0
+        self._before: list[int] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._holders:
+                libraries = blas().lib_controllers
+                self._before = [library.num_threads for library in libraries]
+                _set([1] * len(libraries))
+            self._holders += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._holders -= 1
+            if not self._holders:
+                _set(self._before)
+
+
+def _set(counts: list[int]) -> None:
+    """Set the threads of each BLAS library, whichever thread did so before.
+
+    threadpoolctl lets only the thread that set those of OpenBLAS first set them again, so that threads do not
+    do so behind each other's back; here they have agreed.
+    """
+    for library, count in zip(blas().lib_controllers, counts, strict=True):
+        take_over = getattr(library, "clear_controlling_thread", None)
+        if take_over is not None:
+            take_over(force=True)
+        library.set_num_threads(count)
+        if take_over is not None:
+            take_over(force=True)
+
+
+STEADY = _Steady()
+"""A context manager in which BLAS has one thread.
+
+Its sums are put together in another order with another number of threads, and their last bits differ. What
+has to be the same on every machine, in every process and beside any other work is computed in here; several
+threads are used where the order of a sum does not depend on them.
+"""
+
+
+def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]:
+    """Ask a generator for everything it has with BLAS held to one thread, and return its value."""
+    try:
+        while True:
+            with STEADY:
+                try:
+                    item = next(work)
+                except StopIteration as end:
+                    value: Value = end.value
+                    return value
+            yield item
+    finally:
+        work.close()

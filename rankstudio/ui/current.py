@@ -6,14 +6,16 @@ the run) is computed on the desk's worker, and only the last one asked for count
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan import Axis, Plan
 from rankstudio.engine.experiment.results import Baseline, PathResult
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
@@ -40,7 +42,7 @@ class Model:
     ----------
     key : int or "live"
         The run's setting, or the path computed for the slider.
-    values : tuple of float
+    values : tuple
         On the plan's axes: λ.
     plan : Plan
         With which it was computed.
@@ -51,7 +53,7 @@ class Model:
     """
 
     key: int | str
-    values: tuple[float, ...]
+    values: tuple[Any, ...]
     plan: Plan
     fold: Fold
     path: PathResult
@@ -117,15 +119,14 @@ class Current(QObject):
         return self._untested
 
     @property
-    def values(self) -> tuple[float, ...]:
+    def values(self) -> tuple[Any, ...]:
         """Where the slider stands: the chosen values, else what the validation chose, else the middle."""
         study = self._study
         axes = study.plan.axes
-        if study.choice.values is not None and len(study.choice.values) == len(axes):
-            return study.choice.values
         chosen = self._chosen_by_validation()
-        if chosen is not None and len(chosen[0]) == len(axes):
-            return chosen[0]
+        for values in (study.choice.values, chosen and chosen[0]):
+            if values is not None and _on(axes, values):
+                return values
         return tuple(axis.values[len(axis.values) // 2] for axis in axes)
 
     @property
@@ -163,7 +164,7 @@ class Current(QObject):
         record = self._runs.shown
         return record if record is not None and record.dataset is self._study.dataset else None
 
-    def _chosen_by_validation(self) -> tuple[tuple[float, ...], int] | None:
+    def _chosen_by_validation(self) -> tuple[tuple[Any, ...], int] | None:
         """Return values and position of the model that the shown run chose on this fold."""
         record, fold = self._record(), self._study.fold
         result = record.folds.get(fold) if record is not None and fold is not None else None
@@ -250,6 +251,11 @@ class Current(QObject):
         if self._model is not None and tested.step is self._model.step:
             self._test = dict(tested.measures)
             self.tested.emit()
+
+
+def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
+    """Tell whether values are on the axes of a plan: they may have been chosen with another one."""
+    return len(values) == len(axes) and all(axis.takes(v) for axis, v in zip(axes, values, strict=True))
 
 
 def _position(path: PathResult, place: int | None, best: int | None, select_by: str) -> int:

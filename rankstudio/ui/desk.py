@@ -41,19 +41,19 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class PathWanted:
-    """A path to compute: which plan and fold, and the values of the grids.
+    """A path to compute: which plan and fold, and the values on the axes.
 
     Attributes
     ----------
     plan : Plan
     fold : Fold
-    values : tuple of float
+    values : tuple
         On the plan's axes.
     """
 
     plan: Plan
     fold: Fold
-    values: tuple[float, ...]
+    values: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.experiment.across import across_folds
 from rankstudio.engine.experiment.results import PathResult, RunResult
-from rankstudio.engine.grid import format_power
 from rankstudio.ui.plots.curves import CurvesPlot
 from rankstudio.ui.plots.export import export_plot
 from rankstudio.ui.theme import Theme
@@ -87,7 +86,7 @@ def _explanation(result: RunResult, labels: list[str]) -> str:
 
 def _label(result: RunResult, path: PathResult) -> str:
     on_axes = zip(result.plan.axes, path.unit.values, strict=True)
-    return ", ".join(f"{axis.label} = {format_power(value)}" for axis, value in on_axes)
+    return ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in on_axes)
 
 
 def _file_name(name: str) -> str:

@@ -160,12 +160,14 @@ class MainWindow(QMainWindow):
             self.current,
             places.data,
             places.inspect,
+            places.results,
         )
         for part in failing:
             part.failed.connect(self.say_error)
-        for table in (places.inspect.features.table, places.results.panel.table):
+        for table in (places.inspect.features.table, *places.results.views.tables()):
             table.failed.connect(self.say_error)
-        for plot in (*places.run.plots(), places.inspect.inspector.plot):
+        plots = (*places.run.plots(), places.inspect.inspector.plot, *places.results.views.plots())
+        for plot in plots:
             plot.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
         for part in (self.opening, self.keeping):
@@ -268,13 +270,16 @@ class MainWindow(QMainWindow):
 
     @Slot(float)
     def _glide(self, value: float) -> None:
-        values = (value, *self.current.values[1:])
+        moved = self.study.axis
+        on_axes = zip(self.study.plan.axes, self.current.values, strict=True)
+        values = tuple(value if axis == moved else present for axis, present in on_axes)
         self.study.choose(values, self.study.choice.place, gliding=True)
 
     @Slot()
     def _show_value(self) -> None:
-        if self.current.values:
-            self.toolbar.set_value(self.current.values[0])
+        for axis, value in zip(self.study.plan.axes, self.current.values, strict=True):
+            if axis == self.study.axis:
+                self.toolbar.set_value(value)
         self._update()
 
     @Slot()

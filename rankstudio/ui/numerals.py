@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from rankstudio.engine.experiment.plan import Axis
 from rankstudio.engine.grid import power_of_two
@@ -36,9 +37,15 @@ def power_and_value(value: float) -> str:
     return plain(value) if exponent is None else f"2{superscript(exponent)} = {plain(value)}"
 
 
-def setting_label(axes: Sequence[Axis], values: Sequence[float]) -> str:
-    """Return the values on a plan's axes: "λ1 = 0.1 · λ2 = 0.0001", "" where there is none."""
-    return " · ".join(f"{axis.label} = {power(value)}" for axis, value in zip(axes, values, strict=True))
+def axis_value(axis: Axis, value: Any) -> str:
+    """Return a value on an axis of a plan: "2⁶" on a grid, "squared hinge" or "50" on any other."""
+    return power(value) if axis.is_grid else axis.format(value)
+
+
+def setting_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
+    """Return the values on a plan's axes: "λ1 = 0.1 · loss = hinge", "" where there is none."""
+    named = zip(axes, values, strict=True)
+    return " · ".join(f"{axis.label} = {axis_value(axis, value)}" for axis, value in named)
 
 
 def signed(value: float, decimals: int = 2) -> str:

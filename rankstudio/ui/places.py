@@ -31,21 +31,27 @@ class Places(QObject):
         self.method = MethodPlace(theme, study, self)
         self.run = RunPlace(theme, study, runs, current, self)
         self.inspect = InspectPlace(theme, study, current, desk, models.bench, self)
-        self.results = ResultsPlace(theme, study, runs, self)
+        self.results = ResultsPlace(theme, study, runs, desk, self)
         self.run.candidates.picked.connect(self.inspect.inspect)
         self.run.grown.connect(self.inspect.show_growing)
         self.inspect.inspected.connect(self.run.candidates.choose)
         self.data.foldChosen.connect(self.run.stop_following)
+        self.results.foldChosen.connect(self.run.stop_following)
+        self.results.inspected.connect(self.inspect.inspect)
 
     def workspace(self) -> Workspace:
         """Return their panels, laid out."""
-        return Workspace(
+        made = Workspace(
             (self.data.panel, self.method.form),
             self.run.curves,
             (self.run.candidates, self.run.heat),
             (self.inspect.features, self.inspect.inspector),
-            self.results.panel,
+            self.results.views.panel,
         )
+        self.results.views.panel.viewChosen.connect(
+            lambda _: made.raise_lowest(self.results.views.panel.view().room)
+        )
+        return made
 
     def refresh(self) -> None:
         """Show what a run has brought since the last time."""

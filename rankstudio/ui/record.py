@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -218,11 +218,11 @@ class RunRecord:
         return self.clock.seconds * (1.0 - done) / done
 
     @cached_property
-    def settings(self) -> tuple[tuple[float, ...], ...]:
-        """The values on the plan's axes in each setting; one empty tuple for a method without a grid."""
+    def settings(self) -> tuple[tuple[Any, ...], ...]:
+        """The values on the plan's axes in each setting; one empty tuple for a plan without an axis."""
         return tuple(setting.values for setting in self.plan.settings)
 
-    def setting_of(self, values: tuple[float, ...]) -> int | None:
+    def setting_of(self, values: tuple[Any, ...]) -> int | None:
         """Return the position of the setting with these values, or None."""
         return self.settings.index(values) if values in self.settings else None
 

@@ -100,7 +100,6 @@ class Studies(QObject):
 
     def save_as(self, path: str) -> None:
         """Copy the study to a file, and go on there; a run that works goes on."""
-
         before = self._shelf.path
 
         def work(_: CancelFlag) -> Iterator[None]:

@@ -20,13 +20,13 @@ class Choice:
 
     Attributes
     ----------
-    values : tuple of float or None
+    values : tuple or None
         The values of its path on the plan's axes; None for the ones that the validation chose.
     place : int or None
         Where on the path: how many features, or which round; None for the best along it.
     """
 
-    values: tuple[float, ...] | None = None
+    values: tuple[Any, ...] | None = None
     place: int | None = None
 
 
@@ -104,7 +104,7 @@ class Study(QObject):
     @property
     def axis(self) -> Axis | None:
         """The grid that the slider moves: the plan's first one."""
-        return next(iter(self.plan.axes), None)
+        return next((axis for axis in self.plan.axes if axis.is_grid), None)
 
     def open(self, dataset: FoldedDataset, data: str, plan: Plan | None = None) -> None:
         """Work on other data from now on.
@@ -125,7 +125,7 @@ class Study(QObject):
                 if p.kind not in (Kind.FEATURES, Kind.COSTS)
             }
             plan = self.plan.changed(parameters=kept, folds=(), convention=dataset.convention)
-            if any(fold.vali is None for fold in dataset.folds):
+            if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
                 plan = plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
@@ -168,7 +168,7 @@ class Study(QObject):
             self._measure = name
             self.measureChanged.emit()
 
-    def choose(self, values: tuple[float, ...] | None, place: int | None, *, gliding: bool = False) -> None:
+    def choose(self, values: tuple[Any, ...] | None, place: int | None, *, gliding: bool = False) -> None:
         """Make another model the current one; moves of the slider in a row (gliding) are undone at once."""
         choice = Choice(values, place)
         self._do(replace(self._state, choice=choice), "choosing a model", "slider" if gliding else "")
@@ -201,6 +201,8 @@ class Study(QObject):
         if name not in parameters:
             return
         other = "banned" if name == "pinned" else "pinned"
+        if any(self.plan.entry.parameter(key).several(parameters[key]) for key in (name, other)):
+            return  # several sets of features are tried: there is not one to change
         present = feature in parameters[name]
         parameters[name] = _without(parameters[name], feature) if present else (*parameters[name], feature)
         parameters[other] = _without(parameters[other], feature)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.settings import Settings
@@ -50,14 +50,31 @@ class Workspace(QWidget):
         columns[2].setMinimumWidth(_LEAST_RIGHT)
         upper = _splitter("columns", horizontal, columns, (0, 5, 1), (276, 730, 406))
         self._outer = _splitter("rows", vertical, (upper, runs), (12, 1), (610, 166))
+        self._lent: int | None = None  # the height of the bottom before it was given more for a while
         column = QVBoxLayout(self)
         column.setContentsMargins(GAP, GAP, GAP, GAP)
         column.addWidget(self._outer)
+        self._outer.splitterMoved.connect(self._keep_dragged)
+
+    def raise_lowest(self, least: int) -> None:
+        """Give what is at the bottom so many pixels or more; 0 gives it what it had before.
+
+        The rest of the window gives way as far as it can. What the user has dragged since stays.
+        """
+        above, below = self._outer.sizes()
+        if self._lent is not None:
+            above, below = above + below - self._lent, self._lent
+            self._lent = None
+        if least > below:
+            self._lent = below
+            above, below = above + below - least, least
+        self._outer.setSizes([above, below])
 
     def save(self, settings: Settings) -> None:
         """Remember the sizes."""
         for splitter in self._splitters():
-            settings.set(f"splitters/{splitter.objectName()}", splitter.saveState())
+            if splitter is not self._outer or self._lent is None:
+                settings.set(f"splitters/{splitter.objectName()}", splitter.saveState())
 
     def restore(self, settings: Settings) -> None:
         """Take the sizes of the last time."""
@@ -65,6 +82,10 @@ class Workspace(QWidget):
             state = settings.bytes(f"splitters/{splitter.objectName()}")
             if state is not None:
                 splitter.restoreState(state)
+
+    @Slot()
+    def _keep_dragged(self) -> None:
+        self._lent = None
 
     def _splitters(self) -> list[QSplitter]:
         return [self._outer, *self._outer.findChildren(QSplitter)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,13 +60,15 @@ def test_one_table_for_each_dataset_and_files_of_every_run(folders, file, tmp_pa
     assert printed.out.startswith("A few\n\nFirst: test averages of 2 folds, LETOR 4.0 convention")
     assert "\nSecond: test averages" in printed.out
     assert printed.out.count("best single feature") == 2
-    assert "First, 2 of 3: Mutual information, then RankRLS" in printed.err
+    assert "Run 1 of 6: Single features, then RankRLS on First\n" in printed.err
+    assert re.search(r"Run 5 of 6, \d:\d\d left: Mutual information, then RankRLS on Second\n", printed.err)
     with (out / "comparison.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == 2 * 3 * 2
     markdown = (out / "comparison.md").read_text()
     assert markdown.startswith("# A few\n\n## First: test averages of 2 folds")
-    assert len({line.count("|") for line in markdown.splitlines() if line.startswith("|")}) == 1
+    averages = markdown[: markdown.index("## First: MAP over")]
+    assert len({line.count("|") for line in averages.splitlines() if line.startswith("|")}) == 1
     folder = out / "First-single-feature-rankrls"
     values = json.loads((folder / "results.json").read_text())
     assert float(rows[0]["average"]) == values["average"]["MAP"]
@@ -84,8 +87,40 @@ def test_the_plan_of_a_run_in_a_comparison_gives_the_same_numbers_alone(folders,
 
 def test_json_has_the_rows_of_the_table(folders, file, capsys) -> None:
     assert main(["run", str(file), *options(folders[:1]), "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert {row["method"] for row in rows} == {"single-feature", "mutual-information", "rankrls"}
+    values = json.loads(capsys.readouterr().out)
+    assert values["title"] == "A few"
+    assert {row["method"] for row in values["rows"]} == {"single-feature", "mutual-information", "rankrls"}
+
+
+def test_it_ends_with_tests_against_the_best_or_the_one_named(folders, file, tmp_path, capsys) -> None:
+    out = tmp_path / "out"
+    assert main(["run", str(file), *options(folders), "--out", str(out)]) == 0
+    text = capsys.readouterr().out
+    first, second = (text.index(f"{name}: MAP over ") for name in ("First", "Second"))
+    assert text.index("First: test averages") < first < text.index("Second: test averages") < second
+    assert text.count("reference") == 2
+    markdown = (out / "comparison.md").read_text()
+    assert "\n## First: MAP over " in markdown
+    with (out / "tests.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["data"] for row in rows] == ["First"] * 3 + ["Second"] * 3
+    for name in ("First", "Second"):
+        own = [row for row in rows if row["data"] == name]
+        averages = [float(row["average"]) for row in own]
+        assert {int(row["against"]) for row in own} == {averages.index(max(averages)) + 1}
+        assert sum(row["p_holm"] == "" for row in own) == 1
+    file.write_text('against = "mutual-information/rankrls"\n' + file.read_text())
+    assert main(["run", str(file), *options(folders[:1]), "--json"]) == 0
+    (compared,) = json.loads(capsys.readouterr().out)["tests"]
+    assert compared["reference"] == 2
+    assert [run["comparison"] is None for run in compared["runs"]] == [False, True, False]
+
+
+def test_against_has_to_be_one_of_the_runs(folders, file, capsys) -> None:
+    file.write_text('against = "gas"\n' + file.read_text())
+    assert main(["run", str(file), *options(folders[:1])]) == 1
+    expected = "expected one of single-feature/rankrls, mutual-information/rankrls, rankrls, got 'gas'"
+    assert expected in capsys.readouterr().err
 
 
 def test_a_method_that_lacks_something_is_left_out_with_the_reason(

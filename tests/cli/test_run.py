@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,13 +13,15 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.cli.progress import Progress
+from rankstudio.cli.progress import Progress, Whole, clock
 from rankstudio.engine import open_dataset
 from rankstudio.engine.catalog import CATALOG
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.data.writer import save_letor
 from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.resuming import run_stored
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.store import Study
 
 
 @pytest.fixture(scope="module")
@@ -182,8 +185,8 @@ class Terminal:
 
 def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
     stream = Terminal()
-    clock = iter(range(100_000))
-    monkeypatch.setattr("rankstudio.cli.progress.time.monotonic", lambda: float(next(clock)))
+    ticks = iter(range(100_000))
+    monkeypatch.setattr("rankstudio.cli.progress.time.monotonic", lambda: float(next(ticks)))
     plan = Plan(str(folder), parameters={"regularization": "2^-1, 2^0", "n_features_to_select": 3})
     with Progress(stream) as progress:
         for event in run(plan, open_dataset(folder)):
@@ -192,9 +195,46 @@ def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
     assert lines[0].startswith("Preparing")
     assert "fold 1 of 2  λ 2^-1" in lines[1]
     assert lines[1].endswith("0%  measuring features")
-    assert "8%  0:" in lines[2]
+    assert re.search(r"8%  \d:\d\d left$", lines[2])
     assert "100%  0:00 left" in lines[-2]
     assert lines[-1] == ""
+
+
+def test_several_runs_have_a_time_left_in_all(folder, monkeypatch) -> None:
+    stream = Terminal()
+    ticks = iter(range(100_000))
+    monkeypatch.setattr("rankstudio.cli.progress.time.monotonic", lambda: float(next(ticks)))
+    plan = Plan(str(folder), parameters={"regularization": "2^-1", "n_features_to_select": 3})
+    whole = Whole(3)
+    assert str(whole) == "Run 1 of 3"
+    for _ in range(2):
+        with Progress(stream, whole) as progress:
+            for event in run(plan, open_dataset(folder)):
+                progress.show(event)
+    took = re.fullmatch(r"Run 3 of 3, 0:(\d\d) left", str(whole))
+    assert took is not None
+    last = stream.text.split("\r\x1b[K")[-2]
+    found = re.search(r"100%  0:00 left, 0:(\d\d) in all", last)  # one run more
+    assert found is not None
+    assert abs(int(found[1]) - int(took[1])) <= 2
+
+
+def test_what_a_study_tells_again_is_no_measure_of_time(folder, tmp_path) -> None:
+    plan = Plan(str(folder), "rankrls", {"regularization": "2^0..2^3"})
+    whole = Whole(3)
+    with Study.create(tmp_path / "a.rankstudio") as study:
+        for _ in range(2):
+            with Progress(Terminal(), whole) as progress:
+                for event in run_stored(plan, open_dataset(folder), study):
+                    progress.show(event)
+    assert str(whole).startswith("Run 3 of 3, 0:")
+    alone = Whole(2)
+    alone.add(whole.left(), worked=True)  # as if the second had not been
+    assert alone.left() == pytest.approx(whole.left())
+
+
+def test_times_are_told_with_hours_where_there_are_any() -> None:
+    assert [clock(seconds) for seconds in (7.4, 754, 3723)] == ["0:07", "12:34", "1:02:03"]
 
 
 def test_methods_lists_the_catalog(capsys) -> None:

@@ -139,7 +139,7 @@ def test_numbers_switches_and_measures_come_out_canonical_and_go_back(
         (NUMBER, "", "step: expected a number from 0 to 2, got ''."),
         (NUMBER, None, "step: expected a number from 0 to 2, got None."),
         (NUMBER, True, "step: expected a number from 0 to 2, got True."),
-        (NUMBER, "1, 2", "step: expected a number from 0 to 2, got '1, 2'."),
+        (NUMBER, "1 2", "step: expected a number from 0 to 2, got '1 2'."),
         (POSITIVE, 0, "tolerance: expected a number greater than 0, got 0."),
         (POSITIVE, float("inf"), "tolerance: expected a number greater than 0, got inf."),
         (POSITIVE, float("nan"), "tolerance: expected a number greater than 0, got nan."),
@@ -163,6 +163,93 @@ def test_other_numbers_and_switches_are_refused_with_the_whole_sentence(
     with pytest.raises(ParameterError) as caught:
         parameter.validate(value)
     assert str(caught.value) == sentence
+
+
+ROUNDS = Parameter("n_rounds", "rounds", Kind.INTEGER, 100, "A number.", low=1.0, high=1000.0)
+SIZE = Parameter("k", "k", Kind.INTEGER, None, "A number.", low=1.0, none_label="all")
+LOSS = Parameter(
+    "loss",
+    "loss",
+    Kind.CHOICE,
+    "squared",
+    "A loss.",
+    choices=(("squared", "Squared one"), ("hinge", "Hinge")),
+)
+PINNED = Parameter("pinned", "pinned", Kind.FEATURES, (), "Features.")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "canonical", "written"),
+    [
+        (ROUNDS, [100, 50], (100, 50), "100, 50"),
+        (ROUNDS, "50,100", (50, 100), "50, 100"),
+        (ROUNDS, "1..3, 10", (1, 2, 3, 10), "1, 2, 3, 10"),
+        (ROUNDS, "2^3..2^5", (8, 16, 32), "8, 16, 32"),
+        (ROUNDS, [50], 50, "50"),
+        (SIZE, [10, "all"], (10, None), "10, all"),
+        (SIZE, (None, 5), (None, 5), "all, 5"),
+        (NUMBER, "0.5, 2^-3", (0.5, 0.125), "0.5, 0.125"),
+        (LOSS, ["hinge", "squared"], ("hinge", "squared"), "hinge, squared"),
+        (LOSS, "hinge,squared", ("hinge", "squared"), "hinge, squared"),
+        (LOSS, ["hinge"], "hinge", "hinge"),
+        (SWITCH, [True, False], (True, False), "yes, no"),
+        (SWITCH, "no, yes", (False, True), "no, yes"),
+        (MEASURE, ["map", "NDCG@5"], ("MAP", "NDCG@5"), "MAP, NDCG@5"),
+        (PINNED, [[25, 39], [7]], ((25, 39), (7,)), "25, 39 | 7"),
+        (PINNED, "25, 39 | ", ((25, 39), ()), "25, 39 | "),
+        (PINNED, [[25]], (25,), "25"),
+        (COSTS, [[[25, 3]], []], (((25, 3.0),), ()), "25: 3 | "),
+        (COSTS, [{"25": 3}, {"7": 1}], (((25, 3.0),), ((7, 1.0),)), "25: 3 | 7: 1"),
+    ],
+)
+def test_several_values_come_out_canonical_in_their_order_and_go_back(
+    parameter: Parameter, value: object, canonical: object, written: str
+) -> None:
+    found = parameter.validate(value)
+    assert (found, type(found)) == (canonical, type(canonical))
+    values = parameter.values(found)
+    assert tuple(parameter.validate(one) for one in values) == values
+    assert parameter.validate(found) == canonical
+    assert parameter.written(found) == written
+    assert parameter.validate(written) == canonical
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "sentence"),
+    [
+        (ROUNDS, [], "rounds: expected at least one value: a whole number from 1 to 1000, got []."),
+        (ROUNDS, ",", "rounds: expected at least one value: a whole number from 1 to 1000, got ','."),
+        (ROUNDS, [50, 0, 100], "rounds: expected a whole number from 1 to 1000, got 0."),
+        (ROUNDS, "50, many", "rounds: expected a whole number from 1 to 1000, got 'many'."),
+        (ROUNDS, "2^-1..2^1", "rounds: expected a whole number from 1 to 1000, got 0.5."),
+        (ROUNDS, [50, 100, 50], "rounds: expected each value once, found 50 twice, got [50, 100, 50]."),
+        (ROUNDS, [50, [100]], "rounds: expected a whole number from 1 to 1000, got [100]."),
+        (LOSS, ["squared", "log"], "loss: expected one of squared, hinge, got 'log'."),
+        (LOSS, "hinge, hinge", "loss: expected each value once, found Hinge twice, got 'hinge, hinge'."),
+        (SWITCH, "yes, no, perhaps", "make convex: expected yes or no, got 'perhaps'."),
+        (PINNED, [[25], 7], "pinned: expected feature ids, such as 25, 39, got 7."),
+        (PINNED, "25 | a", "pinned: expected feature ids, such as 25, 39, got ' a'."),
+        (COSTS, [[[1, 2]], [[1, 0]]], f"{_COSTS}, each once and from id 1 up, got [[1, 0]]."),
+    ],
+)
+def test_several_values_are_refused_by_the_first_that_is_none(
+    parameter: Parameter, value: object, sentence: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        parameter.validate(value)
+    assert str(caught.value) == sentence
+
+
+def test_choices_are_read_by_their_labels_and_typed_by_their_keys() -> None:
+    assert LOSS.format(("hinge", "squared")) == "Hinge, Squared one"
+    assert (LOSS.format("hinge"), LOSS.written("hinge")) == ("Hinge", "hinge")
+    named = [
+        (SIZE, None),
+        (PINNED, ()),
+        (SWITCH, False),
+        (method("rankrls").parameter("regularization"), 8.0),
+    ]
+    assert [p.name_of(one) for p, one in named] == ["all", "none", "no", "2^3"]
 
 
 @pytest.mark.parametrize("value", ["NDCG@0", "MAPS", "", "P", 3])

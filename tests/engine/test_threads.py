@@ -5,7 +5,7 @@ from threading import Event, get_ident
 
 import pytest
 
-from rankstudio.engine.threads import blas, share
+from rankstudio.engine.threads import STEADY, at_most, available, blas, share, steadily
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2, 5])
@@ -61,3 +61,56 @@ def test_blas_threads_are_limited_for_a_while() -> None:
     with blas().limit(limits=1):
         assert all(library["num_threads"] == 1 for library in blas().info())
     assert [library["num_threads"] for library in blas().info()] == before
+
+
+def _blas_threads() -> set[int]:
+    return {library["num_threads"] for library in blas().info()}
+
+
+def test_a_thread_is_granted_its_share_and_no_other_thread_is() -> None:
+    before = available()
+    with at_most(3), ThreadPoolExecutor(1) as executor:
+        assert available() == 3
+        assert executor.submit(available).result() == before
+        with at_most(1):
+            assert available() == 1
+        assert available() == 3
+    assert available() == before
+
+
+def test_blas_has_one_thread_until_the_last_who_wants_it_so_is_gone() -> None:
+    with blas().limit(limits=2):
+        with ThreadPoolExecutor(1) as executor:
+            with STEADY:
+                executor.submit(STEADY.__enter__).result()
+                assert _blas_threads() == {1}
+            assert _blas_threads() == {1}  # the other thread is still at it
+            executor.submit(STEADY.__exit__).result()
+        assert _blas_threads() == {2}
+
+
+def test_a_generator_is_asked_with_one_thread_and_is_closed() -> None:
+    seen = []
+
+    def work():
+        try:
+            seen.append(_blas_threads())
+            yield "told"
+            seen.append(_blas_threads())
+            return "value"
+        finally:
+            seen.append("closed")
+
+    def whole():
+        seen.append((yield from steadily(work())))
+
+    with blas().limit(limits=2):
+        for told in whole():
+            assert told == "told"
+            assert _blas_threads() == {2}
+        assert seen == [{1}, {1}, "closed", "value"]
+        half = steadily(work())
+        next(half)
+        half.close()
+        assert seen[-1] == "closed"
+        assert _blas_threads() == {2}

@@ -6,8 +6,9 @@ method, so reading the catalog costs nothing.
 
 from __future__ import annotations
 
+from rankstudio.engine.catalog.kind import Kind
 from rankstudio.engine.catalog.method import Method
-from rankstudio.engine.catalog.parameter import Kind, Parameter
+from rankstudio.engine.catalog.parameter import Parameter
 from rankstudio.engine.catalog.rankers import RANKERS
 from rankstudio.engine.catalog.selectors import SELECTORS
 from rankstudio.engine.errors import PlanError

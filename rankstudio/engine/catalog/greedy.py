@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rankstudio.engine.catalog.kind import Kind
 from rankstudio.engine.catalog.method import Method
-from rankstudio.engine.catalog.parameter import Kind, Parameter
+from rankstudio.engine.catalog.parameter import Parameter
 from rankstudio.engine.catalog.shared import LAMBDA, LEAVE_QUERY_OUT, SIZE
 
 GREEDY_RANKRLS = Method(

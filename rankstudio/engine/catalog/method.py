@@ -9,7 +9,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from rankstudio.engine.catalog.parameter import Kind, Parameter
+from rankstudio.engine.catalog.kind import Kind
+from rankstudio.engine.catalog.parameter import Parameter
 from rankstudio.engine.errors import PlanError
 
 

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from math import inf
 from typing import Any
 
+from rankstudio.engine.catalog.kind import Kind, apart
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.grid import format_grid, format_number, parse_grid
+from rankstudio.engine.grid import format_grid, format_number, format_power, parse_grid
 from rankstudio.engine.metrics.names import measure
 
 _YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 _INFINITE = (inf, -inf)
-
-
-class Kind(Enum):
-    """What values a parameter takes, and so which field the form shows for it."""
-
-    GRID = "grid"  # one or several numbers: each is a run of its own, "2^0..2^10"
-    INTEGER = "integer"
-    NUMBER = "number"
-    CHOICE = "choice"
-    SWITCH = "switch"  # yes or no
-    MEASURE = "measure"  # the name of a ranking measure
-    FEATURES = "features"  # 1-based feature ids
-    COSTS = "costs"  # what each feature costs, by its 1-based id; 1 for those not named
 
 
 @dataclass(frozen=True)
@@ -43,7 +30,8 @@ class Parameter:
         Which values it takes.
     default : object
         A tuple of numbers for a grid, a number or None, a choice's key, a bool, a measure's name, a tuple of
-        feature ids, or a tuple of (id, cost) pairs.
+        feature ids, or a tuple of (id, cost) pairs. Of all but a grid it is one value; a plan may give
+        several, a tuple of these.
     help : str
         One or two sentences.
     symbol, source : str
@@ -103,16 +91,38 @@ class Parameter:
         return f"{above} {self.low:g} to {self.high:g}"
 
     def validate(self, value: Any) -> Any:
-        """Return the value in its canonical form.
+        """Return the value in its canonical form, several values as a tuple of at least two.
+
+        Several are written as `rankstudio.engine.catalog.kind.apart` tells; they stay in the order given.
 
         Raises
         ------
         ParameterError
             Where it is out of range; the text names the parameter, the range and the value.
         """
+        if self.kind is Kind.GRID:
+            return self._validate_grid(value)
+        items = apart(self.kind, value, self.label)
+        if items is None:
+            return self._validate_one(value)
+        values = tuple(self._validate_one(item) for item in items)
+        if not values:
+            raise ParameterError(self.label, value, f"at least one value: {self.expected}")
+        for place, one in enumerate(values):
+            if one in values[:place]:
+                raise ParameterError(self.label, value, f"each value once, found {self.name_of(one)} twice")
+        return values if len(values) > 1 else values[0]
+
+    def several(self, value: Any) -> bool:
+        """Tell whether a canonical value is several ones; a grid's numbers always are."""
+        return self.kind is Kind.GRID or apart(self.kind, value) is not None
+
+    def values(self, value: Any) -> tuple[Any, ...]:
+        """Return the values that a canonical value stands for, in the order in which they are tried."""
+        return tuple(value) if self.several(value) else (value,)
+
+    def _validate_one(self, value: Any) -> Any:
         match self.kind:
-            case Kind.GRID:
-                return self._validate_grid(value)
             case Kind.INTEGER | Kind.NUMBER:
                 return self._validate_number(value)
             case Kind.SWITCH:
@@ -127,6 +137,8 @@ class Parameter:
                 return self._validate_features(value)
             case Kind.COSTS:
                 return self._validate_costs(value)
+            case _:
+                raise AssertionError(self.kind)  # a grid's values are one value
 
     def _inside(self, number: float) -> bool:
         return (number > self.low if self.open_low else number >= self.low) and number <= self.high
@@ -147,7 +159,7 @@ class Parameter:
         return tuple(sorted(set(values)))
 
     def _validate_number(self, value: Any) -> float | int | None:
-        if value in (None, ""):
+        if value in (None, "", self.none_label):
             if self.none_label:
                 return None
             raise ParameterError(self.label, value, self.expected)
@@ -207,10 +219,27 @@ class Parameter:
         return tuple(sorted(pairs))
 
     def format(self, value: Any) -> str:
-        """Return the value as the user would type it."""
+        """Return the value as a person reads it; as typed, but for the labels of choices."""
+        if self.kind is Kind.GRID:
+            return format_grid(value)
+        if self.several(value):
+            return self.kind.between.join(self._format_one(one) or self.none_label for one in value)
+        return self._format_one(value)
+
+    def written(self, value: Any) -> str:
+        """Return the value as it is typed, choices by their keys: what :meth:`validate` reads back."""
+        if self.kind is Kind.CHOICE:
+            return self.kind.between.join(self.values(value))
+        return self.format(value)
+
+    def name_of(self, one: Any) -> str:
+        """Return one of several values as a label: "2^3" of a grid, "all" for a number that is left out."""
+        if self.kind is Kind.GRID:
+            return format_power(one)
+        return self._format_one(one) or self.none_label or "none"
+
+    def _format_one(self, value: Any) -> str:
         match self.kind:
-            case Kind.GRID:
-                return format_grid(value)
             case Kind.FEATURES:
                 return ", ".join(str(i) for i in value)
             case Kind.COSTS:
@@ -221,5 +250,5 @@ class Parameter:
                 return "" if value is None else format_number(value)
             case Kind.SWITCH:
                 return "yes" if value else "no"
-            case Kind.MEASURE:
+            case _:
                 return str(value)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankstudio.engine.catalog.greedy import GREEDY_RANKRLS
+from rankstudio.engine.catalog.kind import Kind
 from rankstudio.engine.catalog.method import Along, Method
-from rankstudio.engine.catalog.parameter import Kind, Parameter
+from rankstudio.engine.catalog.parameter import Parameter
 from rankstudio.engine.catalog.shared import (
     FSM,
     LAMBDA,

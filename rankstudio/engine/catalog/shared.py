@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.catalog.parameter import Kind, Parameter
+from rankstudio.engine.catalog.kind import Kind
+from rankstudio.engine.catalog.parameter import Parameter
 
 LEAVE_QUERY_OUT = "leave-query-out error per document"
 """The criterion of all that ends in RankRLS."""

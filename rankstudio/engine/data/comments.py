@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.dataset import Comments
 
 _DOCUMENT_ID = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)
 
@@ -45,6 +49,23 @@ class TextComments:
         offsets = self.offsets.tolist()
         for row in range(len(self)):
             yield content[offsets[row] : offsets[row + 1]].decode("utf-8", errors="replace")
+
+
+@dataclass(frozen=True, eq=False)
+class TakenComments:
+    """The comments of some rows, decoded no earlier than the others are."""
+
+    of: Comments
+    rows: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return self.rows.size
+
+    def __getitem__(self, row: int) -> str:
+        return self.of[int(self.rows[row])]
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.of[row] for row in self.rows.tolist())
 
 
 def document_id(comment: str) -> str:

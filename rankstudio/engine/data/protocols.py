@@ -1,25 +1,27 @@
-"""Folds made anew: k-fold, a single split, a validation part out of the training part.
+"""Folds made anew: k-fold, leave-query-out, a single split, a validation part out of the training part.
 
 What is dealt are queries: the documents of one stay together, in the order they have, and so do the queries
 of a part. Filling of missing values and scaling happen within a query, so that they come out the same
-whatever the folds. Leave-query-out, a fold for every query, is not here: it would keep Q copies of the data
-and train Q times, and greedy RankRLS and RankRLS have it in closed form as their criterion.
+whatever the folds.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from rankstudio.engine.data.dataset import Comments, Fold, FoldedDataset, Ints, RankingDataset
+from rankstudio.engine.data.comments import TakenComments
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, Ints, RankingDataset
 from rankstudio.engine.data.files import physical_memory
+from rankstudio.engine.data.left_out import leave_query_out_folds
 from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError, ParameterError
 
 PERCENT = 100
+LEAVE_QUERY_OUT = "leave-query-out"
 
 
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
@@ -64,6 +66,35 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     return _made(dataset, data, folds, f"{k}-fold, seed {seed}")
 
 
+def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
+    """Make a fold of each query: it is tested by what was learned on all others.
+
+    Nothing is left to validate on: models are chosen by their criterion. What the protocol asks of RankRLS
+    is in closed form what RankRLS calls its leave-query-out error; for any other method there is no such
+    short way.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+        Its documents count (see `whole`), not its folds.
+
+    Raises
+    ------
+    DatasetError
+        For fewer than two queries, data too large for the memory, or as `whole`.
+
+    Notes
+    -----
+    Folds share the data (see `rankstudio.engine.data.left_out`): O(mn) memory, however many queries there
+    are. A method is trained Q times for each setting.
+    """
+    data = whole(dataset)
+    if data.n_queries < 2:
+        raise DatasetError(f"{dataset.name}: leave-query-out needs 2 queries, found {data.n_queries}.")
+    _check_memory(dataset, 2 * data.X.nbytes)
+    return replace(dataset, folds=leave_query_out_folds(data), divided_by=LEAVE_QUERY_OUT)
+
+
 def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int = 0) -> FoldedDataset:
     """Make one fold with given shares of the queries.
 
@@ -101,8 +132,8 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Give each fold without a validation part one out of its training queries; test parts stay untouched.
 
     Selection nested in the training part: the model is chosen on queries that are neither learned from nor
-    tested on. It is one inner split for each fold, not an inner cross-validation, and the chosen model is not
-    trained again on all training queries.
+    tested on. It is one inner split for each fold, and the chosen model is not trained again on all training
+    queries; `inner_folds` are an inner cross-validation.
 
     Parameters
     ----------
@@ -127,6 +158,73 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
         raise ParameterError("share", share, f"a whole number from 1 to {PERCENT - 1}")
     folds = [fold if fold.vali is not None else _inner(dataset, fold, share, seed) for fold in dataset.folds]
     return replace(dataset, folds=tuple(folds), divided_by=f"nested {share}, seed {seed}")
+
+
+def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
+    """Make folds ready for a selection by `inner_folds`: what is not tested on is learned from.
+
+    A validation part that a fold has joins its training part, as nothing else is left for it to do.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+    k : int
+        How many inner folds, from 2 up.
+    seed : int
+        Which queries will go into which; it is noted here.
+
+    Raises
+    ------
+    DatasetError
+        For a training part of fewer than k queries, or inner folds too large for the memory.
+
+    Notes
+    -----
+    O(mn) for each fold that has a validation part.
+    """
+    folds = tuple(fold if fold.vali is None else _joined(fold, fold.vali) for fold in dataset.folds)
+    for fold in folds:
+        if fold.train.n_queries < k:
+            raise DatasetError(
+                f"{dataset.name}: {k} inner folds need {k} training queries, found {fold.train.n_queries} in "
+                f"fold {fold.number}."
+            )
+    largest = max(fold.train.n_documents for fold in folds)
+    _check_memory(dataset, 8 * k * largest * dataset.n_features)
+    outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
+    return replace(dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}")
+
+
+def _joined(fold: Fold, vali: RankingDataset) -> Fold:
+    train = concatenate([fold.train, vali])
+    return replace(fold, train=replace(train, warnings=fold.train.warnings + vali.warnings), vali=None)
+
+
+def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
+    """Divide a fold's training part into k inner folds: each subset validates what the others taught.
+
+    Parameters
+    ----------
+    fold : Fold
+        Of whose parts only the training part counts; its number goes to the inner folds.
+    k : int
+        From 2 to the number of its queries.
+    seed : int
+        Which queries go into which subset, from 0 up; each fold draws for itself.
+
+    Yields
+    ------
+    Fold
+        With a training and a validation part.
+
+    Notes
+    -----
+    O(mn) for each.
+    """
+    subsets = np.array_split(_shuffled(fold.train.n_queries, seed, fold.number), k)
+    for i, subset in enumerate(subsets):
+        others = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
+        yield Fold(fold.number, take(fold.train, others), take(fold.train, subset))
 
 
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
@@ -199,35 +297,17 @@ def take(dataset: RankingDataset, queries: Ints) -> RankingDataset:
     for array in arrays:
         array.flags.writeable = False
     X, y, query_ptr = arrays
-    return replace(
-        dataset,
-        X=X,
-        y=y,
-        query_ptr=query_ptr,
-        query_ids=tuple(dataset.query_ids[q] for q in chosen.tolist()),
-        comments=_Taken(dataset.comments, rows) if len(dataset.comments) else (),
-        source=None,
-        missing=np.zeros(0, dtype=np.int64),
-        warnings=(),
-        file_rows=None,
+    ids = dataset.query_ids
+    return RankingDataset(
+        X,
+        y,
+        query_ptr,
+        tuple(ids[q] for q in chosen.tolist()),
+        dataset.feature_ids,
+        dataset.feature_names,
+        TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
+        sparse=dataset.sparse,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Taken:
-    """The comments of some rows."""
-
-    of: Comments
-    rows: Ints
-
-    def __len__(self) -> int:
-        return self.rows.size
-
-    def __getitem__(self, row: int) -> str:
-        return self.of[int(self.rows[row])]
-
-    def __iter__(self) -> Iterator[str]:
-        return (self.of[row] for row in self.rows.tolist())
 
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:

@@ -33,8 +33,9 @@ def choose(
     paths : sequence of PathResult
         One a setting, in the order of the settings; at least one.
     standard_error : callable, optional
-        Returns that of the measure of a step's model, over the queries of the validation part. Without it,
-        and where the criterion chooses, "one-se" is "best".
+        Returns that of the measure of a step's model, over the queries of the validation part, for paths
+        without standard errors of their own. Without either, and where the criterion chooses, "one-se" is
+        "best".
 
     Raises
     ------
@@ -45,8 +46,9 @@ def choose(
     -----
     The rule of one standard error is that of Breiman, Friedman, Olshen and Stone, Classification and
     Regression Trees (1984), section 3.4.3: the best value is uncertain, and what is not clearly worse and
-    smaller is preferred. Theirs is over the folds of a cross-validation; here it is over the queries. Only
-    the path of the best model is searched, as settings differ in more than size.
+    smaller is preferred. Theirs is over the folds of a cross-validation, and so it is here where inner folds
+    validate (`PathResult.standard_errors`); where one part does, it is over its queries. Only the path of
+    the best model is searched, as settings differ in more than size.
     """
     rule = parse_rule(plan.rule)
     best: tuple[float, PathResult, int] | None = None
@@ -62,9 +64,11 @@ def choose(
         raise PlanError(f"rule: expected a model with {rule}, and the smallest one has {least} features.")
     gain, path, place = best
     chosen = Chosen(path.unit, path.steps[place])
-    if rule.kind != ONE_SE or standard_error is None or plan.select_by == CRITERION or not np.isfinite(gain):
+    if rule.kind != ONE_SE or plan.select_by == CRITERION or not np.isfinite(gain):
         return chosen
-    return _smallest(plan, path, gain - standard_error(chosen.step))
+    if path.standard_errors:
+        return _smallest(plan, path, gain - float(path.standard_errors[plan.select_by][place]))
+    return chosen if standard_error is None else _smallest(plan, path, gain - standard_error(chosen.step))
 
 
 def _smallest(plan: Plan, path: PathResult, enough: float) -> Chosen:

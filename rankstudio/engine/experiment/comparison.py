@@ -11,12 +11,19 @@ from typing import Any
 
 from rankstudio.engine.catalog import method
 from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.comparing import (
+    RunComparison,
+    by_dataset,
+    compare_runs,
+    is_named,
+    named,
+)
 from rankstudio.engine.experiment.plan import Plan, plan_from_dict
 from rankstudio.engine.experiment.protocol import GIVEN
 from rankstudio.engine.experiment.published import Published, published
 from rankstudio.engine.experiment.results import RunResult
 
-_OWN = ("title", "data", "runs", "parameters")
+_OWN = ("title", "data", "runs", "parameters", "against")
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,9 @@ class Comparison:
         By method: what holds wherever it occurs, as the method or as the judge.
     protocol : Mapping
         Attributes that all plans have: "select_by", "measures", "folds" and the like.
+    against : str
+        The run that the others are tested against: its method's key, "gas", or that and its judge's,
+        "gas/ranksvm"; "" for the one with the best average.
     """
 
     title: str
@@ -42,6 +52,7 @@ class Comparison:
     runs: tuple[Mapping[str, Any], ...]
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
+    against: str = ""
 
     def plans(self, data: str) -> tuple[Plan, ...]:
         """Return the plans for one of the datasets.
@@ -100,8 +111,11 @@ def load_comparison(path: str | Path) -> Comparison:
             tuple(runs),
             values.get("parameters", {}),
             {name: value for name, value in values.items() if name not in _OWN},
+            str(values.get("against", "")),
         )
-        made.plans("nowhere")  # what makes no plan is found before any work
+        plans = made.plans("nowhere")  # what makes no plan is found before any work
+        if made.against:
+            named(plans, made.against)
     except (PlanError, ParameterError) as error:
         raise PlanError(f"{path}: {error}") from error
     return made
@@ -132,6 +146,19 @@ def entry(result: RunResult) -> Entry:
     plan = result.plan
     names = plan.measures if len(result.folds) == 5 and plan.protocol == GIVEN else ()
     return Entry(result, {name: published(plan, result.data_name, name) for name in names})
+
+
+def tests_of(comparison: Comparison, entries: Sequence[Entry]) -> tuple[RunComparison, ...]:
+    """Test the runs on each dataset against the one that the comparison names, else against the best one.
+
+    A dataset with one run has no tests. Where the run that was named is not there, the best one is taken.
+    """
+    found = []
+    for runs in by_dataset([e.result for e in entries]).values():
+        there = comparison.against and any(is_named(result.plan, comparison.against) for result in runs)
+        if len(runs) > 1:
+            found.append(compare_runs(runs, against=comparison.against if there else None))
+    return tuple(found)
 
 
 def comparison_table(entries: Sequence[Entry]) -> tuple[list[str], list[tuple[Any, ...]]]:

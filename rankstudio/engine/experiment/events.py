@@ -71,10 +71,11 @@ class StepDone:
 
 @dataclass(frozen=True, eq=False)
 class UnitFinished:
-    """All steps of a unit are done."""
+    """All steps of a unit are done; it took so many seconds where somebody else did it."""
 
     unit: Unit
     path: PathResult
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, Source
+from rankstudio.engine.data.left_out import LeftOut
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,13 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     are trusted. Parts that were put together in memory are hashed as they are, in O(mn).
     """
     files: dict[str, Source] = {}
+    whole: dict[int, str] = {}
     lines = []
     for fold in dataset.folds:
         for name, part in fold.parts.items():
             if part.source is not None:
                 files.setdefault(str(part.source.path.absolute()), part.source)
-            checksum = part.source.checksum if part.source is not None else _of_arrays(part)
+            checksum = _of_left_out(part, whole) if isinstance(part, LeftOut) else _of_part(part)
             lines.append(f"{fold.number} {name} {part.n_features} {checksum}")
     return Fingerprint(_sha256("\n".join(lines).encode()), tuple(files.values()))
 
@@ -55,6 +57,17 @@ def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
                 f"found were {now.size} bytes with {now.checksum}"
             )
     return ""
+
+
+def _of_part(part: RankingDataset) -> str:
+    return part.source.checksum if part.source is not None else _of_arrays(part)
+
+
+def _of_left_out(part: LeftOut, known: dict[int, str]) -> str:
+    """Return that of the data and of the query that is not in it: the data are hashed once for all folds."""
+    if id(part.whole) not in known:
+        known[id(part.whole)] = _of_part(part.whole)
+    return f"{known[id(part.whole)]} without query {part.query}"
 
 
 def _of_arrays(part: RankingDataset) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from rankstudio.engine.catalog import Method, Parameter, method, methods
+from rankstudio.engine.catalog import Kind, Method, Parameter, method, methods
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.protocol import BEST, GIVEN, parse_protocol, parse_rule
@@ -32,20 +32,20 @@ CRITERION = "criterion"
 
 @dataclass(frozen=True)
 class Axis:
-    """One grid of a plan.
+    """A parameter of which a plan tries every value.
 
     Attributes
     ----------
     parameter : Parameter
         Whose values are tried.
-    values : tuple of float
-        Ascending.
+    values : tuple
+        Those of a grid ascending, any others as they were listed.
     judge : str
         Label of the ranker whose parameter it is; "" for the plan's own method.
     """
 
     parameter: Parameter
-    values: tuple[float, ...]
+    values: tuple[Any, ...]
     judge: str = ""
 
     @property
@@ -58,6 +58,19 @@ class Axis:
         """For columns of files: "regularization", "judge.regularization"."""
         return f"judge.{self.parameter.name}" if self.judge else self.parameter.name
 
+    @property
+    def is_grid(self) -> bool:
+        """Whether it is one of numbers, between which there are others to ask for."""
+        return self.parameter.kind is Kind.GRID
+
+    def takes(self, value: Any) -> bool:
+        """Tell whether a setting can have a value: one that is listed, or any number on a grid."""
+        return isinstance(value, int | float) if self.is_grid else value in self.values
+
+    def format(self, value: Any) -> str:
+        """Return a value as a label: "2^3", "squared hinge", "all"."""
+        return self.parameter.name_of(value)
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -69,19 +82,19 @@ class Setting:
         Of the method.
     judge : Mapping
         Of the ranker that ranks with the selected features; empty where there is none.
-    values : tuple of float
+    values : tuple
         The value on each axis of the plan.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
     judge: Mapping[str, Any] = field(default_factory=dict)
-    values: tuple[float, ...] = ()
+    values: tuple[Any, ...] = ()
 
     def __reduce__(self) -> tuple[object, ...]:
         return _thaw_setting, (dict(self.parameters), dict(self.judge), self.values)
 
 
-def _thaw_setting(parameters: dict[str, Any], judge: dict[str, Any], values: tuple[float, ...]) -> Setting:
+def _thaw_setting(parameters: dict[str, Any], judge: dict[str, Any], values: tuple[Any, ...]) -> Setting:
     return Setting(MappingProxyType(parameters), MappingProxyType(judge), values)
 
 
@@ -108,7 +121,7 @@ class Unit:
         return self.setting.parameters
 
     @property
-    def values(self) -> tuple[float, ...]:
+    def values(self) -> tuple[Any, ...]:
         """The setting's value on each axis of the plan."""
         return self.setting.values
 
@@ -124,10 +137,12 @@ class Plan:
     method : str
         Key in the catalog.
     parameters : Mapping
-        By name; grids are tuples of numbers, features are 1-based ids. What is left out has its default.
+        By name; grids are tuples of numbers, features are 1-based ids. What is left out has its default. Any
+        parameter may have several values, as a list: every combination is a setting that is tried.
     select_by : str
         The validation measure that chooses the setting and the number of features, or ``"criterion"``.
-        Ties go to the earlier setting (the smaller λ), then to the smaller number of features.
+        Ties go to the earlier setting (the smaller λ, the value listed first), then to the smaller number of
+        features.
     measures : tuple of str
         What is reported.
     convention : str
@@ -146,9 +161,10 @@ class Plan:
     judge_parameters : Mapping
         Of that ranker, as ``parameters``.
     protocol : str
-        How the folds come about: "given" as the files have them, "10-fold", "split 60/20/20" (percent of
-        train, vali and test) or "nested 20" (where a fold has no validation part, percent of its training
-        queries); see `rankstudio.engine.experiment.protocol`.
+        How the folds come about: "given" as the files have them, "10-fold", "leave-query-out", "split
+        60/20/20" (percent of train, vali and test) or "nested 20" (where a fold has no validation part,
+        percent of its training queries), or with an inner cross-validation, "5-fold, nested 4-fold"; see
+        `rankstudio.engine.experiment.protocol`.
     rule : str
         Which model is chosen: "best", "one-se" for the smallest one on the best one's path that is within a
         standard error of it, or "at most 10" for the best with so few features.
@@ -215,6 +231,11 @@ class Plan:
         return self.entry.live and (judge is None or judge.live)
 
     @property
+    def inner(self) -> int:
+        """How many inner folds of each training part choose the model; 0 where a validation part does."""
+        return parse_protocol(self.protocol).inner
+
+    @property
     def criterion(self) -> str:
         """What the criterion of a step is, as an axis title."""
         return (self.judge_entry or self.entry).criterion
@@ -227,30 +248,31 @@ class Plan:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The grids, in the order of the form: the method's, then the judge's.
+        """The grids and all else that has several values, as in the form: the method's, then the judge's.
 
         Where a judge ranks, what concerns only the method's own model is not asked for.
         """
         judge = self.judge_entry
-        own = [p for p in self.entry.grids if not (judge and p.ranks)]
-        axes = [Axis(p, self.parameters[p.name]) for p in own]
+        own = [p for p in self.entry.parameters if not (judge and p.ranks)]
+        axes = [Axis(p, p.values(v)) for p in own if p.several(v := self.parameters[p.name])]
         if judge:
-            axes += [Axis(p, self.judge_parameters[p.name], judge.label) for p in judge.grids]
+            given = [(p, self.judge_parameters[p.name]) for p in judge.parameters]
+            axes += [Axis(p, p.values(v), judge.label) for p, v in given if p.several(v)]
         return tuple(axes)
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """Every combination of the grids, one value for each parameter; the last grid runs fastest."""
+        """Every combination of the axes' values, one for each parameter; the last axis runs fastest."""
         return tuple(self.setting(values) for values in product(*(axis.values for axis in self.axes)))
 
-    def setting(self, values: tuple[float, ...]) -> Setting:
+    def setting(self, values: tuple[Any, ...]) -> Setting:
         """Return the setting with these values on the axes, whether or not they are on the grids."""
-        first = {p.name: self.parameters[p.name][0] for p in self.entry.grids}
+        first = {p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters}
         on_axes = list(zip(self.axes, values, strict=True))
         own = {axis.parameter.name: value for axis, value in on_axes if not axis.judge}
         judge = {axis.parameter.name: value for axis, value in on_axes if axis.judge}
         return Setting(
-            MappingProxyType({**self.parameters, **first, **own}),
+            MappingProxyType({**first, **own}),
             MappingProxyType({**self.judge_parameters, **judge}),
             values,
         )
@@ -313,13 +335,21 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     for f in fields(plan):
         value = getattr(plan, f.name)
         values[f.name] = list(value) if isinstance(value, tuple) else value
-    for table in ("parameters", "judge_parameters"):
-        # TOML wants the tables after the plain values.
+    # TOML wants the tables after the plain values.
+    for table, entry in (("parameters", plan.entry), ("judge_parameters", plan.judge_entry)):
         given = values.pop(table)
-        values[table] = {name: _listed(value) for name, value in given.items() if value is not None}
+        if entry:
+            said = [p for p in entry.parameters if given[p.name] is not None]
+            values[table] = {p.name: _plain(p, given[p.name]) for p in said}
     if not plan.judge:
-        del values["judge"], values["judge_parameters"]
+        del values["judge"]
     return values
+
+
+def _plain(parameter: Parameter, value: Any) -> Any:
+    """Return tuples as lists, and a number that is left out, as one of several values, as its name."""
+    named = {None: parameter.none_label} if parameter.none_label else {}
+    return _listed(tuple(named.get(v, v) for v in value)) if parameter.several(value) else _listed(value)
 
 
 def _listed(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -25,14 +25,20 @@ from rankstudio.engine.scoring import linear_scores
 from rankstudio.engine.selection.path import best_first, informative
 from rankstudio.engine.selection.univariate import measuring_features
 from rankstudio.engine.steps import Step, Working, finish
+from rankstudio.engine.threads import STEADY, steadily
 
 Floats = NDArray[np.float64]
 Measures = Mapping[str, float]
 
 
-def prepare_fold(plan: Plan, fold: Fold) -> PreparedFold:
-    """Make a fold ready for any number of units of a plan."""
-    return PreparedFold(plan, fold, group_training(fold))
+def prepare_fold(plan: Plan, fold: Fold, train: Grouped | None = None) -> PreparedFold:
+    """Make a fold ready for any number of units of a plan; its training part may be shared with others."""
+    train = group_training(fold) if train is None else train
+    if plan.inner:
+        from rankstudio.engine.experiment.nested_fold import NestedFold  # noqa: PLC0415 - built on this
+
+        return NestedFold(plan, fold, train)
+    return PreparedFold(plan, fold, train)
 
 
 def group_training(fold: Fold) -> Grouped:
@@ -78,6 +84,9 @@ class PreparedFold:
 
     def find_baseline(self) -> Generator[Working, None, None]:
         """Find the baseline, with signs of life: many features of many documents take their time."""
+        yield from steadily(self._find_baseline())
+
+    def _find_baseline(self) -> Generator[Working, None, None]:
         plan, train = self.plan, self.fold.train
         name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
         values, directions = yield from measuring_features(self._train, name, plan.convention)
@@ -98,7 +107,7 @@ class PreparedFold:
         """Learn step by step, measuring each on the validation part; signs of life in between."""
         vali = self._parts.get("vali")
         known: Floats | None = None
-        for told in self._learn(unit):
+        for told in steadily(self._learn(unit)):
             if isinstance(told, Working):
                 yield told
                 continue
@@ -108,12 +117,20 @@ class PreparedFold:
                 measures = vali.measure(known)
             yield told, measures
 
-    def path(self, unit: Unit) -> PathResult:
-        """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`."""
-        steps = tuple(step for step in self._learn(unit) if isinstance(step, Step))
+    def path(self, unit: Unit, follow: Callable[[Step | Working], None] = lambda _: None) -> PathResult:
+        """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
+
+        ``follow`` is told of every step and sign of life, and ends the work by raising.
+        """
+        steps: list[Step] = []
+        with STEADY:
+            for told in self._learn(unit):
+                follow(told)
+                if isinstance(told, Step):
+                    steps.append(told)
         vali = self._parts.get("vali")
         values = vali.measure_all(steps) if vali else {}
-        return PathResult(unit, steps, MappingProxyType(values), self.divisor, self.plan.along)
+        return PathResult(unit, tuple(steps), MappingProxyType(values), self.divisor, self.plan.along)
 
     def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
         """Put the steps of a unit together."""
@@ -156,7 +173,7 @@ class PreparedFold:
         part = self._parts.get("test") or self._parts.get("vali")
         return {} if part is None else part.per_query(step)
 
-    def _learn(self, unit: Unit) -> Iterator[Step | Working]:
+    def _learn(self, unit: Unit) -> Generator[Step | Working, None, None]:
         judge, ids = self.plan.judge_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if judge is None:
@@ -233,13 +250,13 @@ def n_steps(plan: Plan, feature_ids: NDArray[np.int64]) -> int:
     ParameterError, PlanError
         As :func:`estimator`, of the method and of the judge: before any work.
     """
-    setting = plan.settings[0]
-    chosen = estimator(plan, plan.entry, setting.parameters, feature_ids)
-    if plan.judge_entry is not None:
-        estimator(plan, plan.judge_entry, setting.judge, feature_ids)
-    if plan.judge and plan.entry.along is not Along.FEATURES:
-        return feature_ids.size
-    return chosen.n_steps(feature_ids.size)
+    most = 0
+    for setting in plan.settings:
+        chosen = estimator(plan, plan.entry, setting.parameters, feature_ids)
+        if plan.judge_entry is not None:
+            estimator(plan, plan.judge_entry, setting.judge, feature_ids)
+        most = max(most, chosen.n_steps(feature_ids.size))
+    return feature_ids.size if plan.judge and plan.entry.along is not Along.FEATURES else most
 
 
 def estimator(

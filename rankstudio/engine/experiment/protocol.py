@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 
 GIVEN = "given"
-_PROTOCOLS = '"given", "5-fold" (or another number from 2 up), "split 60/20/20" or "nested 20"'
+LEAVE_QUERY_OUT = "leave-query-out"
+_PROTOCOLS = (
+    '"given", "5-fold" (or another number from 2 up), "leave-query-out", "split 60/20/20" or "nested 20", or '
+    'one of these with an inner cross-validation, "5-fold, nested 4-fold"'
+)
 _K_FOLD = re.compile(r"(\d{1,6})[- ]?folds?")
 _SPLIT = re.compile(r"split (\d{1,3}) ?/ ?(\d{1,3}) ?/ ?(\d{1,3})")
+_INNER = re.compile(r"nested (\d{1,6})[- ]?folds?")
 _NESTED = re.compile(r"nested (\d{1,3}) ?%?")
 
 BEST = "best"
@@ -28,19 +33,25 @@ class Protocol:
     Attributes
     ----------
     kind : str
-        "given": the folds of the files. "k-fold", "split": see `k_fold` and `single_split` of
-        `rankstudio.engine.data.protocols`. "nested": the given folds, where one without a validation part
-        gets it out of its training queries (`nested` there).
+        "given": the folds of the files. "k-fold", "leave-query-out", "split": see `k_fold`,
+        `leave_query_out` and `single_split` of `rankstudio.engine.data.protocols`. "nested": the given
+        folds, where one without a validation part gets it out of its training queries (`nested` there).
     numbers : tuple of int
         k; the percents of train, vali and test; the percent that validates; none for the given folds.
+    inner : int
+        How many inner folds of each training part choose the model, see `inner_folds` there; 0 for none.
     """
 
-    kind: Literal["given", "k-fold", "split", "nested"] = "given"
+    kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
     numbers: tuple[int, ...] = ()
+    inner: int = 0
 
     def __str__(self) -> str:
         numbers = "/".join(map(str, self.numbers))
-        return {"given": GIVEN, "k-fold": f"{numbers}-fold"}.get(self.kind, f"{self.kind} {numbers}")
+        outer = f"{numbers}-fold" if self.kind == "k-fold" else f"{self.kind} {numbers}".strip()
+        if not self.inner:
+            return outer
+        return f"{outer}, nested {self.inner}-fold".removeprefix(f"{GIVEN}, ")
 
     def divide(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
         """Return the dataset with the folds of this protocol; itself where it has them already.
@@ -52,7 +63,8 @@ class Protocol:
         PlanError
             Where its folds were made by another protocol, or another seed: what was given is not there.
         """
-        how = "" if self.kind == GIVEN else f"{self}, seed {seed}"
+        seedless = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}
+        how = seedless.get(str(self), f"{self}, seed {seed}")
         if dataset.divided_by == how:
             return dataset
         if dataset.divided_by:
@@ -62,17 +74,29 @@ class Protocol:
             )
         from rankstudio.engine.data import protocols  # noqa: PLC0415 - most runs are on the given folds
 
+        divided = self._outer(dataset, seed)
+        return protocols.for_inner_folds(divided, self.inner, seed) if self.inner else divided
+
+    def _outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
+        from rankstudio.engine.data import protocols  # noqa: PLC0415 - most runs are on the given folds
+
         match self.kind, self.numbers:
             case "k-fold", (k,):
                 return protocols.k_fold(dataset, k, seed)
+            case "leave-query-out", ():
+                return protocols.leave_query_out(dataset)
             case "split", (train, vali, test):
                 return protocols.single_split(dataset, (train, vali, test), seed)
+            case "nested", (percent,):
+                return protocols.nested(dataset, percent, seed)
             case _:
-                return protocols.nested(dataset, self.numbers[0], seed)
+                return dataset
 
 
 def parse_protocol(text: str) -> Protocol:
-    """Read a protocol: "given", "10-fold", "split 60/20/20", "nested 20".
+    """Read a protocol: "given", "10-fold", "leave-query-out", "split 60/20/20", "nested 20", "nested 5-fold".
+
+    "nested 5-fold" may follow any other but "nested 20", after a comma: "10-fold, nested 5-fold".
 
     Raises
     ------
@@ -80,8 +104,15 @@ def parse_protocol(text: str) -> Protocol:
         For anything else.
     """
     said = " ".join(text.lower().split())
+    outer, comma, last = said.rpartition(",")
+    if match := _INNER.fullmatch(last.strip()):
+        found = parse_protocol(outer) if comma else Protocol()
+        if int(match[1]) > 1 and found.kind != "nested" and not found.inner:
+            return replace(found, inner=int(match[1]))
     if said == GIVEN:
         return Protocol()
+    if said.replace(" ", "-") == LEAVE_QUERY_OUT:
+        return Protocol("leave-query-out")
     if (match := _K_FOLD.fullmatch(said)) and int(match[1]) > 1:
         return Protocol("k-fold", (int(match[1]),))
     if match := _SPLIT.fullmatch(said):

@@ -6,6 +6,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 
+from rankstudio.engine.catalog import method
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.resources import resource
 
@@ -63,3 +64,12 @@ def everything() -> tuple[Published, ...]:
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
     """Return what was printed of a plan's method on data of this name, the best known source first."""
     return tuple(p for p in everything() if p.measure == measure and p.fits(plan, dataset))
+
+
+def known() -> dict[str, tuple[str, ...]]:
+    """Return the datasets of which numbers were printed, each with the labels of the methods."""
+    found: dict[str, dict[str, None]] = {}
+    for p in everything():
+        judge = f", then {method(p.judge).label}" if p.judge else ""
+        found.setdefault(p.dataset, {})[method(p.method).label + judge] = None
+    return {dataset: tuple(labels) for dataset, labels in found.items()}

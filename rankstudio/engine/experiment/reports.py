@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.events import RunStarted
-from rankstudio.engine.experiment.plan import plan_as_dict, save_plan
+from rankstudio.engine.experiment.plan import Axis, plan_as_dict, save_plan
 from rankstudio.engine.experiment.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.export.models import Model, Weight
@@ -20,7 +21,7 @@ Row = tuple[Any, ...]
 
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return what validation chose in a fold: the value of every grid, and the number of features."""
+    """Return what validation chose in a fold: the value on every axis, and the number of features."""
     names = [axis.name for axis in result.plan.axes]
     values = dict(zip(names, fold.chosen.unit.values, strict=True))
     rounds = {"round": fold.chosen.step.number} if result.plan.along is Along.ROUNDS else {}
@@ -40,38 +41,50 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
                 "chosen": chosen_values(result, fold),
                 "selected": list(fold.selected),
                 "weights": [float(fold.chosen.step.coef[c]) for c in fold.chosen.step.selected],
-                "validation": dict(fold.validation),
-                "test": dict(fold.test),
+                "validation": _defined(fold.validation),
+                "test": _defined(fold.test),
                 "best_single_feature": {
                     "id": fold.baseline.feature,
                     "descending": fold.baseline.descending,
-                    "validation": dict(fold.baseline.validation),
-                    "test": dict(fold.baseline.test),
+                    "validation": _defined(fold.baseline.validation),
+                    "test": _defined(fold.baseline.test),
                 },
             }
             for fold in result.folds
         ],
-        "average": result.average,
-        "best_single_feature": result.baseline,
+        "average": _defined(result.average),
+        "best_single_feature": _defined(result.baseline),
         "versions": dict(result.versions),
     }
+
+
+def _defined(measures: Mapping[str, float]) -> dict[str, float | None]:
+    """Return measures for JSON, which has no NaN: None where one is not defined, as in one query alone."""
+    return {name: None if isnan(value) else value for name, value in measures.items()}
 
 
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return one row a fold and part, and the average: header and rows."""
     names = list(result.plan.evaluated)
-    grids = [axis.name for axis in result.plan.axes]
+    axes = result.plan.axes
     rows: list[Row] = []
     for fold in result.folds:
         chosen = chosen_values(result, fold)
         for part, values in (("validation", fold.validation), ("test", fold.test)):
             if values:
-                head = (fold.fold, part, *(chosen[g] for g in grids), chosen["n_features"])
+                settings = (_cell(axis, chosen[axis.name]) for axis in axes)
+                head = (fold.fold, part, *settings, chosen["n_features"])
                 rows.append((*head, *(values[name] for name in names)))
     if result.average:
         part = "test" if result.folds[0].test else "validation"
-        rows.append(("average", part, *("" for _ in grids), "", *(result.average[n] for n in names)))
-    return ["fold", "part", *grids, "n_features", *names], rows
+        rows.append(("average", part, *("" for _ in axes), "", *(result.average[n] for n in names)))
+    return ["fold", "part", *(axis.name for axis in axes), "n_features", *names], rows
+
+
+def _cell(axis: Axis, value: Any) -> float | str:
+    """Return a value on an axis for a table: numbers and names as they are, all else as it is typed."""
+    plain = isinstance(value, int | float | str) and not isinstance(value, bool)
+    return value if plain else axis.format(value)
 
 
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:

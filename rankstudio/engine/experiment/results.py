@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,8 @@ class PathResult:
         where they are sums over documents, else 1.
     along : Along
         What the steps are.
+    standard_errors : Mapping of str to ndarray of shape (K,)
+        Where inner folds validate: those of the means that `validation` then are. Else empty.
     """
 
     unit: Unit
@@ -39,6 +42,10 @@ class PathResult:
     validation: Mapping[str, Floats]
     divisor: float
     along: Along = Along.FEATURES
+    standard_errors: Mapping[str, Floats] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _thaw_path, (self.unit, self.steps, dict(self.validation), self.divisor, self.along)
 
     @cached_property
     def criterion(self) -> Floats:
@@ -61,6 +68,12 @@ class PathResult:
     def models(self) -> slice:
         """Which steps are models to choose from: of an optimiser's iterations only the last one."""
         return slice(-1, None) if self.along is Along.ITERATIONS else slice(None)
+
+
+def _thaw_path(
+    unit: Unit, steps: tuple[Step, ...], validation: dict[str, Floats], divisor: float, along: Along
+) -> PathResult:
+    return PathResult(unit, steps, MappingProxyType(validation), divisor, along)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +187,13 @@ class RunResult:
         """The same mean for each fold's best single feature."""
         return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
 
+    def per_query(self, name: str) -> Floats:
+        """Return a measure of the chosen models in every query, one fold after the other."""
+        return np.concatenate([fold.per_query[name] for fold in self.folds])
+
 
 def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: float(np.mean([c[name] for c in columns])) for name in columns[0]} if columns else {}
+    """Return means over the folds in which a measure is defined: in one query alone it may not be."""
+    rows = {name: np.array([c[name] for c in columns]) for name in columns[0]} if columns else {}
+    defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
+    return {name: float(np.mean(values)) if values.size else float("nan") for name, values in defined.items()}

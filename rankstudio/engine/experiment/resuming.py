@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import replace
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -29,6 +31,7 @@ def run_stored(
     grouped: dict[int, Grouped] | None = None,
     anew: bool = False,
     key: RunKey | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Event]:
     """Carry out a plan, or go on with it where the study has a run of it.
 
@@ -46,6 +49,8 @@ def run_stored(
         Whether to begin a new run in any case.
     key : RunKey, optional
         The run of the study to go on with, where it is not to be found by the plan.
+    executor : Executor, optional
+        As for :func:`rankstudio.engine.experiment.runner.run`.
 
     Yields
     ------
@@ -61,8 +66,7 @@ def run_stored(
         Before the first event, for a plan that does not fit the data; the study has not heard of it.
     StoreError
         Where the data changed since the study recorded them, other versions began the run that is named, or
-        something cannot be stored. What was stored
-        before is safe, and another call goes on from there.
+        something cannot be stored. What was stored before is safe, and another call goes on from there.
     """
     next(run(plan, dataset, grouped))  # refuses what does not fit
     if key is None:
@@ -73,14 +77,14 @@ def run_stored(
     done = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
     before = study.seconds(key)
     spent: defaultdict[tuple[int, int], float] = defaultdict(float)
-    for event, seconds in _timed(run(plan, dataset, grouped, done)):
+    for event, seconds in _timed(run(plan, dataset, grouped, done, executor)):
         told = event
         match event:
             case StepDone(unit=unit) | UnitWorking(unit=unit):
                 spent[unit.fold, unit.position] += seconds
-            case UnitFinished(unit=unit, path=path) if (unit.fold, unit.position) not in units:
-                place = unit.fold, unit.position
-                study.save_unit(key, path, spent.pop(place, 0.0) + seconds)
+            case UnitFinished(unit=unit, path=path, seconds=own) if (unit.fold, unit.position) not in units:
+                here = spent.pop((unit.fold, unit.position), 0.0) + seconds
+                study.save_unit(key, path, here if own is None else own)
             case FoldFinished(result=fold) if fold.fold not in done.folds:
                 study.save_fold(key, fold)
             case RunFinished(result=result):
@@ -89,11 +93,12 @@ def run_stored(
         yield told
 
 
-def _timed(events: Iterator[Event]) -> Iterator[tuple[Event, float]]:
+def _timed(events: Generator[Event, None, None]) -> Iterator[tuple[Event, float]]:
     """Yield each event with the seconds that it took to come, not those in which nobody asked for it."""
-    while True:
-        began = time.perf_counter()
-        event = next(events, None)
-        if event is None:
-            return
-        yield event, time.perf_counter() - began
+    with closing(events):
+        while True:
+            began = time.perf_counter()
+            event = next(events, None)
+            if event is None:
+                return
+            yield event, time.perf_counter() - began

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.left_out import LeftOut
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.choosing import choose
 from rankstudio.engine.experiment.events import (
@@ -22,9 +25,10 @@ from rankstudio.engine.experiment.events import (
     UnitWorking,
 )
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, Unit
-from rankstudio.engine.experiment.prepared import PreparedFold, group_training, n_steps
+from rankstudio.engine.experiment.prepared import PreparedFold, group_training, n_steps, prepare_fold
 from rankstudio.engine.experiment.protocol import ONE_SE, parse_protocol, parse_rule
 from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.spreading import Spread
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.steps import Step, Working
@@ -75,7 +79,8 @@ def run(
     dataset: FoldedDataset | None = None,
     grouped: dict[int, Grouped] | None = None,
     done: Finished | None = None,
-) -> Iterator[Event]:
+    executor: Executor | None = None,
+) -> Generator[Event, None, None]:
     """Carry out a plan.
 
     Parameters
@@ -88,18 +93,24 @@ def run(
         Training parts by fold, with what other plans found out about them; added to.
     done : Finished, optional
         What need not be computed again.
+    executor : Executor, optional
+        Carries out many units at a time: that of `concurrent.futures` with threads or processes, or any
+        other. It is not shut down. Without it each unit is carried out here when its events are asked for.
 
     Yields
     ------
     Event
         RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished after the units of a
-        fold; RunFinished. Not to ask for the next event is to pause or to cancel. A unit that is done
-        already has no StepDone.
+        fold; RunFinished. Not to ask for the next event is to pause or to cancel; what an executor has begun
+        it finishes. A unit that is done already, or that an executor carried out, has no StepDone; units of
+        an executor may finish in any order, and folds finish in theirs. The results have the same bits.
 
     Raises
     ------
     DataError, PlanError, ParameterError
         Before the first event, for data that cannot be opened or a plan that does not fit them.
+    WorkerError
+        Where the executor's workers are gone.
     """
     began = time.perf_counter()
     dataset = _open(plan) if dataset is None else dataset
@@ -121,16 +132,24 @@ def run(
     )
     done = done or Finished()
     finished: list[FoldResult] = []
-    for fold in folds:
-        if fold.number in done.folds:
-            result = yield from _tell_again(done.folds[fold.number])
-        else:
-            known = {} if grouped is None else grouped
-            known.setdefault(fold.number, group_training(fold))
-            own = [unit for unit in units if unit.fold == fold.number]
-            result = yield from _run_fold(PreparedFold(plan, fold, known[fold.number]), own, done)
-        finished.append(result)
-        yield FoldFinished(result)
+    with ExitStack() as stack:
+        spread: Spread | None = None
+        if executor is not None:
+            missing = [u for u in units if u.fold not in done.folds and _place(u) not in done.units]
+            at_work = [fold for fold in folds if fold.number in {unit.fold for unit in missing}]
+            spread = stack.enter_context(Spread(executor, plan, at_work, missing))
+        for fold in folds:
+            if fold.number in done.folds:
+                result = yield from _tell_again(done.folds[fold.number])
+            else:
+                # Of folds that share their data each would put a copy there.
+                known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
+                known.setdefault(fold.number, group_training(fold))
+                own = [unit for unit in units if unit.fold == fold.number]
+                prepared = prepare_fold(plan, fold, known[fold.number])
+                result = yield from _run_fold(prepared, own, done, spread)
+            finished.append(result)
+            yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
 
 
@@ -157,7 +176,7 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             raise PlanError(f"folds: {dataset.name} has no fold {number}; it has {known}.")
     folds = [there[number] for number in plan.folds or there]
     for fold in folds:
-        if plan.select_by != CRITERION and fold.vali is None:
+        if plan.select_by != CRITERION and fold.vali is None and not plan.inner:
             raise PlanError(
                 f"choose by {plan.select_by}: fold {fold.number} of {dataset.name} has no validation part; "
                 f"choose by {CRITERION!r}, the method's own, instead."
@@ -189,18 +208,27 @@ def _tell_again(result: FoldResult) -> Generator[Event, None, FoldResult]:
 
 
 def _run_fold(
-    prepared: PreparedFold, units: Sequence[Unit], done: Finished
+    prepared: PreparedFold, units: Sequence[Unit], done: Finished, spread: Spread | None
 ) -> Generator[Event, None, FoldResult]:
     for working in prepared.find_baseline():
         yield UnitWorking(units[0], working)
     yield BaselineFound(prepared.fold.number, prepared.baseline)
+    if spread is not None:
+        yield from spread.finish(prepared.fold.number)
     paths: list[PathResult] = []
     for unit in units:
+        if spread is not None and _place(unit) in spread.paths:
+            paths.append(spread.paths.pop(_place(unit)))  # it was told of
+            continue
         yield UnitStarted(unit)
-        known = done.units.get((unit.fold, unit.position))
+        known = done.units.get(_place(unit))
         paths.append(known or (yield from _run_unit(prepared, unit)))
         yield UnitFinished(unit, paths[-1])
     return prepared.result(choose(prepared.plan, paths, prepared.standard_error), paths)
+
+
+def _place(unit: Unit) -> tuple[int, int]:
+    return unit.fold, unit.position
 
 
 def _run_unit(prepared: PreparedFold, unit: Unit) -> Generator[Event, None, PathResult]:

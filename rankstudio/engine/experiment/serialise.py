@@ -123,6 +123,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
         "criterion": np.array([step.criterion for step in steps], dtype="<f8"),
         "before": np.array([step.before for step in steps], dtype="<f8"),
         "n": np.array([step.coef.size for step in steps], dtype="<i8"),
+        "errors": np.array(list(path.standard_errors.values()), dtype="<f8"),
         **_joined("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
         **_joined("used", used, "<i8"),
         **_joined("weights", [s.coef[at] for s, at in zip(steps, used, strict=True)], "<f8"),
@@ -146,12 +147,15 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int]) -> PathResult:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
         values = dict(zip(header["measures"], arrays["validation"], strict=True))
+        errors = arrays.get("errors", ())  # not there in what older versions stored
+        standard_errors = dict(zip(header["measures"], errors, strict=True)) if len(errors) else {}
         return PathResult(
             unit,
             _steps(header, arrays, tuple(ids)),
             MappingProxyType(values),
             header["divisor"],
             Along(header["along"]),
+            MappingProxyType(standard_errors),
         )
     except (ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise StoreError(

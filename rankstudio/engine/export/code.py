@@ -51,7 +51,7 @@ def _options(parameters: Sequence[Parameter], values: Mapping[str, Any], prefix:
         value = values[parameter.name]
         if (place == 0 and parameter.kind is Kind.GRID) or value != parameter.default:
             option = prefix + parameter.option.removeprefix("--")
-            words += [option, value if isinstance(value, str) else parameter.format(value)]
+            words += [option, parameter.written(value)]
     return words
 
 

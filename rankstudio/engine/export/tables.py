@@ -1,4 +1,4 @@
-"""Tables of rows as CSV."""
+"""Tables of rows as CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -8,6 +8,29 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rankstudio.engine.files import write_text
+
+_LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "…": r"\ldots{}",
+    "–": "--",
+    "λ": r"$\lambda$",
+    "₁": "$_1$",
+    "₂": "$_2$",
+    "Φ": r"$\Phi$",
+    "ψ": r"$\psi$",
+    "✓": r"$\checkmark$",
+    "†": r"$\dagger$",
+    "·": r"$\cdot$",
+    **{raised: f"$^{{{plain}}}$" for raised, plain in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)},
+}
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -28,3 +51,56 @@ def save_csv(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[ob
         Where the file cannot be written.
     """
     write_text(path, csv_text(header, rows))
+
+
+def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Return rows of text as a table in Markdown.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequences of str
+        An empty cell will hold a dash: some readers of Markdown, Qt's among them, melt empty cells together.
+    left : sequence of int
+        Columns aligned to the left; the others hold numbers.
+    """
+    ruler = ["---" if c in left else "---:" for c in range(len(header))]
+    return "\n".join(
+        "| " + " | ".join(cell.strip().replace("|", "\\|") or "–" for cell in row) + " |"
+        for row in [header, ruler, *rows]
+    )
+
+
+def latex_text(
+    header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), caption: str = ""
+) -> str:
+    """Return rows of text as a table in LaTeX, for the package booktabs; parameters as for Markdown.
+
+    Parameters
+    ----------
+    header, rows, left
+        As for :func:`markdown_text`.
+    caption : str, optional
+        Above the table.
+    """
+    columns = "".join("l" if c in left else "r" for c in range(len(header)))
+    lines = [" & ".join(_as_latex(cell.strip()) for cell in row) + r" \\" for row in (header, *rows)]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            *([rf"\caption{{{_as_latex(caption)}}}"] if caption else []),
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            lines[0],
+            r"\midrule",
+            *lines[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _as_latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)

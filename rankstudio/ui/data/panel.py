@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.statistics import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.data.details import DataDetails
 from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows
-from rankstudio.ui.data.fold_chooser import FoldChooser
 from rankstudio.ui.theme import Theme
-from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel
+from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel, Segmented
+
+_IN_A_ROW = 12  # folds for which there are buttons
 
 
 class DataPanel(Panel):
@@ -37,13 +38,15 @@ class DataPanel(Panel):
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._details: DataDetails | None = None
         self._name = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
-        self._folds = FoldChooser()
+        self._folds = Segmented(name="fold")
+        self._many = QComboBox()  # in the place of the buttons, where there are too many folds for a row
         self._facts = KeyValue()
         self._labels_title = QLabel()
         self._labels = BarRows(theme, "documents by relevance")
         self._statistics = QPushButton("Statistics…")
         self._lay_out()
         self._folds.chosen.connect(self._on_fold)
+        self._many.activated.connect(self._on_many)
         self._statistics.clicked.connect(self.open_details)
         self.clear()
 
@@ -55,7 +58,14 @@ class DataPanel(Panel):
         self._name.setText(dataset.name)
         self.set_convention(dataset.convention)
         numbers = [fold.number for fold in dataset.folds]
-        self._folds.set_numbers(numbers)
+        options: list[tuple[object, str]] = [(number, str(number)) for number in numbers]
+        if len(numbers) > 1:
+            options.append((None, "all"))
+        self._folds.set_options(options if len(numbers) <= _IN_A_ROW else [])
+        self._folds.setVisible(1 < len(numbers) <= _IN_A_ROW)
+        self._many.clear()
+        self._many.addItems([f"fold {number}" for number in numbers] + ["all folds"])
+        self._many.setVisible(len(numbers) > _IN_A_ROW)
         self.set_fold(numbers[0])
 
     def clear(self) -> None:
@@ -66,6 +76,7 @@ class DataPanel(Panel):
         self._name.setText("Nothing is open")
         self.set_caption("")
         self._folds.hide()
+        self._many.hide()
         self._facts.set_rows(())
         self._show_labels(None)
 
@@ -76,7 +87,11 @@ class DataPanel(Panel):
     def set_fold(self, number: int | None) -> None:
         """Show another fold, or all; tells nobody."""
         self._fold = number
-        self._folds.choose(number)
+        if self._many.isVisibleTo(self):
+            numbers = [fold.number for fold in self._dataset.folds] if self._dataset else []
+            self._many.setCurrentIndex(numbers.index(number) if number in numbers else len(numbers))
+        else:
+            self._folds.choose(number)
         self._refresh()
 
     def show_summary(self, number: int | None, summary: DatasetSummary) -> None:
@@ -110,6 +125,9 @@ class DataPanel(Panel):
         self._name.setProperty("role", "heading")
         self._name.setObjectName("data-name")
         self._folds.setObjectName("data-folds")
+        self._many.setObjectName("data-many-folds")
+        self._many.setAccessibleName("fold")
+        self._many.setMaxVisibleItems(24)
         self._labels_title.setProperty("role", "muted")
         self.body.setSpacing(6)
         self._statistics.setObjectName("data-statistics")
@@ -118,6 +136,7 @@ class DataPanel(Panel):
         widgets: tuple[QWidget, ...] = (
             self._name,
             self._folds,
+            self._many,
             self._facts,
             self._labels_title,
             self._labels,
@@ -161,6 +180,11 @@ class DataPanel(Panel):
             self._details.close()
             self._details.deleteLater()
             self._details = None
+
+    @Slot(int)
+    def _on_many(self, place: int) -> None:
+        folds = self._dataset.folds if self._dataset else ()
+        self._on_fold(folds[place].number if place < len(folds) else None)
 
     @Slot(object)
     def _on_fold(self, number: int | None) -> None:

@@ -18,11 +18,10 @@ from rankstudio.ui.plots import Plot, export_plot
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.study import Study
 from rankstudio.ui.widgets import Table
+from rankstudio.ui.widgets.table_texts import FORMATS
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.models import Model as PortableModel
-
-_CSV = (("CSV", ".csv"),)
 
 
 def export_items(models: Models, places: Places) -> tuple[ExportItem, ...]:
@@ -33,7 +32,7 @@ def export_items(models: Models, places: Places) -> tuple[ExportItem, ...]:
     tables = (
         ("features", "Features table", "The path as it is shown, with weights, gains and measures.",
          inspect.features.table),
-        ("runs", "Runs table", "Every run with its measures.", results.panel.table),
+        *results.views.shown_tables(),
     )  # fmt: skip
     plots = {
         "criterion": ("Criterion curves", run.curves.criterion_plot),
@@ -41,6 +40,7 @@ def export_items(models: Models, places: Places) -> tuple[ExportItem, ...]:
         "candidates": ("Candidates", run.candidates.plot),
         "heat": ("Settings × k", run.heat.plot),
         "density": ("Density by relevance", inspect.inspector.plot),
+        **{key: (label, plot) for key, label, plot in results.views.shown_plots()},
     }
     return (
         _model_item(study, current, name),
@@ -120,7 +120,7 @@ def _run_item(record: RunRecord | None, name: str) -> ExportItem:
 def _table_item(key: str, label: str, text: str, table: Table, name: str) -> ExportItem:
     empty = "" if table.rows() else "The table is empty."
     return ExportItem(
-        key, label, text, _CSV, f"{name}-{key}", table.export_csv, table.rows_as_csv, unavailable=empty
+        key, label, text, FORMATS, f"{name}-{key}", table.export, table.rows_as_csv, unavailable=empty
     )
 
 

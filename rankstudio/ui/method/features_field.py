@@ -24,6 +24,9 @@ from rankstudio.ui.icons import set_icon
 from rankstudio.ui.method.fields import TIGHT, Field
 from rankstudio.ui.theme import Theme
 
+_HOW = "add by id or name"
+_BETWEEN = str.maketrans("", "", ", |")
+
 
 class Chip(QFrame):
     """One chosen feature: "25 BM25 of anchor" and a cross. Delete or Backspace takes it away too.
@@ -103,7 +106,7 @@ class FeaturesField(Field):
         self._line = QLineEdit()
         super().__init__(theme, parameter, self._line)
         self._stack_chips()
-        self._line.setPlaceholderText("add by id or name")
+        self._line.setPlaceholderText(_HOW)
         completer = QCompleter(self._known, self._line)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -135,7 +138,8 @@ class FeaturesField(Field):
     def check(self, raw: Any) -> Any:
         """Return the ids; ParameterError also for one that the data do not have."""
         ids = self.parameter.validate(raw)
-        unknown = [i for i in ids if self._names and i not in self._names]
+        named = [i for one in self.parameter.values(ids) for i in one]
+        unknown = [i for i in named if self._names and i not in self._names]
         if unknown:
             first, last = min(self._names), max(self._names)
             raise ParameterError(
@@ -144,14 +148,22 @@ class FeaturesField(Field):
         return ids
 
     def show_value(self) -> None:
-        """Show one chip a feature."""
+        """Show one chip a feature; several sets, each of which is tried, as a muted text."""
         self._line.clear()
-        if [chip.feature_id for chip in self._chips] != list(self._value) or self._names:
+        several = self.parameter.several(self._value)
+        self._line.setPlaceholderText(self.parameter.format(self._value) if several else _HOW)
+        if [chip.feature_id for chip in self._chips] != list(self._ids) or self._names:
             self._make_chips()
 
     def without(self, ids: Sequence[int]) -> None:
         """Take out features silently, because another field took them."""
-        self.set_value(tuple(i for i in self._value if i not in ids))
+        if not self.parameter.several(self._value):
+            self.set_value(tuple(i for i in self._value if i not in ids))
+
+    @property
+    def _ids(self) -> tuple[int, ...]:
+        """The features of the one set; none where there are several sets."""
+        return () if self.parameter.several(self._value) else self._value
 
     def _stack_chips(self) -> None:
         """Put the chips above the line, in the editor's place."""
@@ -164,14 +176,14 @@ class FeaturesField(Field):
         for old in self._chips:
             old.setParent(None)
             old.deleteLater()
-        self._chips = [Chip(self.theme, i, self._names.get(i, f"feature {i}")) for i in self._value]
+        self._chips = [Chip(self.theme, i, self._names.get(i, f"feature {i}")) for i in self._ids]
         for place, chip in enumerate(self._chips):
             self._column.insertWidget(place, chip)
             chip.removed.connect(self._take_out)
 
     @Slot(int)
     def _take_out(self, feature_id: int) -> None:
-        self.take(tuple(i for i in self._value if i != feature_id))
+        self.take(tuple(i for i in self._ids if i != feature_id))
         self._line.setFocus()
 
     @Slot()
@@ -188,13 +200,16 @@ class FeaturesField(Field):
         except ParameterError as error:
             self.show_error(str(error))
             return
-        self.take(self._value + tuple(i for i in added if i not in self._value))
+        if self.parameter.several(added):
+            self.take(added)
+        else:
+            self.take(self._ids + tuple(i for i in added if i not in self._ids))
 
-    def _meant(self, text: str) -> tuple[int, ...]:
-        """Return the ids that a text means: ids, a completion, or a part of one name only."""
+    def _meant(self, text: str) -> tuple[Any, ...]:
+        """Return the ids that a text means: ids, sets of them, a completion, or a part of one name only."""
         written = text.strip().casefold()
         matches = [i for i, name in self._names.items() if f"{i} {name}".casefold() == written]
-        if not matches and not written.replace(",", " ").replace(" ", "").isdigit():
+        if not matches and not written.translate(_BETWEEN).isdigit():
             matches = [i for i, name in self._names.items() if name.casefold() == written]
             matches = matches or [i for i, name in self._names.items() if written in name.casefold()]
             if len(matches) > 1:
@@ -202,7 +217,7 @@ class FeaturesField(Field):
                 raise ParameterError(self.parameter.label, text, expected)
         if matches:
             return tuple(matches)
-        ids: tuple[int, ...] = self.parameter.validate(text)
+        ids: tuple[Any, ...] = self.parameter.validate(text)
         return ids
 
     @Slot()

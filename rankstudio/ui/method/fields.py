@@ -27,8 +27,12 @@ from rankstudio.ui.theme import Theme
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""
 
+_MORE = dict.fromkeys(
+    (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE), "; several, with commas between them, are each tried"
+)
 _RESET_SIDE = 20
 _ROW = 28
+_SEVERAL = "several, tried each"  # a choice's key, of the item that stands for more than one
 _LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
@@ -39,7 +43,7 @@ def tooltip(parameter: Parameter) -> str:
     rows = [
         ("symbol", parameter.symbol),
         ("source", parameter.source),
-        ("range", parameter.expected),
+        ("range", parameter.expected + _MORE.get(parameter.kind, "")),
         ("default", parameter.format(parameter.default) or parameter.none_label or "none"),
     ]
     lines = "".join(f"<br><b>{name}</b> {_escaped(text)}" for name, text in rows if text)
@@ -247,12 +251,12 @@ class LineField(Field):
         self.show_error("")
 
     def _show_hint(self, value: Any) -> None:
-        many = self.parameter.kind is Kind.GRID and len(value) > 1
-        self.editor.set_hint(f"{len(value)} values" if many else "")
+        number = len(self.parameter.values(value))
+        self.editor.set_hint(f"{number} values" if number > 1 else "")
 
 
 class SwitchField(Field):
-    """Yes or no."""
+    """Yes or no; half ticked where a plan tries both."""
 
     editor: QCheckBox
 
@@ -263,8 +267,14 @@ class SwitchField(Field):
         self._refresh()
 
     def show_value(self) -> None:
-        """Tick or untick."""
-        self.editor.setChecked(bool(self._value))
+        """Tick, untick, or say that both are tried."""
+        if self.parameter.several(self._value):
+            self.editor.setCheckState(Qt.CheckState.PartiallyChecked)
+            self.editor.setText("both")
+        else:
+            self.editor.setTristate(False)
+            self.editor.setChecked(bool(self._value))
+            self.editor.setText("")
 
 
 class _CalmComboBox(QComboBox):
@@ -286,7 +296,7 @@ class _CalmComboBox(QComboBox):
 
 
 class ChoiceField(Field):
-    """One of a few."""
+    """One of a few; where a plan tries several of them, these as one item more."""
 
     editor: QComboBox
 
@@ -299,7 +309,14 @@ class ChoiceField(Field):
 
     def show_value(self) -> None:
         """Select the value's label."""
-        self.editor.setCurrentIndex(self.editor.findData(self._value))
+        last = self.editor.count() - 1
+        if self.editor.itemData(last) == _SEVERAL:
+            self.editor.removeItem(last)
+        if self.parameter.several(self._value):
+            self.editor.addItem(self.parameter.format(self._value), _SEVERAL)
+            self.editor.setCurrentIndex(self.editor.count() - 1)
+        else:
+            self.editor.setCurrentIndex(self.editor.findData(self._value))
 
     def set_choices(self, parameter: Parameter) -> None:
         """Offer other choices, and show the default of them."""
@@ -311,7 +328,8 @@ class ChoiceField(Field):
 
     @Slot()
     def _take_current(self) -> None:
-        self.take(self.editor.currentData())
+        if self.editor.currentData() != _SEVERAL:  # else it is what stands there already
+            self.take(self.editor.currentData())
 
 
 class MeasureField(Field):
@@ -332,15 +350,15 @@ class MeasureField(Field):
     @Slot()
     def commit(self) -> bool:
         """Take what is written in the box."""
-        if self.editor.currentText() != self._value:
+        if self.editor.currentText() != self.parameter.format(self._value):
             self.take(self.editor.currentText())
         elif self.has_error:
             self._refresh()
         return not self.has_error
 
     def show_value(self) -> None:
-        """Write the measure's name."""
-        self.editor.setCurrentText(str(self._value))
+        """Write the measure's name, or several."""
+        self.editor.setCurrentText(self.parameter.format(self._value))
 
 
 def choice_box(

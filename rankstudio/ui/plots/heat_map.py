@@ -7,20 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtGui import QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui.colors import Colors
 from rankstudio.ui.fonts import TINY, font
-from rankstudio.ui.palettes import viridis
+from rankstudio.ui.numerals import MINUS
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import Cell, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer, pen
+from rankstudio.ui.plots.heat_layer import HeatLayer
 from rankstudio.ui.plots.value_box import Line
 from rankstudio.ui.theme import Theme
 
-_SHADES = 64
 _STEPS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (0, -1),
     Qt.Key.Key_Right: (0, 1),
@@ -44,7 +42,11 @@ class HeatMapPlot(Plot):
     names : pair of str
         How row and column are called in the box with values: ("λ", "k").
     decimals : int
-        Of the values in the box.
+        Of the values in the box, and in the cells.
+    limits : pair of float, optional
+        The values at the two ends of the colours, where not the values themselves decide.
+    written : bool
+        Whether cells with enough room bear their value.
     parent : QWidget, optional
 
     Attributes
@@ -62,8 +64,12 @@ class HeatMapPlot(Plot):
         x_label: str = "",
         names: tuple[str, str] = ("λ", "k"),
         decimals: int = 4,
+        limits: tuple[float, float] | None = None,
+        written: bool = False,
         parent: QWidget | None = None,
     ) -> None:
+        self.written = written
+        self._limits = limits
         self.values: NDArray[np.float64] = np.empty((0, 0))
         self.row_labels: tuple[str, ...] = ()
         self.column_labels: tuple[str, ...] = ()
@@ -106,6 +112,8 @@ class HeatMapPlot(Plot):
 
     def color_range(self) -> tuple[float, float]:
         """Return the values at the two ends of the colours."""
+        if self._limits is not None:
+            return self._limits
         known = self.values[np.isfinite(self.values)]
         if known.size == 0:
             return 0.0, 1.0
@@ -119,6 +127,11 @@ class HeatMapPlot(Plot):
         xs = np.rint(np.linspace(area.left(), area.right(), n_columns + 1)).astype(np.int64)
         ys = np.rint(np.linspace(area.top(), area.bottom(), n_rows + 1)).astype(np.int64)
         return xs, ys
+
+    def text_of(self, row: int, column: int) -> str:
+        """Return the value of a cell as it is written."""
+        value = self.values[row, column]
+        return "" if np.isnan(value) else f"{value:.{self._decimals}f}".replace("-", MINUS)
 
     def cell_rect(self, frame: Frame, row: int, column: int) -> QRectF:
         """Return the rectangle of a cell."""
@@ -161,8 +174,7 @@ class HeatMapPlot(Plot):
         if cell is None or at is None:
             self.box.silence()
             return
-        value = self.values[cell]
-        text = "no value" if np.isnan(value) else f"{value:.{self._decimals}f}"
+        text = self.text_of(*cell) or "no value"
         self.box.say([Line(self._where(*cell), bold=True), Line(self.axes.title or "value", text)], at)
 
     def click(self, at: QPointF) -> None:
@@ -210,73 +222,3 @@ class HeatMapPlot(Plot):
         return describe(
             [self._where(row, column), f"{self.axes.title} {self.values[row, column]:.{self._decimals}f}"]
         )
-
-
-class HeatLayer(Layer):
-    """The cells, their labels, and the outlines of the chosen one and of the one under the mouse."""
-
-    plot: HeatMapPlot
-
-    def __init__(self, plot: HeatMapPlot, z: float) -> None:
-        super().__init__(plot, z, clipped=False)
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the map."""
-        if self.plot.is_empty():
-            return
-        self._draw_cells(painter, frame, colors)
-        self._draw_labels(painter, frame, colors)
-        if self.plot.under_mouse is not None:
-            self._outline(painter, frame, self.plot.under_mouse, colors.q("muted"), 1.0)
-        chosen, shape = self.plot.chosen, self.plot.values.shape
-        if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
-            # Dark in light is seen on every shade of the map.
-            self._outline(painter, frame, chosen, QColor("#ffffff"), 4.0)
-            self._outline(painter, frame, chosen, QColor("#11151c"), 2.0)
-
-    def _draw_cells(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Fill the cells, those of one shade together."""
-        values = self.plot.values
-        low, high = self.plot.color_range()
-        shades = np.clip((values - low) / (high - low), 0, 1)
-        numbers = np.where(np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1)
-        palette = viridis(np.linspace(0, 1, _SHADES))
-        xs, ys = self.plot.edges(frame)
-        gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= 6 else 0
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setPen(Qt.PenStyle.NoPen)
-        for shade in np.unique(numbers[numbers >= 0]).astype(int):
-            cells = [
-                QRectF(xs[c], ys[r], xs[c + 1] - xs[c] - gap, ys[r + 1] - ys[r] - gap)
-                for r, c in zip(*np.nonzero(numbers[::-1] == shade), strict=True)
-            ]
-            painter.setBrush(QColor(*map(int, palette[shade])))
-            painter.drawRects(cells)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-
-    def _draw_labels(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Write as many row and column labels as have room."""
-        painter.setFont(font(TINY))
-        painter.setPen(colors.q("muted"))
-        xs, ys = self.plot.edges(frame)
-        n_rows, n_columns = self.plot.values.shape
-        every = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
-        for row in range(0, n_rows, every):
-            top = n_rows - 1 - row
-            box = QRectF(0, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1, 18)
-            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(box, flags, self.plot.row_labels[row])
-        ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
-        for column in (int(value) - 1 for value, _ in ticks):
-            middle = (xs[column] + xs[column + 1]) / 2
-            box = QRectF(middle - 30, frame.area.bottom() + 4, 60, 16)
-            flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
-            painter.drawText(box, flags, self.plot.column_labels[column])
-
-    def _outline(
-        self, painter: QPainter, frame: Frame, cell: tuple[int, int], color: QColor, width: float
-    ) -> None:
-        """Draw a frame around a cell."""
-        painter.setPen(pen(color, width))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(self.plot.cell_rect(frame, *cell).adjusted(-0.5, -0.5, -0.5, -0.5))

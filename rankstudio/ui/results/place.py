@@ -1,15 +1,17 @@
-"""The Results place: keeps the table of runs up to date."""
+"""The Results place: keeps the table of runs up to date, and turns what the user does into choices."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.ui.record import RunRecord
+from rankstudio.ui.results.insights import Insights
 from rankstudio.ui.results.run_rows import RunRow, run_row
-from rankstudio.ui.results.runs_panel import RunsPanel
+from rankstudio.ui.results.views import Views
 from rankstudio.ui.runs import Runs
 from rankstudio.ui.study import Study
 from rankstudio.ui.theme import Theme
+from rankstudio.ui.worker import Worker
 
 
 class ResultsPlace(QObject):
@@ -21,16 +23,38 @@ class ResultsPlace(QObject):
     study : Study
         Goes back to the plan of a run that is looked at again.
     runs : Runs
+    worker : Worker
+        The desk's, for tests and the like.
+
+    Attributes
+    ----------
+    views : Views
+        Their `panel` is what the window shows.
+    panel : RunsPanel
+        The table of runs, one of the views.
     """
 
     goOnAsked = Signal(object)
     """A run is to go on where it was left (RunRecord)."""
+    failed = Signal(str)
+    foldChosen = Signal()
+    """The user looks at another fold."""
+    inspected = Signal(int)
+    """The user looks at a feature (its id)."""
 
-    def __init__(self, theme: Theme, study: Study, runs: Runs, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, study: Study, runs: Runs, worker: Worker, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._study, self._runs = study, runs
         self._old: dict[int, RunRecord] = {}
-        self.panel = RunsPanel(theme)
+        self.views = Views(theme)
+        self.panel = self.views.runs
+        self._insights = Insights(study, runs, worker, self.views, self)
+        self._insights.failed.connect(self.failed)
+        self.views.folds.foldChosen.connect(self._look_at)
+        self.views.front.picked.connect(self._pick)
+        self.views.stability.inspected.connect(self.inspected)
         self.panel.selected.connect(self._select)
         self.panel.removed.connect(self._remove)
         self.panel.cancelRequested.connect(self._cancel)
@@ -50,6 +74,7 @@ class ResultsPlace(QObject):
         if self._old:
             self._choose()
         self._old.clear()
+        self._insights.update()
 
     @Slot(object)
     def _note(self, record: RunRecord) -> None:
@@ -84,6 +109,18 @@ class ResultsPlace(QObject):
         else:
             self._study.open(record.dataset, record.plan.data, record.plan)
         self._runs.show(record)
+
+    @Slot(int)
+    def _look_at(self, fold: int) -> None:
+        self.foldChosen.emit()
+        self._study.look_at(fold)
+
+    @Slot(int, object, int)
+    def _pick(self, key: int, values: tuple[float, ...], place: int) -> None:
+        """Make a model of a run the current one, as a click on its curve does."""
+        if self._runs.shown is None or self._runs.shown.key != key:
+            self._select(key)
+        self._study.choose(values, place)
 
     @Slot(int)
     def _remove(self, key: int) -> None:

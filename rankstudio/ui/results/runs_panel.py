@@ -1,4 +1,4 @@
-"""The Results place's table of runs: how far each is and what it found."""
+"""The Results place's view of all runs: how far each is and what it found."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.ui.icons import icon
 from rankstudio.ui.numerals import signed
 from rankstudio.ui.results.run_rows import RunRow, differing, size_text, time_text
+from rankstudio.ui.results.view import View
 from rankstudio.ui.theme import Theme
-from rankstudio.ui.widgets import Column, Panel, Table
+from rankstudio.ui.widgets import Column, Table
 from rankstudio.ui.widgets.columns import Dot, Progress
 
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "queued": "muted"}
@@ -40,7 +41,7 @@ def _status_hint(row: RunRow) -> str:
     return row.message or row.state
 
 
-class RunsPanel(Panel):
+class RunsPanel(View):
     """All runs of the study, one a row.
 
     Attributes
@@ -59,9 +60,10 @@ class RunsPanel(Panel):
     removed = Signal(int)
     cancelRequested = Signal(int)
     goOnRequested = Signal(int)
+    room = 0
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Runs", padding=0, parent=parent)
+        super().__init__(theme, parent)
         self.setObjectName("runs-panel")
         self._rows: dict[int, RunRow] = {}
         self._shape: tuple[object, ...] = ()
@@ -70,12 +72,16 @@ class RunsPanel(Panel):
         self.table.setAccessibleName("Runs")
         self.table.placeholder = "Runs are listed here. Press Run to start one."
         self.table.row_actions = self._actions
-        self.set_content(self.table)
+        self.body.addWidget(self.table)
         self.table.chosen.connect(self._on_chosen)
         shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self._remove_current)
         self._show()
+
+    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
+        """Return the table of runs for export."""
+        return (("runs", "Runs table", "Every run with its measures.", self.table),)
 
     def add_run(self, row: RunRow) -> None:
         """Add a run at the end."""
@@ -119,7 +125,8 @@ class RunsPanel(Panel):
     def _columns(self, measures: Sequence[str], spread: str, differences: bool) -> list[Column]:
         """Return the columns; the measures are those of the plans, and the deviation that of the chooser."""
         columns = [
-            Column("key", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
+            Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
+            Column("key", "run", "right", tooltip="Its number in the other views", tone="muted", width=44),
             Column("method", "method", width=190),
             Column("data", "data", width=220, tone="muted"),
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.plan import Axis
-from rankstudio.ui.numerals import power, setting_label
+from rankstudio.ui.numerals import axis_value, setting_label
 from rankstudio.ui.plots.curves import CurvesPlot
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -68,10 +68,10 @@ class CurvesPanel(Panel):
         super().__init__(theme, "Curves", padding=8, parent=parent)
         self.setObjectName("curves-panel")
         self._axes: tuple[Axis, ...] = ()
-        self._settings: tuple[tuple[float, ...], ...] = ()
+        self._settings: tuple[tuple[Any, ...], ...] = ()
         self._along = Along.FEATURES
         self._measure = "MAP"
-        self._live: tuple[float, ...] | None = None
+        self._live: tuple[Any, ...] | None = None
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
@@ -90,7 +90,7 @@ class CurvesPanel(Panel):
         method_label: str,
         data_label: str,
         axes: Sequence[Axis],
-        settings: Sequence[tuple[float, ...]],
+        settings: Sequence[tuple[Any, ...]],
         n_steps: int,
         criterion: str = "criterion",
         along: Along = Along.FEATURES,
@@ -102,9 +102,9 @@ class CurvesPanel(Panel):
         method_label, data_label : str
             For the title: "Greedy RankRLS" and "MQ2008 fold 4".
         axes : sequence of Axis
-            The grids of the plan.
-        settings : sequence of tuple of float
-            The values on them, one tuple a setting; empty for a method without a grid, which has one curve.
+            Of the plan: what it tries several values of.
+        settings : sequence of tuple
+            The values on them, one tuple a setting; empty for a plan without an axis, which has one curve.
         n_steps : int
             The greatest k to come.
         criterion : str
@@ -157,7 +157,7 @@ class CurvesPanel(Panel):
         ks: Sequence[int] | NDArray[np.int64],
         criterion: Sequence[float] | Floats,
         validation: Mapping[str, Sequence[float] | Floats],
-        values: tuple[float, ...] | None = None,
+        values: tuple[Any, ...] | None = None,
     ) -> None:
         """Replace a whole curve.
 
@@ -167,7 +167,7 @@ class CurvesPanel(Panel):
         ks, criterion : sequence of shape (K,)
         validation : mapping of str to sequence of shape (K,)
             By measure.
-        values : tuple of float, optional
+        values : tuple, optional
             Those of the ``"live"`` path on the axes, for its label.
         """
         if key == LIVE:
@@ -246,8 +246,9 @@ class CurvesPanel(Panel):
             return act
         if len(self._axes) > 1:
             return f"one curve per setting, the first dark … the last bright · {act}"
-        first, last = power(self._settings[0][0]), power(self._settings[-1][0])
-        return f"one curve per {self._axes[0].label}, {first} dark … {last} bright · {act}"
+        (axis,) = self._axes
+        first, last = (axis_value(axis, self._settings[place][0]) for place in (0, -1))
+        return f"one curve per {axis.label}, {first} dark … {last} bright · {act}"
 
     def _path(self, key: Key) -> _Path:
         return self._paths.setdefault(key, _Path())

@@ -24,7 +24,7 @@ from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.ui.current import Current
-from rankstudio.ui.numerals import power, setting_label
+from rankstudio.ui.numerals import axis_value, setting_label
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.record import RunRecord
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
@@ -95,7 +95,7 @@ class RunPlace(QObject):
         why = self._why_no_measures()
         self.curves.validation_plot.placeholder = why
         settings = record.settings if record else ()
-        measured = any(fold.vali is not None for fold in study.dataset.folds)
+        measured = bool(plan.inner) or any(fold.vali is not None for fold in study.dataset.folds)
         self.curves.set_measured(measured)
         self.heat.set_measured(measured)
         self.curves.set_measure(study.measure)
@@ -223,8 +223,13 @@ class RunPlace(QObject):
             seen = places > 0  # a model without a feature has no cell
             row[places[seen] - 1] = values[seen]
         axes = record.plan.axes
+        # With names there would be no room for the map, where there are many axes or there is only one.
+        named = len(axes) == 2
         labels = [
-            power(values[0]) if len(axes) == 1 else setting_label(axes, values) for values in record.settings
+            setting_label(axes, values)
+            if named
+            else " · ".join(axis_value(axis, value) for axis, value in zip(axes, values, strict=True))
+            for values in record.settings
         ]
         self.heat.set_values(labels, matrix, self._study.measure, axes[0].label if len(axes) == 1 else "")
 
@@ -324,11 +329,12 @@ class RunPlace(QObject):
 def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
     """Return how many steps a path has at most, 1 for a method that takes all features at once."""
     if plan.along is not Along.FEATURES:
-        return int(plan.parameters.get("n_rounds", plan.parameters.get("max_iter", 1)))
+        tried = [setting.parameters for setting in plan.settings]
+        return max(int(given.get("n_rounds", given.get("max_iter", 1))) for given in tried)
     if not plan.entry.selects:
         return 1
-    most = plan.parameters.get("n_features_to_select")
-    return min(dataset.n_features, most) if most else dataset.n_features
+    sizes = [setting.parameters.get("n_features_to_select") for setting in plan.settings]
+    return min(dataset.n_features, max(size or dataset.n_features for size in sizes))
 
 
 def _mean(record: RunRecord, setting: int) -> AcrossFolds | None:

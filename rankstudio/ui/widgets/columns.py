@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -265,13 +263,3 @@ class SortedRows(QSortFilterProxyModel):
         if isinstance(a, str) or isinstance(b, str):
             return str(a).casefold() < str(b).casefold()
         return bool(a < b)
-
-
-def as_text(columns: Sequence[Column], rows: Sequence[Row], separator: str) -> str:
-    """Return rows as separated text with a header line, numbers with all their digits."""
-    kept = [c for c in columns if c.kind != "dot"]
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    writer.writerow([c.title or c.key for c in kept])
-    writer.writerows([c.plain(row) for c in kept] for row in rows)
-    return out.getvalue()

@@ -65,10 +65,12 @@ class Segmented(QWidget):
         for button in self._buttons():
             self._group.removeButton(button)
             self._row.removeWidget(button)
+            button.hide()
             button.deleteLater()
         self._values = [value for value, _ in options]
         for i, (_, text) in enumerate(options):
             self._group.addButton(self._button(text), i)
+        self._keep_place_in_tab_order()
         if options:
             self.choose(self._values[0])
 
@@ -121,6 +123,15 @@ class Segmented(QWidget):
     def _buttons(self) -> list[QAbstractButton]:
         """Return the buttons in order."""
         return list(self._group.buttons())
+
+    def _keep_place_in_tab_order(self) -> None:
+        """Let Tab come to the buttons where it comes to the row: Qt puts new ones behind everything else."""
+        before: QWidget = self
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # without which Qt moves nothing behind the row
+        for button in self._buttons():
+            QWidget.setTabOrder(before, button)
+            before = button
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def _keep_one_tab_stop(self) -> None:
         """Let Tab stop at the chosen button only, as it does for radio buttons."""

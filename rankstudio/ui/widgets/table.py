@@ -1,8 +1,9 @@
-"""The table of every place: 29 px rows, sortable, copied by Ctrl+C, exported as CSV."""
+"""The table of every place: 29 px rows, sortable, copied by Ctrl+C, saved as CSV, LaTeX or Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from rankstudio.engine.files import write_bytes
 from rankstudio.ui.fonts import SMALL, font
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets.cells import PAD, Cells
-from rankstudio.ui.widgets.columns import ROW_ROLE, Column, ColumnModel, Row, SortedRows, as_text
+from rankstudio.ui.widgets.columns import ROW_ROLE, Column, ColumnModel, Row, SortedRows
+from rankstudio.ui.widgets.table_texts import FORMATS, separated, table_text
 
 ROW_HEIGHT = 29
 """In logical pixels."""
@@ -155,37 +157,46 @@ class Table(QTableView):
 
     def rows_as_csv(self) -> str:
         """Return the whole table as CSV, in the order shown, numbers with all their digits."""
-        return as_text(self.rows_model.columns, self.rows(), ",")
+        return self.rows_as(".csv")
 
     def selection_as_tsv(self) -> str:
         """Return the selected rows (all where none is) as tab-separated text with a header."""
         numbers = sorted(index.row() for index in self.selectionModel().selectedRows())
         rows = [self._sorted.index(i, 0).data(ROW_ROLE) for i in numbers] or self.rows()
-        return as_text(self.rows_model.columns, rows, "\t")
+        return separated(self.rows_model.columns, rows, "\t")
 
-    def export_csv(self, path: str | Path) -> None:
-        """Write the table as CSV.
+    def rows_as(self, ending: str) -> str:
+        """Return the whole table in the format of an ending of `FORMATS`; CSV for any other."""
+        return table_text(self.rows_model.columns, self.rows(), ending)
+
+    def export(self, path: str | Path) -> None:
+        """Write the table; the ending says how: ``.tex``, ``.md``, and CSV for any other.
 
         Raises
         ------
         OutputError
             If the file cannot be written.
         """
-        write_bytes(path, self.rows_as_csv().encode())
+        write_bytes(path, self.rows_as(Path(path).suffix.lower()).encode())
 
     @Slot()
     def copy(self) -> None:
         """Put the selected rows on the clipboard."""
         QGuiApplication.clipboard().setText(self.selection_as_tsv())
 
+    def copy_as(self, ending: str) -> None:
+        """Put the whole table on the clipboard, in the format of an ending of `FORMATS`."""
+        QGuiApplication.clipboard().setText(self.rows_as(ending))
+
     @Slot()
     def save_as(self) -> None:
-        """Ask where to, and save as CSV; a failure is the `failed` signal."""
-        name, _ = QFileDialog.getSaveFileName(self, "Save table", f"{self.objectName()}.csv", "CSV (*.csv)")
+        """Ask where to and in which format, and save; a failure is the `failed` signal."""
+        filters = ";;".join(f"{label} (*{ending})" for label, ending in FORMATS)
+        name, chosen = QFileDialog.getSaveFileName(self, "Save table", f"{self.objectName()}.csv", filters)
         if not name:
             return
         try:
-            self.export_csv(name if Path(name).suffix else f"{name}.csv")
+            self.export(name if Path(name).suffix else name + chosen.partition("*")[2].rstrip(")"))
         except OutputError as error:
             self.failed.emit(str(error))
 
@@ -197,7 +208,9 @@ class Table(QTableView):
         if not menu.isEmpty():
             menu.addSeparator()
         menu.addAction("Copy", QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
-        menu.addAction("Save as CSV…", self.save_as)
+        for label, ending in FORMATS[1:]:
+            menu.addAction(f"Copy as {label}", partial(self.copy_as, ending))
+        menu.addAction("Save as CSV, LaTeX or Markdown…", self.save_as)
         return menu
 
     def shows_focus(self) -> bool:

@@ -1,13 +1,19 @@
-"""For the tests of experiments: a small dataset, and parameters with which a method takes a moment."""
+"""For the tests of experiments: a small dataset, quick parameters, and what it is to have the same bits."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.catalog import Method
+from rankstudio.engine.catalog import Method, methods
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.experiment.events import Event, RunFinished
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.reports import features_table, metrics_table, results_as_dict
+from rankstudio.engine.experiment.results import RunResult
 
 
 def part(seed: int, queries: int = 12, n: int = 6) -> RankingDataset:
@@ -54,3 +60,39 @@ def quick(entry: Method) -> dict[str, Any]:
     names = [p.name for p in entry.parameters]
     few = {name: value for name, value in _FEW.items() if name in names}
     return {**few, **{p.name: p.default[len(p.default) // 2] for p in entry.grids}}
+
+
+def two_settings() -> dict[str, Plan]:
+    """Every method with a grid, and every judge, with two values of it."""
+    plans = {}
+    for entry in methods():
+        values = quick(entry)
+        for p in entry.grids[:1]:
+            values[p.name] = p.default[len(p.default) // 2 :][:2]
+        plans[entry.key] = Plan("small", entry.key, values, folds=(1,))
+        if not entry.selects:
+            plans[f"judged by {entry.key}"] = Plan(
+                "small", "gas", judge=entry.key, judge_parameters=values, folds=(1,)
+            )
+    return plans
+
+
+def ended(events: Iterator[Event]) -> RunResult:
+    *_, last = events
+    assert isinstance(last, RunFinished)
+    return last.result
+
+
+def assert_same(one: RunResult, other: RunResult) -> None:
+    """All numbers of all paths have the same bits; texts, because NaN equals nothing."""
+    assert json.dumps(results_as_dict(one)) == json.dumps(results_as_dict(other))
+    assert repr(features_table(one)) == repr(features_table(other))
+    assert repr(metrics_table(one)) == repr(metrics_table(other))
+    for fold, again in zip(one.folds, other.folds, strict=True):
+        for a, b in zip(fold.paths, again.paths, strict=True):
+            assert a.unit == b.unit
+            assert a.criterion.tobytes() == b.criterion.tobytes()
+            assert [s.coef.tobytes() for s in a.steps] == [s.coef.tobytes() for s in b.steps]
+            assert {k: v.tobytes() for k, v in a.validation.items()} == {
+                k: v.tobytes() for k, v in b.validation.items()
+            }

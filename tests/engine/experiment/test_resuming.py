@@ -8,19 +8,16 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment.small import dataset, quick
+from experiment.small import assert_same, dataset, ended, two_settings
 
-from rankstudio.engine.catalog import methods
 from rankstudio.engine.errors import PlanError, StoreError
 from rankstudio.engine.experiment import resuming
 from rankstudio.engine.experiment.events import (
     BaselineFound,
-    Event,
     FoldFinished,
     RunFinished,
     RunStarted,
@@ -29,8 +26,6 @@ from rankstudio.engine.experiment.events import (
     UnitStarted,
 )
 from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.reports import features_table, metrics_table, results_as_dict
-from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.experiment.resuming import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.store import Study
@@ -41,27 +36,6 @@ PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "study.rankstudio"
-
-
-def ended(events: Iterator[Event]) -> RunResult:
-    *_, last = events
-    assert isinstance(last, RunFinished)
-    return last.result
-
-
-def assert_same(one: RunResult, other: RunResult) -> None:
-    """All numbers of all paths have the same bits; texts, because NaN equals nothing."""
-    assert json.dumps(results_as_dict(one)) == json.dumps(results_as_dict(other))
-    assert repr(features_table(one)) == repr(features_table(other))
-    assert repr(metrics_table(one)) == repr(metrics_table(other))
-    for fold, again in zip(one.folds, other.folds, strict=True):
-        for a, b in zip(fold.paths, again.paths, strict=True):
-            assert a.unit == b.unit
-            assert a.criterion.tobytes() == b.criterion.tobytes()
-            assert [s.coef.tobytes() for s in a.steps] == [s.coef.tobytes() for s in b.steps]
-            assert {k: v.tobytes() for k, v in a.validation.items()} == {
-                k: v.tobytes() for k, v in b.validation.items()
-            }
 
 
 def interrupt(plan: Plan, study: Study, units: int, folds: int = 2) -> None:
@@ -171,21 +145,6 @@ def test_what_does_not_fit_leaves_no_run(path: Path) -> None:
         assert study.runs() == []
 
 
-def two_settings() -> dict[str, Plan]:
-    """Every method with a grid, and every judge, with two values of it."""
-    plans = {}
-    for entry in methods():
-        values = quick(entry)
-        for p in entry.grids[:1]:
-            values[p.name] = p.default[len(p.default) // 2 :][:2]
-        plans[entry.key] = Plan("small", entry.key, values, folds=(1,))
-        if not entry.selects:
-            plans[f"judged by {entry.key}"] = Plan(
-                "small", "gas", judge=entry.key, judge_parameters=values, folds=(1,)
-            )
-    return plans
-
-
 @pytest.mark.parametrize("plan", two_settings().values(), ids=two_settings())
 def test_every_method_goes_on_with_the_same_bits(path: Path, plan: Plan) -> None:
     undisturbed = ended(run(plan, dataset(1)))
@@ -238,11 +197,11 @@ for _ in range(rounds):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_kill_9_at_any_moment_takes_only_the_unit_in_flight(path: Path, seed: int) -> None:
-    grid = [float(v) for v in np.geomspace(0.01, 100, 100)]
+    grid = [float(v) for v in np.geomspace(0.01, 100, 200)]
     plan = Plan("small", parameters={"regularization": tuple(grid)})
     Study.create(path).close()
     values = json.dumps({"data": "small", "parameters": {"regularization": grid}})
-    command = [sys.executable, "-c", KILLED, str(path), values, str(seed), "4"]
+    command = [sys.executable, "-c", KILLED, str(path), values, str(seed), "10"]
     done = subprocess.run(
         command,
         check=True,
@@ -259,15 +218,15 @@ def test_kill_9_at_any_moment_takes_only_the_unit_in_flight(path: Path, seed: in
             shown[int(fold), int(position)] = None
         else:
             killed.append((int(fold), len(shown)))
-    assert [status for status, _ in killed] == [signal.SIGKILL] * 4
-    assert 0 < killed[-1][1] < 200  # the kills fell into the run, not before it or after it
+    assert [status for status, _ in killed] == [signal.SIGKILL] * 10
+    assert 0 < killed[-1][1] < 400  # the kills fell into the run, not before it or after it
     with Study.open(path) as study:
         (summary,) = study.runs()
         stored = list(study.finished_units(summary.key))
         assert stored[: len(shown)] == list(shown)
         assert len(stored) <= len(shown) + 1  # one more may have been stored and not shown yet
         assert_same(ended(run_stored(plan, dataset(), study)), ended(run(plan, dataset())))
-        assert [s.n_finished for s in study.runs()] == [200]
+        assert [s.n_finished for s in study.runs()] == [400]
 
 
 def test_a_study_in_use_stops_no_one_who_has_it(path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.cli import _parser, main
-from rankstudio.cli.run import plan_from
+from rankstudio.cli.options import plan_from
 from rankstudio.engine.catalog import CATALOG, Kind, Method
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.data.writer import save_letor

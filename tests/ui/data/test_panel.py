@@ -107,23 +107,6 @@ def test_a_fold_is_chosen_by_its_button_and_all_by_theirs(panel, dataset):
     assert told == [3, None]
 
 
-def test_many_folds_are_chosen_from_a_list(panel):
-    told = []
-    panel.foldChosen.connect(told.append)
-    part = make_part((4, 5))
-    panel.show_dataset(FoldedDataset("many", None, tuple(Fold(i, part, part) for i in range(1, 21)), "mslr"))
-    assert not buttons(panel)
-    box = panel._folds.list
-    assert (box.count(), box.currentText()) == (21, "fold 1 of 20")
-    panel.set_fold(7)
-    assert box.currentText() == "fold 7 of 20"
-    assert told == []
-    box.setCurrentIndex(20)
-    box.activated.emit(20)
-    assert told == [None]
-    assert panel._facts.texts()[0] == ("folds", "20")
-
-
 def test_a_single_file_has_no_folds_to_choose_from(panel):
     panel.show_dataset(FoldedDataset("one", None, (Fold(1, make_part((4, 5))),), "mslr"))
     assert not panel._folds.isVisible()

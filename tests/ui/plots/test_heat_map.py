@@ -101,3 +101,24 @@ def test_equal_values_and_none_at_all_do_no_harm(plot, value):
     plot.flush()
     assert not plot.grab().isNull()
     assert plot.is_empty() == np.isnan(value)
+
+
+def test_values_are_written_into_cells_that_have_the_room_and_limits_hold(theme, stage):
+    made = HeatMapPlot(theme, "similarity", decimals=2, limits=(0.0, 1.0), written=True)
+    stage(made, 300, 200)
+    made.set_values([[1.0, 0.2], [0.2, 1.0]], ["1", "2"], ["1", "2"])
+    made.flush()
+    assert made.color_range() == (0.0, 1.0)
+    assert made.text_of(0, 1) == "0.20"
+
+    def shades(row, column):
+        rect = made.cell_rect(made.frame(), row, column).adjusted(4, 4, -4, -4).toRect()
+        image = made.grab(rect).toImage()
+        return {
+            image.pixelColor(x, y).lightness() for x in range(image.width()) for y in range(image.height())
+        }
+
+    assert min(shades(0, 0)) < 60, "dark letters on the bright cell"
+    assert max(shades(0, 1)) > 240, "light letters on the dark one"
+    made.written = False
+    assert len(shades(0, 0)) == 1

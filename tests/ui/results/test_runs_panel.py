@@ -86,7 +86,7 @@ def test_a_run_is_followed_from_the_queue_to_its_end(panel):
     ):
         panel.update_run(1, run_row(1, plan, "MQ2008", [], 5, state, progress, left, "It broke."))
         assert [row["status"] for row in cells(panel)] == [shown]
-    hint = panel.table.model().index(0, 3).data(Qt.ItemDataRole.ToolTipRole)
+    hint = panel.table.model().index(0, 4).data(Qt.ItemDataRole.ToolTipRole)
     assert hint == "It broke."
 
 

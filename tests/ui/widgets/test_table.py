@@ -138,10 +138,31 @@ def test_copying_without_a_selection_takes_everything_in_the_order_shown(table):
 
 
 def test_csv_is_the_whole_table_quoted_where_needed(table, tmp_path):
-    table.export_csv(tmp_path / "a.csv")
+    table.export(tmp_path / "a.csv")
     text = (tmp_path / "a.csv").read_text(encoding="utf-8")
     assert text == table.rows_as_csv()
     assert text.splitlines()[3] == '25,"bm25, of anchor",,'
+
+
+def test_latex_and_markdown_have_the_digits_that_are_shown(table, tmp_path):
+    copied = []
+    for action in table.menu().actions()[1:3]:
+        action.trigger()
+        copied.append(QGuiApplication.clipboard().text())
+    for name in ("a.tex", "a.md"):
+        table.export(tmp_path / name)
+    assert copied == [(tmp_path / name).read_text(encoding="utf-8") for name in ("a.tex", "a.md")]
+    latex, markdown = (text.splitlines() for text in copied)
+    assert r"\begin{tabular}{rllr}" in latex
+    assert r"7 & BM25 of title & $-$0.31 & 9.0 \\" in latex
+    assert markdown[1:4:2] == ["| ---: | --- | --- | ---: |", "| 7 | BM25 of title | −0.31 | 9.0 |"]
+
+
+def test_saving_takes_the_format_that_was_chosen(table, tmp_path, monkeypatch):
+    answer = (str(tmp_path / "a"), "LaTeX (*.tex)")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: answer)
+    table.save_as()
+    assert (tmp_path / "a.tex").read_text(encoding="utf-8") == table.rows_as(".tex")
 
 
 def test_saving_says_when_it_cannot(table, tmp_path, monkeypatch):
@@ -154,14 +175,15 @@ def test_saving_says_when_it_cannot(table, tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
     assert len(said) == 1 and "b.csv could not be written" in said[0]
     with pytest.raises(OutputError):
-        table.export_csv(tmp_path / "no" / "b.csv")
+        table.export(tmp_path / "no" / "b.csv")
 
 
 def test_the_menu_has_the_row_s_own_actions_first(table):
     table.row_actions = lambda row: [QAction(f"Pin {row.id}", table)]
     texts = [action.text() for action in table.menu(ROWS[0]).actions()]
-    assert texts == ["Pin 39", "", "Copy", "Save as CSV…"]
-    assert [action.text() for action in table.menu().actions()] == ["Copy", "Save as CSV…"]
+    always = ["Copy", "Copy as LaTeX", "Copy as Markdown", "Save as CSV, LaTeX or Markdown…"]
+    assert texts == ["Pin 39", "", *always]
+    assert [action.text() for action in table.menu().actions()] == always
 
 
 def pixels(table, row, column):

@@ -1,0 +1,212 @@
+"""Stability: whether the folds of a run chose the same features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import isnan
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from rankstudio.engine.experiment.agreement import Agreement, ChosenFeature
+from rankstudio.ui.numerals import signed
+from rankstudio.ui.plots import HeatMapPlot, Plot
+from rankstudio.ui.results.view import View
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets import Column, KeyValue, Row, Segmented, Table
+from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
+
+_JACCARD = "Jaccard"
+_INDEX_WIDTH = 300
+_MAPPED = 60  # folds, of which a map can be read
+_LISTED = 20  # folds that have a column
+_TOO_MANY = "So many folds make no map that could be read; the indices at the right are over all of them."
+_NOTHING = "The features that the folds of a run chose are compared here, from two folds on."
+
+
+class StabilityView(View):
+    """Fold × fold similarity, the features with the folds that chose them, and the indices.
+
+    Attributes
+    ----------
+    inspected : Signal(int)
+        Id of the feature that the user moved to.
+    """
+
+    inspected = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._found: Agreement | None = None
+        self.index = Segmented([(_JACCARD, _JACCARD)], "similarity")
+        self.index.setObjectName("stability-index")
+        self.index.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.plot = HeatMapPlot(
+            theme, "similarity", "fold", ("fold", "fold"), decimals=2, limits=(0.0, 1.0), written=True
+        )
+        self.plot.setObjectName("stability-map")
+        self.plot.placeholder = _NOTHING
+        self.table = Table(theme, (), "stability-table", lambda row: row.feature)
+        self.table.setAccessibleName("Features by the folds that chose them")
+        self.table.placeholder = "How many folds chose a feature, and as which one, is listed here."
+        self.facts = KeyValue()
+        self.warning = QLabel()
+        self._lay_out()
+        self.index.chosen.connect(self._show_map)
+        self.table.chosen.connect(self._on_chosen)
+        self.clear()
+
+    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
+        """Return the table of features for export."""
+        text = "Every feature that a fold chose, with the folds and its rank there."
+        return (("stability", "Features by fold", text, self.table),)
+
+    def plots(self) -> Sequence[tuple[str, str, Plot]]:
+        """Return the map for export."""
+        return (("stability", "Similarity of folds", self.plot),)
+
+    def show_agreement(self, name: str, found: Agreement) -> None:
+        """Show what the folds of a run have in common; ``name`` says which run it is."""
+        before, self._found = self._found, found
+        if before is None or before.found.index != found.found.index:
+            chosen = self.index.value()
+            self.index.set_options([(_JACCARD, _JACCARD), (found.found.index, found.found.index)])
+            self.index.choose(chosen)
+        if before is None or before.folds != found.folds:
+            self.table.set_columns(_columns(found.folds))
+        self.table.set_rows(found.features)
+        self.facts.set_rows(_facts(found))
+        self.warning.setText(found.warning)
+        self.warning.setVisible(bool(found.warning))
+        self._side.setVisible(len(found.folds) > 1)
+        self.index.setVisible(len(found.folds) > 1)
+        self._show_map()
+        self.set_caption(f"{name} · features of the chosen models")
+
+    def clear(self, caption: str = "") -> None:
+        """Show no run."""
+        self._found = None
+        self.table.set_columns(())
+        self.table.set_rows(())
+        self._side.hide()
+        self.index.hide()
+        self.plot.set_values(np.empty((0, 0)), (), ())
+        self.set_caption(caption)
+
+    def _lay_out(self) -> None:
+        self.warning.setWordWrap(True)
+        self.warning.setProperty("role", "caption")
+        self.warning.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        left = QVBoxLayout()
+        left.setContentsMargins(12, 10, 8, 4)
+        left.setSpacing(10)
+        left.addWidget(self.index)
+        left.addWidget(self.plot, 1)
+        right = QWidget()
+        right.setProperty("role", "page")
+        column = QVBoxLayout(right)
+        column.setContentsMargins(12, 12, 12, 8)
+        column.setSpacing(10)
+        column.addWidget(self.facts)
+        column.addWidget(self.warning)
+        column.addStretch(1)
+        self._side = QScrollArea()
+        self._side.setWidget(right)
+        self._side.setWidgetResizable(True)
+        self._side.setFixedWidth(_INDEX_WIDTH)
+        self._side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        row.addLayout(left, 2)
+        row.addWidget(self.table, 3)
+        row.addWidget(self._side)
+        self.body.addLayout(row)
+
+    @Slot()
+    def _show_map(self) -> None:
+        found = self._found
+        self.plot.placeholder = _NOTHING
+        if found is None or not 1 < len(found.folds) <= _MAPPED:
+            if found is not None and len(found.folds) > 1:
+                self.plot.placeholder = _TOO_MANY
+            self.plot.set_values(np.empty((0, 0)), (), ())
+            return
+        index = str(self.index.value())
+        values = found.found.similarity if index == _JACCARD else found.corrected
+        folds = [str(number) for number in found.folds]
+        self.plot.set_axes(replace(self.plot.axes, title=f"{index} similarity of the features chosen"))
+        self.plot.set_values(values[::-1], folds[::-1], folds)
+        self.plot.setAccessibleDescription(f"mean over the pairs of folds {_mean(found, index):.2f}")
+
+    @Slot(object)
+    def _on_chosen(self, row: ChosenFeature) -> None:
+        self.inspected.emit(row.feature)
+
+
+def _mean(found: Agreement, index: str) -> float:
+    return found.found.jaccard if index == _JACCARD else found.found.consistency
+
+
+def _facts(found: Agreement) -> list[Row]:
+    """Return the indices with what they mean."""
+    told, sizes = found.found, sorted({int(size) for size in found.found.sizes})
+    if len(found.folds) < 2:
+        return []
+    value, _, low, high = told.nogueira
+    k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
+    everywhere = sum(feature.times == len(found.folds) for feature in found.features)
+    return [
+        Row(
+            "Nogueira", _number(value), tooltip="Corrected for chance, for sets of any sizes: to be reported"
+        ),
+        Row("95 % interval", f"{_number(low)} … {_number(high)}", tooltip="Of Nogueira's index"),
+        Row(
+            told.index,
+            _number(told.consistency),
+            tooltip="Mean over the pairs of folds; 0 is chance, 1 equal",
+        ),
+        Row(_JACCARD, _number(told.jaccard), tooltip="Mean over the pairs; large sets look stable by chance"),
+        Row("features of a fold", k),
+        Row("chosen by any fold", str(len(found.features))),
+        Row("chosen by all folds", str(everywhere)),
+    ]
+
+
+def _number(value: float) -> str:
+    return "–" if isnan(value) else signed(value, 2).removeprefix("+")
+
+
+def _columns(folds: Sequence[int]) -> list[Column]:
+    """Return the columns: the feature, in how many folds, and as which one in each."""
+    columns = [
+        Column("name", "feature", stretch=True),
+        Column("feature", "id", "right", tone="muted", tooltip="Id in the data files, from 1", width=46),
+        Column(
+            "times",
+            "folds",
+            kind="weight",
+            format="d",
+            align="right",
+            tooltip=f"How many of the {len(folds)} folds chose it",
+            width=WEIGHT_BAR + 2 * PAD + 24,
+        ),
+    ]
+    columns += [
+        Column(
+            f"fold-{fold}",
+            f"fold {fold}",
+            "right",
+            value=_rank_on(fold),
+            tooltip=f"As which one fold {fold} chose it",
+            tone="muted",
+            width=58,
+        )
+        for fold in (folds if len(folds) <= _LISTED else ())
+    ]
+    return columns
+
+
+def _rank_on(fold: int) -> Callable[[ChosenFeature], int | None]:
+    return lambda row: row.ranks.get(fold)

@@ -1,0 +1,199 @@
+"""Paired tests: every finished run against one of them, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.method.fields import choice_box
+from rankstudio.ui.numerals import signed
+from rankstudio.ui.results.paired_rows import PairedRow
+from rankstudio.ui.results.view import View
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets import Column, Dot, Table
+
+ALPHA = 0.05
+_LEAST = 0.0001
+_BEST = "best"
+_BOX = 216
+
+
+class TestsView(View):
+    """Difference to the reference, its interval, and whether it could be chance.
+
+    Attributes
+    ----------
+    referenceChosen : Signal(object)
+        Number of the run to compare with, None for the best.
+    """
+
+    __test__ = False  # for pytest, which takes the name for that of its own
+    referenceChosen = Signal(object)
+    room = 240
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._measure = ""
+        self._runs: tuple[tuple[int, str], ...] | None = None
+        self.reference = choice_box(())
+        self.reference.setObjectName("tests-reference")
+        self.reference.setAccessibleName("Run to compare with")
+        self.reference.setMinimumWidth(_BOX)
+        self.tools = (self.reference,)
+        self.table = Table(theme, (), "tests-table", lambda row: row.key)
+        self.table.setAccessibleName("Paired tests")
+        self.table.placeholder = "Two finished runs on the same folds are compared here, query by query."
+        self.table.row_actions = self._actions
+        self.body.addWidget(self.table)
+        self.reference.activated.connect(self._on_reference)
+        self.table.activated.connect(self._on_activated)
+
+    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
+        """Return the table of tests for export."""
+        return (("tests", "Tests table", "Every finished run against one of them, by query.", self.table),)
+
+    def show_rows(self, rows: Sequence[PairedRow], name: str) -> None:
+        """Show runs against the first of them, by a measure."""
+        if name != self._measure:
+            self._measure = name
+            self.table.set_columns(_columns(name))
+        self.table.set_rows(rows if len(rows) > 1 else ())
+        self.set_caption(self._caption_for(rows))
+
+    def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
+        """Offer runs as the reference, by number and method; None marks the best."""
+        offered = tuple(runs.items())
+        if offered != self._runs:
+            self._runs = offered
+            self.reference.clear()
+            self.reference.addItem("against the best", _BEST)
+            for key, title in offered:
+                self.reference.addItem(f"run {key} · {title}", key)
+        self.reference.setCurrentIndex(self.reference.findData(_BEST if reference is None else reference))
+        self.reference.setToolTip(f"Which run the others are compared with: {self.reference.currentText()}")
+        self.reference.setEnabled(len(runs) > 1)
+
+    def _caption_for(self, rows: Sequence[PairedRow]) -> str:
+        compared = [row.found for row in rows if row.found is not None]
+        waiting = sum(row.role == "waiting" for row in rows)
+        if len(rows) < 2:
+            return ""
+        if not compared:
+            return "comparing …" if waiting else "no other run can be paired with the reference"
+        against = f"{self._measure}, {compared[0].n:,} queries, against run {rows[0].key}"
+        return (
+            f"{against} · comparing {waiting} more …" if waiting else f"{against} · double-click changes it"
+        )
+
+    def _actions(self, row: PairedRow) -> list[QAction]:
+        """Return what the context menu offers for a run."""
+        if row.role == "reference":
+            return []
+        compare = QAction("Compare the others with this run", self.table)
+        compare.triggered.connect(lambda: self.referenceChosen.emit(row.key))
+        return [compare]
+
+    @Slot(int)
+    def _on_reference(self, index: int) -> None:
+        key = self.reference.itemData(index)
+        self.referenceChosen.emit(None if key == _BEST else key)
+
+    @Slot(object)
+    def _on_activated(self, _: object) -> None:
+        row = self.table.current()
+        if row is not None and row.role != "reference":
+            self.referenceChosen.emit(row.key)
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as it is printed: four decimals, and never 0."""
+    return f"<{_LEAST}" if p < _LEAST else f"{p:.4f}"
+
+
+def _columns(name: str) -> list[Column]:
+    """Return the columns for a measure."""
+    better = "more" if measure(name).higher_is_better else "less"
+    return [
+        Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
+        Column("key", "run", "right", width=44, tone=_tone),
+        Column("method", "method", width=190, tone=_tone),
+        Column(
+            "differs",
+            "differs by",
+            value=lambda row: "the reference" if row.role == "reference" else row.differs,
+            tooltip="What is set otherwise than in the reference, and why a run is left out",
+            stretch=True,
+            tone="muted",
+        ),
+        Column("mean", name, "right", ".4f", tooltip=f"Mean {name} over the folds", width=84),
+        _found(
+            "mean_difference",
+            "difference",
+            lambda value: signed(value, 4),
+            f"{name} less that of the reference, mean over the queries; {better} is better",
+            92,
+            bold=_clear,
+        ),
+        _found("low", "95 % from", lambda value: signed(value, 4), "Of the difference: bootstrap", 84),
+        _found("high", "to", lambda value: signed(value, 4), "Of the difference: bootstrap", 72),
+        _found("p_randomisation", "p Fisher", p_text, "Of Fisher's randomisation test, two-sided", 78),
+        Column(
+            "p_fisher",
+            "Holm",
+            "right",
+            p_text,
+            tooltip="The same, corrected by Holm for all runs compared; bold below 0.05",
+            bold=_clear,
+            width=72,
+        ),
+        _found("p_t", "p t-test", p_text, "Of Student's paired t, two-sided", 78),
+        Column(
+            "p_t_holm",
+            "Holm",
+            "right",
+            p_text,
+            value=lambda row: row.p_t,
+            tooltip="The same, corrected by Holm for all runs compared",
+            tone="muted",
+            width=72,
+        ),
+        _found("wins", "better", str, "Queries in which it is better than the reference", 62),
+        _found("ties", "equal", str, "Queries in which both are equal", 58),
+        _found("losses", "worse", str, "Queries in which it is worse than the reference", 60),
+    ]
+
+
+def _found(
+    key: str,
+    title: str,
+    text: Callable[[Any], str],
+    tooltip: str,
+    width: int,
+    bold: Callable[[PairedRow], bool] | None = None,
+) -> Column:
+    """Return a column of what the comparison found."""
+    return Column(
+        key,
+        title,
+        "right",
+        text,
+        value=lambda row: getattr(row.found, key) if row.found is not None else None,
+        tooltip=tooltip,
+        tone="text" if bold else "muted",
+        bold=bold,
+        width=width,
+    )
+
+
+def _clear(row: PairedRow) -> bool:
+    """Tell whether the difference is more than chance would explain."""
+    return row.p_fisher is not None and row.p_fisher < ALPHA
+
+
+def _tone(row: PairedRow) -> str:
+    return "muted" if row.role == "left out" else "text"

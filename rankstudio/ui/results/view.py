@@ -1,0 +1,65 @@
+"""What all views of the Results place share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from rankstudio.ui.plots import Plot
+from rankstudio.ui.theme import Theme
+from rankstudio.ui.widgets import Table
+
+ROOM = 300
+"""Height in pixels that a view with a plot, or with a row a fold, can be read in."""
+
+
+class View(QWidget):
+    """One of the contents that the Results panel shows, and what its caption says meanwhile.
+
+    Parameters
+    ----------
+    theme : Theme
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    captioned : Signal()
+        The caption is another one.
+    room : int
+        Height in pixels that the view asks for; 0 for whatever there is.
+    tools : tuple of QWidget
+        What stands in the panel's header while the view is shown.
+    body : QVBoxLayout
+    """
+
+    captioned = Signal()
+    room = ROOM
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._caption = ""
+        self.tools: tuple[QWidget, ...] = ()
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(0, 0, 0, 0)
+        self.body.setSpacing(0)
+
+    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
+        """Return the tables for export: key, label, a sentence on what is in it, and the table."""
+        return ()
+
+    def plots(self) -> Sequence[tuple[str, str, Plot]]:
+        """Return the plots for export: key, label and the plot."""
+        return ()
+
+    def caption(self) -> str:
+        """Return what the view shows and how to act on it."""
+        return self._caption
+
+    def set_caption(self, caption: str) -> None:
+        """Say something else about what is shown."""
+        if caption != self._caption:
+            self._caption = caption
+            self.captioned.emit()

@@ -1,0 +1,52 @@
+"""Tables as Markdown and LaTeX: nothing in a cell is taken for markup."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankstudio.engine.export.tables import latex_text, markdown_text
+
+
+def test_markdown_has_no_empty_cells_and_keeps_bars() -> None:
+    assert markdown_text(["method", "MAP"], [["a|b", "0.5"], ["", " 0.25 "]]) == (
+        "| method | MAP |\n| --- | ---: |\n| a\\|b | 0.5 |\n| – | 0.25 |"
+    )
+
+
+def test_latex_is_a_table_for_booktabs() -> None:
+    text = latex_text(["run", "method", "p"], [["1", "RankRLS", "<0.0001"]], (1,), "MAP of 100 %")
+    assert text.splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{MAP of 100 \%}",
+        r"\begin{tabular}{rlr}",
+        r"\toprule",
+        r"run & method & p \\",
+        r"\midrule",
+        r"1 & RankRLS & $<$0.0001 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("95 % & more", r"95 \% \& more"),
+        ("features_k {3}", r"features\_k \{3\}"),
+        ("2^10", r"2\textasciicircum{}10"),
+        ("a\\b", r"a\textbackslash{}b"),
+        ("−0.01 … +0.02", r"$-$0.01 \ldots{} +0.02"),
+        ("1–7", "1--7"),
+        ("λ₁", r"$\lambda$$_1$"),
+        ("Größe", "Größe"),
+    ],
+)
+def test_what_means_something_in_latex_is_written_out(cell, expected) -> None:
+    assert f"\n{expected} \\\\" in latex_text(["x"], [[cell]])
+
+
+def test_latex_knows_powers_and_dots() -> None:
+    lines = latex_text(["λ"], [["2⁻¹⁰ · 3"]]).splitlines()
+    assert r"2$^{-}$$^{1}$$^{0}$ $\cdot$ 3 \\" in lines

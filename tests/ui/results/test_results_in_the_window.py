@@ -1,0 +1,371 @@
+"""The Results place in the real window: what each view shows after some runs, and what a click there does."""
+
+from __future__ import annotations
+
+import threading
+from math import sqrt
+from statistics import mean, stdev
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from waiting import turn, wait_until
+from windows import finish, settle
+
+from rankstudio.engine.experiment import pairing
+from rankstudio.engine.statistics.paired import compare_paired, holm
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.record import RunRecord
+from rankstudio.ui.results.paired_rows import PairedRow
+from rankstudio.ui.results.views import Views
+
+
+def views(window: MainWindow) -> Views:
+    return window.places.results.views
+
+
+def look(window: MainWindow, key: str) -> None:
+    """Choose a view by its button, and wait for what it has computed."""
+    buttons = {button.text().lower(): button for button in views(window).panel._choice._group.buttons()}
+    buttons[key].click()
+    settle(window)
+
+
+def run_with(window: MainWindow, **changes: object) -> RunRecord:
+    window.study.change("editing", **changes)
+    finish(window)
+    return window.runs.records[-1]
+
+
+def three_runs(window: MainWindow) -> list[RunRecord]:
+    """Run with fewer features, with a pin, and another method."""
+    parameters = window.study.plan.parameters
+    return [
+        run_with(window),
+        run_with(window, parameters={**parameters, "pinned": (7,)}),
+        run_with(window, method="rankrls", parameters={"regularization": (0.5, 2.0)}),
+    ]
+
+
+def paired(window: MainWindow) -> list[PairedRow]:
+    return views(window).tests.table.rows()
+
+
+def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviation(
+    window: MainWindow,
+) -> None:
+    first, second = run_with(window), run_with(window, rule="at most 2")
+    look(window, "folds")
+    table = views(window).folds.table
+    assert [row.label for row in table.rows()] == ["1", "2", "mean", "sd"]
+    for record in (second, first):
+        window.places.results.panel.selected.emit(record.key)
+        one, two, average, spread = table.rows()
+        folds = [record.folds[1], record.folds[2]]
+        for row, fold in zip((one, two), folds, strict=True):
+            assert (row.values, row.size) == (fold.chosen.unit.values, len(fold.selected))
+            assert (row.test, row.validation) == (fold.test, fold.validation)
+        for name in record.plan.measures:
+            values = [fold.test[name] for fold in folds]
+            assert average.test[name] == pytest.approx(mean(values))
+            assert spread.test[name] == pytest.approx(stdev(values))
+            assert average.validation[name] == pytest.approx(mean(f.validation[name] for f in folds))
+        assert average.size == mean(len(fold.selected) for fold in folds)
+    assert views(window).panel.caption().startswith("run 1 · Greedy RankRLS on Small · LETOR 4.0")
+    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    assert [row.label for row in table.rows()][2:] == ["mean", "sd"]
+
+
+def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(window: MainWindow) -> None:
+    run_with(window)
+    look(window, "folds")
+    table = views(window).folds.table
+    assert table.current().fold == window.study.fold == 2
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Up)
+    assert window.study.fold == 1
+    window.commands["next_fold"].trigger()
+    assert table.current().fold == 2
+    QTest.keyClick(table, Qt.Key.Key_Down)  # the mean is no fold
+    assert window.study.fold == 2
+    settle(window)
+
+
+def test_every_run_is_held_against_the_best_by_all_queries(window: MainWindow) -> None:
+    records = three_runs(window)
+    look(window, "tests")
+    wait_until(lambda: all(row.role != "waiting" for row in paired(window)))
+    settle(window)
+    results = {record.key: record.result for record in records}
+    best = max(results.values(), key=lambda r: r.average["MAP"])
+    rows = paired(window)
+    assert results[rows[0].key] is best
+    assert [row.role for row in rows] == ["reference", "compared", "compared"]
+    by_query = {
+        key: np.concatenate([f.per_query["MAP"] for f in result.folds]) for key, result in results.items()
+    }
+    wanted = [compare_paired(by_query[row.key], by_query[rows[0].key]) for row in rows[1:]]
+    assert [row.found for row in rows[1:]] == wanted
+    assert [row.p_fisher for row in rows[1:]] == pytest.approx(holm([w.p_randomisation for w in wanted]))
+    assert [row.p_t for row in rows[1:]] == pytest.approx(holm([w.p_t for w in wanted]))
+    queries = sum(fold.test.n_queries for fold in window.study.dataset.folds)
+    assert views(window).panel.caption().startswith(f"MAP, {queries} queries, against run {rows[0].key}")
+
+
+def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow) -> None:
+    plain, pinned, _ = three_runs(window)
+    look(window, "tests")
+    box = views(window).tests.reference
+    box.setCurrentIndex(box.findData(plain.key))
+    box.activated.emit(box.currentIndex())
+    settle(window)
+    name = window.study.dataset.feature_names[6]
+    said = {row.key: row.differs for row in paired(window)}
+    assert said[pinned.key] == f"effect of pins: pinned {name}"
+    assert said[3] == "another method"
+    # Enter on a row, as a double click, makes it the reference; the best comes back from the box.
+    table = views(window).tests.table
+    table.choose(next(row for row in paired(window) if row.key == pinned.key))
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    settle(window)
+    assert paired(window)[0].key == pinned.key
+    assert box.currentData() == pinned.key
+    assert {row.key: row.differs for row in paired(window)}[plain.key] == f"effect of pins: not pinned {name}"
+    window.places.results.panel.removed.emit(pinned.key)
+    settle(window)
+    assert pinned.key not in [row.key for row in paired(window)]
+    assert box.currentText() == "against the best"
+
+
+def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWindow) -> None:
+    run_with(window)
+    run_with(window, convention="trec_eval")
+    run_with(window, convention="letor4", folds=(1,))
+    window.places.results.panel.selected.emit(1)
+    look(window, "tests")
+    assert [(row.key, row.role, row.differs) for row in paired(window)] == [
+        (1, "reference", ""),
+        (2, "left out", "left out: measured by trec_eval, not by LETOR 4.0"),
+        (3, "left out", "left out: on fold 1, not on folds 1, 2"),
+    ]
+    assert views(window).panel.caption() == "no other run can be paired with the reference"
+
+
+def test_tests_follow_the_measure_that_is_shown(window: MainWindow) -> None:
+    three_runs(window)
+    look(window, "tests")
+    window.study.show_measure("P@10")
+    settle(window)
+    rows = paired(window)
+    values = {r.key: r.result.average["P@10"] for r in window.runs.records}
+    assert [row.mean for row in rows] == [values[row.key] for row in rows]
+    header = views(window).tests.table.rows_as_csv().splitlines()[0]
+    assert header.startswith("run,method,differs by,P@10,difference,95 % from,to,p Fisher,Holm,")
+
+
+def test_nothing_is_computed_for_a_view_that_is_not_shown_and_never_on_the_window_s_thread(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on: list[threading.Thread] = []
+    real = pairing.compare_with
+
+    def watched(*args: object) -> object:
+        on.append(threading.current_thread())
+        return real(*args)
+
+    monkeypatch.setattr(pairing, "compare_with", watched)
+    three_runs(window)
+    look(window, "folds")
+    assert on == []
+    look(window, "tests")
+    assert len(on) == 2
+    assert threading.main_thread() not in on
+    look(window, "runs")
+    look(window, "tests")
+    assert len(on) == 2, "what was found is kept"
+
+
+def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(window: MainWindow) -> None:
+    three_runs(window)
+    buttons = views(window).panel._choice._group.buttons()
+    buttons[2].click()
+    waiting = [row.role for row in paired(window)]
+    assert waiting.count("waiting") == 2
+    buttons[0].click()
+    settle(window)
+    turn(0.05)
+    assert [row.role for row in paired(window)] == waiting
+
+
+def test_folds_are_compared_by_the_features_that_they_chose(window: MainWindow) -> None:
+    record = run_with(window, rule="at most 3")
+    look(window, "stability")
+    view = views(window).stability
+    one, two = (set(record.folds[i].selected) for i in (1, 2))
+    jaccard = len(one & two) / len(one | two)
+    np.testing.assert_allclose(view.plot.values[::-1], [[1, jaccard], [jaccard, 1]])
+    assert view.plot.row_labels == ("2", "1")
+    for row in view.table.rows():
+        ranks = {
+            i: record.folds[i].selected.index(row.feature) + 1
+            for i in (1, 2)
+            if row.feature in record.folds[i].selected
+        }
+        assert (dict(row.ranks), row.times) == (ranks, len(ranks))
+    assert {row.feature for row in view.table.rows()} == one | two
+    facts = dict(view.facts.texts())
+    assert facts["Jaccard"] == f"{jaccard:.2f}"
+    assert facts["chosen by all folds"] == str(len(one & two))
+    assert view.warning.text().startswith("With 2 folds the interval is too short")
+    view.index.setFocus()
+    view.index._group.buttons()[1].click()
+    assert view.plot.axes.title.startswith(("Kuncheva", "Lustgarten"))
+    view.table.chosen.emit(view.table.rows()[-1])
+    assert window.places.inspect.feature == view.table.rows()[-1].feature
+    settle(window)
+
+
+def test_one_fold_and_a_method_without_a_choice_have_no_stability(window: MainWindow) -> None:
+    run_with(window, folds=(1,))
+    look(window, "stability")
+    view = views(window).stability
+    assert view.plot.is_empty()
+    assert view.table.rows()
+    assert not view.warning.isVisible()
+    run_with(window, folds=(), method="rankrls", parameters={})
+    settle(window)
+    assert view.table.rows() == []
+    assert views(window).panel.caption().endswith("takes all features")
+
+
+def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
+    records = three_runs(window)
+    look(window, "front")
+    view = views(window).front
+    best = max(
+        (float(np.mean([p.validation["MAP"][k] for p in paths])), -int(paths[0].sizes[k]))
+        for record in records
+        for paths in zip(*(record.folds[f].paths for f in (1, 2)), strict=True)
+        for k in range(len(paths[0].steps))
+    )
+    spots, marks = view.plot.spots, view.plot.marks
+    assert marks is not None
+    assert (spots[marks.best].y, -spots[marks.best].x) == pytest.approx(best)
+    assert marks.enough == pytest.approx(spots[marks.best].y - spots[marks.best].error)
+    rows = view.table.rows()
+    assert [row.size for row in rows] == sorted(row.size for row in rows)
+    assert [row.note for row in rows][-1].startswith("best")
+    position = next(i for i in marks.front if spots[i].category < 2)
+    at = view.plot.frame().point(spots[position].x, spots[position].y)
+    view.plot.click(at)
+    model = window.current.model
+    assert model is not None
+    assert window.runs.shown.key == spots[position].category + 1
+    assert (model.place, len(model.step.selected)) == (spots[position].x, spots[position].x)
+    assert f"k = {model.place}" in spots[position].note
+    assert view.plot.chosen == position
+    assert view.table.current().position == position
+    view.plot.hover(at)
+    told = [line.text for line in view.plot.box.lines()]
+    assert told[:2] == [spots[position].title, spots[position].note]
+    settle(window)
+
+
+def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWindow) -> None:
+    record = run_with(window)
+    look(window, "front")
+    for model in views(window).front._models:
+        setting = record.setting_of(model.values)
+        values = [record.paths[f, setting].validation["MAP"][model.place - 1] for f in (1, 2)]
+        assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
+    assert "within one standard error" in views(window).panel.caption()
+
+
+def test_the_front_of_the_shown_run_alone(window: MainWindow) -> None:
+    first, second, _ = three_runs(window)
+    look(window, "front")
+    view = views(window).front
+    assert {spot.category for spot in view.plot.spots} == {0, 1, 2}
+    view.scope._group.buttons()[1].click()
+    settle(window)
+    assert {spot.category for spot in view.plot.spots} == {2}
+    window.places.results.panel.selected.emit(first.key)
+    settle(window)
+    assert {spot.title for spot in view.plot.spots} == {"run 1 · Greedy RankRLS"}
+    window.places.results.panel.selected.emit(second.key)
+    settle(window)
+    assert {spot.category for spot in view.plot.spots} == {1}
+
+
+def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindow) -> None:
+    run_with(window)
+    run_with(window)
+    inside = {
+        "runs": ["runs-table"],
+        "tests": ["tests-table"],
+        "front": ["front-plot", "front-table"],
+        "stability": ["Jaccard", "stability-map", "stability-table"],
+    }
+    for key, names in inside.items():
+        look(window, key)
+        views(window).panel._choice._group.checkedButton().setFocus()
+        seen = []
+        for _ in names:
+            QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
+            at = window.focusWidget()
+            seen.append(at.objectName() or at.text())
+        assert seen == names
+    look(window, "tests")
+    views(window).panel._choice._group.checkedButton().setFocus()
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Backtab)
+    assert window.focusWidget() is views(window).tests.reference
+
+
+def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
+    run_with(window)
+    look(window, "front")
+    plot = views(window).front.plot
+    assert plot.marks is not None
+    plot.setFocus()
+    for _ in plot.spots:
+        QTest.keyClick(plot, Qt.Key.Key_Left)
+    assert plot.chosen == plot.marks.front[0]
+    for _ in plot.spots:
+        QTest.keyClick(plot, Qt.Key.Key_Right)
+    assert plot.chosen == plot.marks.front[-1] == plot.marks.best
+    settle(window)
+
+
+def test_the_room_that_a_view_takes_is_given_back(window: MainWindow) -> None:
+    window.resize(1280, 900)
+    turn(0.02)
+    panel = views(window).panel
+    before = panel.height()
+    look(window, "stability")
+    turn(0.02)
+    assert panel.height() >= views(window).stability.room > before
+    look(window, "tests")
+    look(window, "runs")
+    turn(0.02)
+    assert panel.height() == before
+
+
+def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
+    panel = views(window).panel
+    panel._choice._group.checkedButton().setFocus()
+    for key in ("folds", "tests", "stability", "front", "published", "published"):
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
+        assert panel.key() == key
+        assert panel.view().isVisible()
+    assert not views(window).tests.reference.isVisible()
+
+
+def test_where_nothing_is_known_the_view_says_of_what_numbers_are(window: MainWindow) -> None:
+    run_with(window)
+    look(window, "published")
+    table = views(window).published.table
+    assert table.rows() == []
+    assert "MQ2008: " in table.placeholder
+    assert "Greedy RankRLS" in table.placeholder

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+from experiment.runs import NAMES, fold
+
+from rankstudio.engine.experiment.agreement import agreement
+from rankstudio.ui.results.stability_view import StabilityView
+
+IDS = np.arange(1, len(NAMES) + 1)
+
+
+@pytest.fixture
+def view(theme, stage):
+    made = StabilityView(theme)
+    stage(made, 1100, 300)
+    return made
+
+
+def found(n_folds):
+    chosen = [(1, 2), (2, 3), (1, 2, 4)]
+    return agreement([fold(i + 1, [0.5], chosen[i % 3]) for i in range(n_folds)], IDS, NAMES)
+
+
+def test_as_many_folds_as_queries_make_no_map_and_no_column_each(view):
+    view.show_agreement("run 1", found(200))
+    assert view.plot.is_empty()
+    assert view.plot.placeholder.startswith("So many folds make no map")
+    titles = [column.title for column in view.table.rows_model.columns]
+    assert titles == ["feature", "id", "folds"]
+    assert [row.name for row in view.table.rows()] == ["b", "a", "c", "d"]
+    assert not view.warning.isVisible()
+    view.show_agreement("run 2", found(3))
+    assert view.plot.values.shape == (3, 3)
+    assert [column.title for column in view.table.rows_model.columns][3:] == ["fold 1", "fold 2", "fold 3"]
+
+
+def test_the_index_that_fits_the_sizes_is_offered(view):
+    view.show_agreement("run 1", found(3))
+    assert [button.text() for button in view.index._group.buttons()] == ["Jaccard", "Lustgarten"]
+    view.index._group.buttons()[1].click()
+    np.testing.assert_array_equal(view.plot.values[::-1], found(3).corrected)
+    view.show_agreement("run 2", found(2))
+    assert [button.text() for button in view.index._group.buttons()] == ["Jaccard", "Kuncheva"]
+    view.clear("nothing")
+    assert view.plot.is_empty()
+    assert view.caption() == "nothing"

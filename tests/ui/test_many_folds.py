@@ -1,0 +1,72 @@
+"""Protocols in the real window: more folds than there is room for buttons, and inner folds that validate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from waiting import wait_until
+from windows import N_FEATURES, finish, open_window, settle
+
+from rankstudio.engine.experiment.plan import CRITERION, Plan, save_plan
+from rankstudio.ui.record import RunState
+from rankstudio.ui.run.curves_panel import LIVE
+from rankstudio.ui.theme import Theme
+
+
+def test_a_fold_for_each_query_is_run_and_looked_at(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    one = str(folds / "Fold1" / "train.txt")
+    own = {"regularization": 1.0, "n_features_to_select": 2}
+    save_plan(Plan(one, "l1-path", own, CRITERION, protocol="leave-query-out"), tmp_path / "plan.toml")
+    with open_window(theme, tmp_path / "config") as window:
+        window.open_path(str(tmp_path / "plan.toml"))
+        wait_until(lambda: window.study.dataset is not None)
+        dataset = window.study.dataset
+        assert dataset is not None
+        panel = window.places.data.panel
+        assert len(dataset.folds) > 12
+        assert not panel._folds.isVisible()
+        assert panel._many.isVisible()
+        assert panel._many.count() == len(dataset.folds) + 1
+        finish(window)
+        record = window.runs.shown
+        assert record is not None
+        assert record.state is RunState.DONE
+        assert len(record.folds) == len(dataset.folds)
+        panel._many.setCurrentIndex(4)
+        panel._many.activated.emit(4)
+        assert window.study.fold == 5
+        assert window.current.model is not None
+        assert window.current.model.step is record.folds[5].chosen.step
+        window.commands["next_fold"].trigger()
+        assert (window.study.fold, panel._many.currentText()) == (6, "fold 6")
+        panel._many.activated.emit(len(dataset.folds))
+        assert (window.study.fold, panel._many.currentText()) == (None, "all folds")
+        [row] = window.places.results.panel.rows()
+        assert row.means["MAP"] == record.result.average["MAP"]
+
+
+def test_inner_folds_validate_where_no_part_does(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    own = {"regularization": (1.0, 4.0)}
+    save_plan(Plan(str(folds), parameters=own, protocol="nested 3-fold"), tmp_path / "plan.toml")
+    with open_window(theme, tmp_path / "config") as window:
+        window.open_path(str(tmp_path / "plan.toml"))
+        wait_until(lambda: window.study.dataset is not None)
+        finish(window)
+        record = window.runs.shown
+        assert record is not None
+        assert record.state is RunState.DONE
+        window.study.look_at(2)
+        curves = window.places.run.curves
+        assert curves.validation_plot.isVisible()
+        for setting in (0, 1):
+            drawn = curves.validation_plot.family[setting].ys
+            assert list(drawn) == record.paths[2, setting].validation["MAP"].tolist()
+        assert window.places.run.heat.plot.values.shape == (2, N_FEATURES)
+        model, chosen = window.current.model, record.folds[2].chosen
+        assert model is not None
+        assert (model.values, model.step) == (chosen.unit.values, chosen.step)
+        window.study.choose((2.0,), 3)  # between the grid's values: the inner folds validate it too
+        wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
+        assert window.current.model is not None
+        assert window.current.model.path.validation["MAP"].shape == (N_FEATURES,)
+        settle(window)
