@@ -473,3 +473,16 @@ def test_the_shelf_makes_files_of_different_names_within_a_minute(tmp_path: Path
     assert not first.is_own(tmp_path.parent / "x.rankstudio")
     first.close_all()
     second.close_all()
+
+
+def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWindow) -> None:
+    for rule in ("best", "at most 3"):
+        window.study.change("the rule", rule=rule)
+        finish(window)
+    views = window.places.results.views
+    views.panel.show_view("tests")
+    wait_until(lambda: [row.role for row in views.tests.table.rows()].count("compared") == 1)
+    window.commands["new_study"].trigger()
+    assert views.tests.table.rows() == ()
+    assert window.places.results._insights._compared == {}
+    settle(window)
