@@ -52,6 +52,7 @@ class Studies(QObject):
         self._models, self._reopening, self._settings = models, reopening, settings
         self._shelf, self._runs, self._window = models.shelf, models.runs, parent
         self._told_of_loss = False
+        self._opening: Path | None = None
         self._runs.may_remove = self._may_remove
         self._runs.discarded.connect(self._remove)
         self._runs.kept.connect(self._note_file)
@@ -85,7 +86,7 @@ class Studies(QObject):
         file = Path(path).resolve()
         if file == self._shelf.path:
             self.said.emit(f"{file.name} is open already")
-        elif self._may_leave("Open another study"):
+        elif file != self._opening and self._may_leave("Open another study"):
             self.said.emit(f"Opening {file.name} …")
             self._read(file, self._shelf.read(file), self._show_last)
 
@@ -133,6 +134,7 @@ class Studies(QObject):
     def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
         """List the runs of a study as they come, and show one of them when all are there."""
         versions: Mapping[str, str] = {}
+        self._opening = file
 
         def take(message: object) -> None:
             nonlocal versions
@@ -149,6 +151,7 @@ class Studies(QObject):
                     self.said.emit(message)
 
         def end(outcome: Outcome) -> None:
+            self._opening = None
             self._tell_failure(outcome)
             if versions:
                 self._reopening.recognise(show)

@@ -68,6 +68,19 @@ def test_a_protocol_is_taken_back_and_done_again(window: MainWindow) -> None:
     settle(window)
 
 
+def test_where_nothing_validates_the_criterion_chooses(window: MainWindow) -> None:
+    window.study.change("the rule", rule="one-se")
+    divide(window, "leave query out")
+    assert window.study.dataset is not None
+    assert len(window.study.dataset.folds) > 20
+    plan = window.study.plan
+    assert (plan.protocol, plan.select_by, plan.rule) == ("leave-query-out", "criterion", "best")
+    window.commands["undo"].trigger()
+    assert (window.study.plan.select_by, window.study.plan.rule) == ("MAP", "one-se")
+    wait_until(lambda: window.study.read_as_planned)
+    settle(window)
+
+
 def test_what_is_no_protocol_is_explained_below_the_field(window: MainWindow) -> None:
     field, before = window.places.method.form.field("protocol"), window.study.dataset
     write(field, "by the moon")

@@ -483,6 +483,6 @@ def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWind
     views.panel.show_view("tests")
     wait_until(lambda: [row.role for row in views.tests.table.rows()].count("compared") == 1)
     window.commands["new_study"].trigger()
-    assert views.tests.table.rows() == ()
+    assert not views.tests.table.rows()
     assert window.places.results._insights._compared == {}
     settle(window)

@@ -6,6 +6,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
+from rankstudio.engine.experiment.plan import CRITERION
+from rankstudio.engine.experiment.protocol import BEST, LEAVE_QUERY_OUT, ONE_SE, parse_protocol
 from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.study import Study
 from rankstudio.ui.theme import Theme
@@ -52,7 +54,12 @@ class MethodPlace(QObject):
 
     @Slot(str)
     def _divide(self, protocol: str) -> None:
-        self._study.change(f"dividing the data: {protocol}", protocol=protocol, folds=())
+        found = parse_protocol(protocol)
+        changes: dict[str, Any] = {"protocol": protocol, "folds": ()}
+        if found.kind == LEAVE_QUERY_OUT and not found.inner:  # nothing validates
+            changes["select_by"] = CRITERION
+            changes["rule"] = BEST if self._study.plan.rule == ONE_SE else self._study.plan.rule
+        self._study.change(f"dividing the data: {protocol}", **changes)
 
     @Slot(str)
     def refuse_division(self, why: str) -> None:

@@ -9,19 +9,20 @@ from PySide6.QtWidgets import QComboBox
 
 from rankstudio.engine.catalog import Kind, Parameter
 from rankstudio.engine.errors import ParameterError, PlanError
-from rankstudio.engine.experiment.protocol import GIVEN, parse_protocol
+from rankstudio.engine.experiment.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.ui.method.fields import Field, choice_box
 from rankstudio.ui.theme import Theme
 
-_USUAL = (GIVEN, "5-fold", "10-fold", "leave-query-out", "split 60/20/20", "nested 20")
-
-
-def _known(protocol: str) -> bool:
-    try:
-        parse_protocol(protocol)
-    except PlanError:
-        return False
-    return True
+_USUAL = (
+    GIVEN,
+    "5-fold",
+    "10-fold",
+    LEAVE_QUERY_OUT,
+    "split 60/20/20",
+    "nested 20",
+    "nested 5-fold",
+    "5-fold, nested 5-fold",
+)
 
 
 def _protocol() -> Parameter:
@@ -33,11 +34,12 @@ def _protocol() -> Parameter:
         default=GIVEN,
         help=(
             "How the folds come about. “given”: as the files have them. “5-fold”: all queries dealt to five "
-            "parts, each the test part once. “split 60/20/20”: percents of train, validation and test. "
-            "“nested 20”: a fold without a validation part gets that percent of its training queries. "
-            "A query is never divided."
+            "parts, each the test part once. “leave-query-out”: each query tested by all others. "
+            "“split 60/20/20”: percents of train, validation and test. “nested 20”: a fold without a validation "
+            "part gets that percent of its training queries. “10-fold, nested 5-fold”: inner folds of each "
+            "training part validate. A query is never divided."
         ),
-        choices=tuple((protocol, protocol) for protocol in _USUAL if _known(protocol)),
+        choices=tuple((protocol, protocol) for protocol in _USUAL),
     )
 
 
