@@ -53,6 +53,15 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(autouse=True, scope="session")
+def user_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep the tests out of the user's own studies and log."""
+    folder = tmp_path_factory.mktemp("user-data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RANKSTUDIO_DATA_DIR", str(folder))
+        yield folder
+
+
 @pytest.fixture(scope="session")
 def letor_dir() -> Path:
     """The folder with LETOR's files, for tests marked ``realdata``."""

@@ -17,7 +17,9 @@ show, so no caller has to add to it.
     ├── PlanError             a plan that cannot be read or cannot be run
     ├── OutputError           a result that could not be written
     ├── WorkerError           processes or machines that should do the work and cannot
-    ├── StoreError            a study that cannot be opened, read or written, or data that changed since
+    ├── StoreError            a study that cannot be opened, read or written
+    │   ├── ChangedDataError  data that are not those that a study recorded
+    │   └── StudyInUseError   another process has the study open
     └── Cancelled             not a fault: somebody asked to stop
 """
 
@@ -150,6 +152,14 @@ class WorkerError(RankStudioError):
 
 class StoreError(RankStudioError):
     """A study's file that cannot be opened, read or written, or that no longer fits its data."""
+
+
+class ChangedDataError(StoreError):
+    """Data that are not, or no longer, those that a study's runs were computed from."""
+
+
+class StudyInUseError(StoreError):
+    """A study that another process has open."""
 
 
 class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, not an error

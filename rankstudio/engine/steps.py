@@ -50,6 +50,11 @@ class Step:
     candidates: Floats
     before: float = field(default=nan, kw_only=True)
 
+    @property
+    def whole(self) -> bool:
+        """Whether it can score: of a path that is not linear a study keeps only one model whole."""
+        return True
+
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents.
 

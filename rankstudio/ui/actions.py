@@ -47,7 +47,14 @@ class Command:
 MENUS = ("File", "Edit", "View", "Run", "Help")
 
 COMMANDS = (
-    Command("open", "File", "&Open…", "Open a LETOR file, a folder of folds or a plan.", ("Ctrl+O",), "open"),
+    Command(
+        "open",
+        "File",
+        "&Open…",
+        "Open a LETOR file, a folder of folds, a plan or a study.",
+        ("Ctrl+O",),
+        "open",
+    ),
     Command(
         "sample", "File", "Open &sample", "Open the sample that comes with RankStudio.", ("Ctrl+D",), "sample"
     ),
@@ -59,6 +66,22 @@ COMMANDS = (
         "normalize", "File", "Scalin&g", "Whether features are scaled within each query when a file is read."
     ),
     Command("cancel_load", "File", "&Cancel loading", "Stop loading; what is open stays open."),
+    Command(
+        "new_study",
+        "File",
+        "&New study",
+        "List no runs, and keep the next ones in a file of their own.",
+        ("Ctrl+Shift+N",),
+        separated=True,
+    ),
+    Command("open_study", "File", "Open st&udy…", "Open a study with all its runs.", ("Ctrl+Shift+O",)),
+    Command(
+        "save_study",
+        "File",
+        "Sa&ve study as…",
+        "Copy all runs to a file, and keep the next ones there too.",
+        ("Ctrl+Shift+S",),
+    ),
     Command(
         "save_plan",
         "File",
@@ -90,7 +113,7 @@ COMMANDS = (
         "quit",
         "File",
         "&Quit",
-        "Close RankStudio; data, plan and layout come back at the next start.",
+        "Close RankStudio; data, plan, runs and layout come back at the next start.",
         ("Ctrl+Q",),
         separated=True,
     ),
@@ -150,6 +173,14 @@ COMMANDS = (
         "Select one more feature, then wait; starts a paused run where none is.",
         ("Ctrl+T", "F10"),
         "step",
+    ),
+    Command(
+        "go_on",
+        "Run",
+        "&Continue",
+        "Go on with the run that is shown where it was left.",
+        ("Ctrl+Shift+R",),
+        "run",
     ),
     Command(
         "stop", "Run", "&Stop", "Stop the run; the folds and paths it has finished stay.", ("Esc",), "stop"

@@ -32,7 +32,7 @@ def main(argv: Sequence[str] = ()) -> int:
     Parameters
     ----------
     argv : sequence of str
-        A file, folder or plan to open; ``--sample`` opens the bundled sample and runs its study.
+        A file, folder, plan or study to open; ``--sample`` opens the bundled sample and runs its study.
     """
     reports = CrashReports(data_folder())
     reports.install()
@@ -94,7 +94,7 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     elif files:
         window.open_path(files[0])
     else:
-        window.opening.restore()
+        window.restore()
     window.models.warm_up()
     if reports.last():
         window.help.tell_of_crash(reports)

@@ -20,8 +20,11 @@ _log = logging.getLogger(__name__)
 
 
 def data_folder() -> Path:
-    """Return the folder of log and crash reports; ``RANKSTUDIO_CONFIG_DIR`` overrides the platform's."""
-    override = os.environ.get("RANKSTUDIO_CONFIG_DIR")
+    """Return the folder of log, crash reports and studies without a name.
+
+    ``RANKSTUDIO_DATA_DIR`` overrides the platform's, and so does ``RANKSTUDIO_CONFIG_DIR``.
+    """
+    override = os.environ.get("RANKSTUDIO_DATA_DIR") or os.environ.get("RANKSTUDIO_CONFIG_DIR")
     if override:
         return Path(override)
     from platformdirs import user_data_path  # noqa: PLC0415 - only where nothing overrides it

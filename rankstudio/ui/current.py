@@ -28,6 +28,11 @@ from rankstudio.ui.runs import Runs
 from rankstudio.ui.study import Study
 from rankstudio.ui.worker import Worker
 
+NOT_WHOLE = (
+    "The study keeps the best model of this path only; to test or export another one, run the plan again."
+)
+NO_DOCUMENTS = "The data are not open, so only the models that the run chose have test measures."
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -85,6 +90,7 @@ class Current(QObject):
         self._job: Job | None = None
         self._model: Model | None = None
         self._test: dict[str, float] = {}
+        self._untested = ""
         for signal in (study.datasetChanged, study.planChanged, study.choiceChanged, study.foldChanged):
             signal.connect(self.refresh)
         runs.shownChanged.connect(self.refresh)
@@ -106,6 +112,11 @@ class Current(QObject):
     def test(self) -> dict[str, float]:
         """The current model's measures on the test part; empty until they have come."""
         return self._test
+
+    @property
+    def untested(self) -> str:
+        """Why the current model cannot be tested, as a sentence; "" where it can."""
+        return self._untested
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -142,7 +153,7 @@ class Current(QObject):
     def _wants_live(self) -> bool:
         """Tell whether somebody has asked for a path that no run has, by the slider, a pin or a ban."""
         study = self._study
-        if not study.plan.live:
+        if not study.plan.live or not study.has_documents:
             return False
         if study.choice.values is not None or self._record() is not None:
             return study.choice.values is not None or self._chosen_by_validation() is not None
@@ -216,11 +227,25 @@ class Current(QObject):
 
     def _set(self, model: Model | None) -> None:
         self._model = model
-        self._test = {}
-        if model is not None:
+        self._test = self._known_test()
+        self._untested = "" if model is None or self._test else self._why_untested(model)
+        if model is not None and not self._test and not self._untested:
             job = self._bench.test(model.plan, model.fold, model.step)
             self._worker.submit(Job("Testing the model", job, on_message=self._take_test, slot="test"))
         self.changed.emit()
+        if self._untested or self._test:
+            self.tested.emit()
+
+    def _known_test(self) -> dict[str, float]:
+        """Return what the run measured of its chosen model, which needs no documents."""
+        record, model = self._record(), self._model
+        result = record.folds.get(model.fold.number) if record is not None and model is not None else None
+        return dict(result.test) if result and model and result.chosen.step is model.step else {}
+
+    def _why_untested(self, model: Model) -> str:
+        if not self._study.has_documents:
+            return NO_DOCUMENTS
+        return "" if model.step.whole else NOT_WHOLE
 
     def _take_test(self, tested: Tested) -> None:
         if self._model is not None and tested.step is self._model.step:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.errors import ChangedDataError
 from rankstudio.engine.experiment.plan import SAMPLE, Plan, Unit
 from rankstudio.engine.experiment.protocol import parse_protocol
 from rankstudio.engine.experiment.results import PathResult
@@ -23,6 +24,7 @@ from rankstudio.ui.record import fingerprint
 if TYPE_CHECKING:
     from rankstudio.engine.data.statistics import DatasetSummary
     from rankstudio.engine.experiment.prepared import PreparedFold
+    from rankstudio.engine.experiment.store import RecordedData
     from rankstudio.engine.inspection import FeatureProfile, Inspector
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
@@ -71,32 +73,53 @@ class Tested:
     measures: dict[str, float]
 
 
-def load(path: str | Path, plan: Plan) -> JobFunction:
+def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> JobFunction:
     """Make the job that opens a file, a folder or the sample; it yields Progress, then FoldedDataset.
 
-    The folds are those that the plan's protocol makes.
+    The folds are those that the plan's protocol makes. Where it is recorded what the data have to be, other
+    ones are refused.
     """
 
     def work(cancelled: CancelFlag) -> Iterator[Progress | FoldedDataset]:
-        if str(path) == SAMPLE:
-            from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+        for told in _load(path, plan, cancelled):
+            difference = recorded.difference(told) if recorded and isinstance(told, FoldedDataset) else ""
+            if difference:
+                raise ChangedDataError(difference)
+            yield told
 
-            yield parse_protocol(plan.protocol).divide(open_sample(), plan.seed)
-            return
-        from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
+    return work
 
-        yield from _with_progress(
-            lambda report: parse_protocol(plan.protocol).divide(
-                open_dataset(
-                    Path(path),
-                    missing=plan.missing,
-                    normalize=False if plan.normalize == "none" else plan.normalize,
-                    progress=report,
-                    cancelled=cancelled,
-                ),
-                plan.seed,
-            )
+
+def _load(path: str | Path, plan: Plan, cancelled: CancelFlag) -> Iterator[Progress | FoldedDataset]:
+    if str(path) == SAMPLE:
+        from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+
+        yield parse_protocol(plan.protocol).divide(open_sample(), plan.seed)
+        return
+    from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
+
+    yield from _with_progress(
+        lambda report: parse_protocol(plan.protocol).divide(
+            open_dataset(
+                Path(path),
+                missing=plan.missing,
+                normalize=False if plan.normalize == "none" else plan.normalize,
+                progress=report,
+                cancelled=cancelled,
+            ),
+            plan.seed,
         )
+    )
+
+
+def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> JobFunction:
+    """Make the job that yields those of some recorded data which a dataset is (a set of them)."""
+
+    def work(_: CancelFlag) -> Iterator[set[RecordedData]]:
+        from rankstudio.engine.experiment.fingerprint import fingerprint  # noqa: PLC0415 - reads all data
+
+        checksum = fingerprint(dataset).checksum
+        yield {recorded for recorded in among if recorded.checksum == checksum}
 
     return work
 

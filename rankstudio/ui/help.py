@@ -60,11 +60,10 @@ class Help(QObject):
 
     def tell_of_crash(self, reports: CrashReports) -> None:
         """Say that the last time went wrong, and offer to read how."""
-        self._notice.say("Something failed the last time RankStudio was open.", "info", "Copy report")
 
         def copy() -> None:
             QGuiApplication.clipboard().setText(reports.last())
             self._notice.dismiss()
 
-        self._notice.acted.connect(copy, Qt.ConnectionType.SingleShotConnection)
+        self._notice.say("Something failed the last time RankStudio was open.", "info", "Copy report", copy)
         self._notice.closed.connect(reports.forget, Qt.ConnectionType.SingleShotConnection)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
@@ -12,6 +14,9 @@ from rankstudio.engine.experiment.plan import SAMPLE, Plan
 from rankstudio.ui.desk import Progress, load
 from rankstudio.ui.jobs import Ending, Job, Outcome
 from rankstudio.ui.worker import Worker
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.store import RecordedData
 
 
 class Loader(QObject):
@@ -54,31 +59,58 @@ class Loader(QObject):
         plan : Plan, optional
             To go on with, once the data are there.
         """
+        self.fetch(path, options, lambda dataset: self.opened.emit(dataset, path, plan))
+
+    def fetch(
+        self,
+        path: str,
+        options: Plan,
+        take: Callable[[FoldedDataset], None],
+        end: Callable[[Outcome], None] | None = None,
+        recorded: RecordedData | None = None,
+    ) -> Job:
+        """Open data for somebody else than who listens to `opened`; return the job, which can be cancelled.
+
+        Parameters
+        ----------
+        path : str
+        options : Plan
+            As for :meth:`open`.
+        take : callable
+            Called with the data.
+        end : callable, optional
+            Called at the end, in place of `failed`.
+        recorded : RecordedData, optional
+            What they have to be; other data are refused.
+        """
         if self._job is not None:
             self._job.abandon()
         name = "the sample" if path == SAMPLE else Path(path).name or path
 
-        def take(message: Progress | FoldedDataset) -> None:
+        def deliver(message: Progress | FoldedDataset) -> None:
             if isinstance(message, Progress):
                 self.progressed.emit(message.done / message.total if message.total else 0.0)
             else:
-                self.opened.emit(message, path, plan)
+                take(message)
 
-        self._job = Job(f"Opening {name}", load(path, options), on_message=take, on_end=self._end)
+        def finish(outcome: Outcome) -> None:
+            self._job = None
+            self.ended.emit()
+            if end is not None:
+                end(outcome)
+            elif outcome.ending is Ending.FAILED:
+                self.failed.emit(outcome.text)
+
+        work = load(path, options, recorded)
+        self._job = Job(f"Opening {name}", work, on_message=deliver, on_end=finish)
         self.started.emit(name)
-        self._worker.submit(self._job)
+        return self._worker.submit(self._job)
 
     @Slot()
     def cancel(self) -> None:
         """Stop opening."""
         if self._job is not None:
             self._job.cancel()
-
-    def _end(self, outcome: Outcome) -> None:
-        self._job = None
-        self.ended.emit()
-        if outcome.ending is Ending.FAILED:
-            self.failed.emit(outcome.text)
 
 
 class LoadingBar(QWidget):

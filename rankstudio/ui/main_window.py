@@ -15,6 +15,7 @@ from rankstudio.ui.enabling import enabled_commands
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.export.taking_home import TakingHome
 from rankstudio.ui.help import Help
+from rankstudio.ui.keeping import Keeping
 from rankstudio.ui.loader import LoadingBar
 from rankstudio.ui.menus import Menus
 from rankstudio.ui.models import Models
@@ -86,6 +87,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self.notice = Notice(self._theme)
+        self.keeping = Keeping(self.models, self.places, self.opening, self._settings, self.notice, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
@@ -114,6 +116,9 @@ class MainWindow(QMainWindow):
             open=self.opening.ask,
             sample=self.opening.open_sample,
             cancel_load=self.models.loader.cancel,
+            new_study=self.keeping.studies.new,
+            open_study=self.keeping.studies.ask_open,
+            save_study=self.keeping.studies.ask_save_as,
             save_plan=taking_home.ask_save_plan,
             export=taking_home.show_dialog,
             copy_command=taking_home.copy_command,
@@ -130,6 +135,7 @@ class MainWindow(QMainWindow):
             run=control.run,
             pause=control.toggle_pause,
             step=control.step,
+            go_on=self.keeping.go_on,
             stop=control.stop,
             stop_all=self.runs.stop_all,
             guide=self.help.show_guide,
@@ -147,7 +153,15 @@ class MainWindow(QMainWindow):
 
     def _connect_messages(self) -> None:
         places = self.places
-        failing = (self.opening, self.taking_home, self.current, places.data, places.inspect, places.results)
+        failing = (
+            self.opening,
+            self.keeping,
+            self.taking_home,
+            self.current,
+            places.data,
+            places.inspect,
+            places.results,
+        )
         for part in failing:
             part.failed.connect(self.say_error)
         for table in (places.inspect.features.table, *places.results.views.tables()):
@@ -156,8 +170,10 @@ class MainWindow(QMainWindow):
         for plot in plots:
             plot.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
-        self.opening.warned.connect(self.say_warning)
-        self.taking_home.said.connect(self.status.say)
+        for part in (self.opening, self.keeping):
+            part.warned.connect(self.say_warning)
+        for part in (self.taking_home, self.keeping):
+            part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
         loader = self.models.loader
@@ -167,6 +183,9 @@ class MainWindow(QMainWindow):
         loader.ended.connect(self.loading.hide)
         loader.ended.connect(self._update)
         self.opening.opened.connect(self._show_data)
+        self.keeping.changed.connect(self._show_study)
+        for call in (self._save_soon, self._update, self._show_workspace):
+            self.runs.shownChanged.connect(call)
         self.opening.runAsked.connect(self.control.run)
         self.study.datasetChanged.connect(self._update)
         self.study.planChanged.connect(self._save_soon)
@@ -190,16 +209,32 @@ class MainWindow(QMainWindow):
     # Data and runs
 
     def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open a file, a folder, a plan or ``"sample"``; with ``run`` run it when it is there."""
+        """Open a file, a folder, a plan, a study or ``"sample"``; with ``run`` run it when it is there."""
         self.opening.open_path(path, run=run)
+
+    def restore(self) -> None:
+        """Open the study and the data of the last time."""
+        self.opening.restore()
+        self.keeping.studies.restore()
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
         self.notice.dismiss()
-        self._pages.setCurrentWidget(self.workspace)
-        self.workspace.setFocus()
+        self._show_workspace()
         self.menus.show_recent()
         self.status.say(f"{dataset.name} is open")
+
+    @Slot()
+    def _show_workspace(self) -> None:
+        """Leave the welcome page when there is something to see."""
+        if self.study.dataset is not None and self._pages.currentWidget() is not self.workspace:
+            self._pages.setCurrentWidget(self.workspace)
+            self.workspace.setFocus()
+
+    @Slot()
+    def _show_study(self) -> None:
+        self.menus.show_recent()
+        self._update()
 
     @Slot()
     def _ask_refresh(self) -> None:
@@ -276,7 +311,8 @@ class MainWindow(QMainWindow):
         self.toolbar.slider.setEnabled(study.watched is not None and study.axis is not None)
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
-        self.setWindowTitle(f"{study.dataset.name} – RankStudio" if study.dataset else "RankStudio")
+        names = (study.dataset.name if study.dataset else "", self.keeping.studies.name, "RankStudio")
+        self.setWindowTitle(" – ".join(name for name in names if name))
 
     def _restore_layout(self) -> None:
         room = self.screen().availableSize() - QSize(0, _TITLE_BAR)
@@ -302,6 +338,8 @@ class MainWindow(QMainWindow):
         settings.set("window/theme", self._theme.mode)
         self.workspace.save(settings)
         settings.set("study/data", study.plan.data if study.dataset else None)
+        shown = self.runs.shown
+        settings.set("study/shown", shown.stored.id if shown is not None and shown.stored else None)
         try:
             if study.dataset is not None:
                 settings.save_plan(study.plan)
@@ -314,6 +352,7 @@ class MainWindow(QMainWindow):
         """Keep the state, ask the workers to stop, and wait for them."""
         current = self.runs.current
         long_run = current is not None and current.clock.seconds > _ASK_AFTER_SECONDS
+        long_run = long_run and current is not None and current.stored is None
         if self._asks and long_run and not self._may_close():
             event.ignore()
             return
@@ -332,7 +371,7 @@ class MainWindow(QMainWindow):
         self.close()
 
     def _may_close(self) -> bool:
-        text = "A run is not finished. Close, and lose what it has found?"
+        text = "A run is not finished, and no study keeps it. Close, and lose what it has found?"
         return QMessageBox.question(self, "Close RankStudio", text) == QMessageBox.StandardButton.Yes
 
     # Drag and drop

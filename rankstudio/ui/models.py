@@ -9,12 +9,13 @@ from rankstudio.ui.desk import Bench, warm_up
 from rankstudio.ui.jobs import Job
 from rankstudio.ui.loader import Loader
 from rankstudio.ui.runs import Runner, Runs, engine_run
+from rankstudio.ui.shelf import Shelf
 from rankstudio.ui.study import Study
 from rankstudio.ui.worker import Worker
 
 
 class Models(QObject):
-    """Study, runs, current model and loader, with their workers.
+    """Study, runs and where they are kept, current model and loader, with their workers.
 
     Parameters
     ----------
@@ -30,7 +31,8 @@ class Models(QObject):
         self.desk = Worker("desk", interval=16, parent=self)
         self.run_worker = Worker("runs", interval=40, parent=self)
         self.bench = Bench()
-        self.runs = Runs(self.run_worker, runner, self)
+        self.shelf = Shelf()
+        self.runs = Runs(self.run_worker, self.shelf, runner, self)
         self.current = Current(self.study, self.runs, self.desk, self.bench, self)
         self.loader = Loader(self.desk, self)
 
@@ -44,6 +46,7 @@ class Models(QObject):
         self.run_worker.submit(Job("Preparing the engine", warm_up()))
 
     def close(self) -> None:
-        """Stop the workers and wait for them."""
+        """Stop the workers and wait for them; give the study up for others."""
         self.run_worker.close()
         self.desk.close()
+        self.shelf.close_all()

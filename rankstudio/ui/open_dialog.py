@@ -21,7 +21,7 @@ def holds_data(folder: Path) -> bool:
 
 
 class OpenDialog(QFileDialog):
-    """Chooses a LETOR file, a folder with folds, or a plan.
+    """Chooses a LETOR file, a folder with folds, a plan or a study.
 
     Qt's dialogs choose files or folders. This one opens a chosen folder where it looks like data, and goes
     into it where it does not.
@@ -33,7 +33,12 @@ class OpenDialog(QFileDialog):
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFile)
         self.setNameFilters(
-            ["All files (*)", "LETOR text (*.txt *.letor *.dat *.svm *.gz)", "Plans (*.toml)"]
+            [
+                "All files (*)",
+                "LETOR text (*.txt *.letor *.dat *.svm *.gz)",
+                "Plans (*.toml)",
+                "Studies (*.rankstudio)",
+            ]
         )
         self._folder: str | None = None
         self._take_on_the_theme()

@@ -14,6 +14,7 @@ from rankstudio.ui.loader import Loader
 from rankstudio.ui.open_dialog import OpenDialog
 from rankstudio.ui.runs import Runs
 from rankstudio.ui.settings import Settings
+from rankstudio.ui.shelf import is_study
 from rankstudio.ui.study import Study
 
 
@@ -29,6 +30,8 @@ class Opening(QObject):
 
     opened = Signal(object)
     """Other data are open (FoldedDataset)."""
+    studyAsked = Signal(str)
+    """A study is to be opened (its path)."""
     runAsked = Signal()
     """The data are there that were to be run at once."""
     failed = Signal(str)
@@ -45,7 +48,7 @@ class Opening(QObject):
     @Slot()
     def ask(self) -> None:
         """Ask for a file or folder, and open it."""
-        recent = self._settings.recent
+        recent = [path for path in self._settings.recent if not is_study(path)]
         dialog = OpenDialog(self._window, str(Path(recent[0]).parent) if recent else str(Path.home()))
         if dialog.exec():
             self.open_path(dialog.path())
@@ -58,7 +61,10 @@ class Opening(QObject):
 
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open a LETOR file, a folder of folds, a plan or ``"sample"``; with ``run`` run it then."""
+        """Open a LETOR file, a folder of folds, a plan, a study or ``"sample"``; with ``run`` run it then."""
+        if is_study(path):
+            self.studyAsked.emit(path)
+            return
         self._run_when_open = run
         plan: Plan | None = None
         if Path(path).suffix.lower() == ".toml":

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from rankstudio.engine.experiment.plan import Plan, Unit
 from rankstudio.engine.experiment.results import Baseline, FoldResult, PathResult, RunResult
 from rankstudio.engine.steps import Working
 
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.store import RecordedData, RunKey
+
 
 class RunState(Enum):
     """Where a run is between the press of the button and its end."""
@@ -34,6 +37,7 @@ class RunState(Enum):
     QUEUED = "queued"
     RUNNING = "running"
     PAUSED = "paused"
+    UNFINISHED = "unfinished"
     DONE = "done"
     CANCELLED = "cancelled"
     FAILED = "failed"
@@ -41,7 +45,7 @@ class RunState(Enum):
     @property
     def ended(self) -> bool:
         """Whether nothing more will come."""
-        return self in (RunState.DONE, RunState.CANCELLED, RunState.FAILED)
+        return self not in (RunState.QUEUED, RunState.RUNNING, RunState.PAUSED)
 
 
 @dataclass(eq=False)
@@ -95,6 +99,16 @@ class RunRecord:
         What it is doing before the next step, where that takes long.
     baselines : dict
         The best single feature of each fold begun, by number.
+    came_whole : bool
+        Whether the last path was there already, and was told without its steps.
+    stored : RunKey or None
+        Which run of the open study it is; None for one that is not kept.
+    recorded : RecordedData or None
+        Its data, while they are known from the study alone and ``dataset`` has no documents.
+    origin : str
+        When and by which version it was computed, where it is from a study.
+    why_not_on : str
+        Why nobody can go on with it although it is not finished, as a sentence; else "".
     """
 
     key: int
@@ -109,6 +123,11 @@ class RunRecord:
     unit: Unit | None = None
     working: Working | None = None
     baselines: dict[int, Baseline] = field(default_factory=dict)
+    came_whole: bool = False
+    stored: RunKey | None = None
+    recorded: RecordedData | None = None
+    origin: str = ""
+    why_not_on: str = ""
     steps_per_unit: int = 0
     n_units: int = 0
     units_done: int = 0
@@ -134,7 +153,7 @@ class RunRecord:
                 self.working = None
                 place = event.path.unit.fold, event.path.unit.position
                 self.paths[place] = event.path
-                self.growing.pop(place, None)
+                self.came_whole = not self.growing.pop(place, None)
                 self.units_done += 1
             case FoldFinished():
                 self.folds[event.result.fold] = event.result
@@ -150,6 +169,31 @@ class RunRecord:
         values = {name: np.array([event.validation[name] for event in events]) for name in names}
         steps = tuple(event.step for event in events)
         return PathResult(events[0].unit, steps, values, events[0].divisor, events[0].along)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether it is not finished, nobody works on it, and a study knows what is there of it."""
+        left = self.state in (RunState.UNFINISHED, RunState.CANCELLED, RunState.FAILED)
+        return left and self.stored is not None and not self.why_not_on
+
+    @property
+    def units_text(self) -> str:
+        """How much of it is done: "12 of 31 units"."""
+        return f"{self.units_done} of {self.n_units} units"
+
+    @property
+    def remark(self) -> str:
+        """What there is to say about its state: why it failed, how much of it is done, where it is from."""
+        if self.state is RunState.UNFINISHED:
+            return " · ".join(part for part in (self.units_text, self.origin, self.why_not_on) if part)
+        return self.failure or self.origin
+
+    def wait_again(self) -> None:
+        """Get ready to go on: what the study knows is told again."""
+        self.state, self.failure = RunState.QUEUED, ""
+        self.unit = self.working = None
+        self.units_done = 0
+        self.growing.clear()
 
     @property
     def n_folds(self) -> int:

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import ChangedDataError, StoreError
 from rankstudio.engine.experiment.events import Event, StepDone
 from rankstudio.engine.experiment.plan import Plan
-from rankstudio.ui.jobs import CancelFlag, Ending, Job, Outcome
+from rankstudio.ui.jobs import Ending, Job, Outcome
 from rankstudio.ui.record import RunRecord, RunState
+from rankstudio.ui.shelf import Kept, Shelf
 from rankstudio.ui.worker import Worker
 
-Runner = Callable[[Plan, FoldedDataset], Iterator[Event]]
+Runner = Callable[[Plan, FoldedDataset, Kept | None], Iterator[Event]]
 
 
-def engine_run(plan: Plan, dataset: FoldedDataset) -> Iterator[Event]:
-    """Run a plan with the engine, which is imported on the worker thread by the first run."""
+def engine_run(plan: Plan, dataset: FoldedDataset, kept: Kept | None = None) -> Iterator[Event]:
+    """Run a plan with the engine, which is imported on the worker thread by the first run.
+
+    Parameters
+    ----------
+    plan : Plan
+    dataset : FoldedDataset
+    kept : Kept or None
+        Where what is finished goes, and comes from; None for a run that nobody keeps.
+    """
+    from rankstudio.engine.experiment.resuming import run_stored  # noqa: PLC0415 - it brings numba
     from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - it brings numba
 
-    return run(plan, dataset)
+    if kept is None:
+        return run(plan, dataset)
+    return run_stored(plan, dataset, kept.study, key=kept.key)
+
+
+@dataclass(frozen=True)
+class _NotKept:
+    """A run goes on although no study takes it, and why."""
+
+    reason: str
 
 
 class Runs(QObject):
@@ -30,8 +51,15 @@ class Runs(QObject):
     ----------
     worker : Worker
         For the runs alone: a paused run holds its thread.
+    shelf : Shelf
+        Where the runs are kept.
     runner : callable
         What carries out a plan; the engine's unless a test gives another.
+
+    Attributes
+    ----------
+    may_remove : callable
+        Asked before a run is forgotten (RunRecord).
     """
 
     added = Signal(object)
@@ -48,11 +76,23 @@ class Runs(QObject):
     """Another run is shown."""
     removed = Signal(int)
     """A run was forgotten (its key)."""
+    cleared = Signal()
+    """All runs were forgotten at once: another study is open."""
+    discarded = Signal(object)
+    """The user threw a run away (RunRecord)."""
+    kept = Signal(object)
+    """A run began that the study keeps (RunRecord)."""
+    notKept = Signal(str)
+    """A run began that no study keeps; a sentence says why."""
 
-    def __init__(self, worker: Worker, runner: Runner = engine_run, parent: QObject | None = None) -> None:
+    def __init__(
+        self, worker: Worker, shelf: Shelf, runner: Runner = engine_run, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._worker = worker
+        self._shelf = shelf
         self._runner = runner
+        self.may_remove: Callable[[RunRecord], bool] = lambda _: True
         self._records: dict[int, RunRecord] = {}
         self._jobs: dict[int, Job] = {}
         self._shown: RunRecord | None = None
@@ -85,17 +125,49 @@ class Runs(QObject):
 
     def start(self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False) -> RunRecord:
         """Run a plan when the runs before it have ended."""
-        self._last_key += 1
-        record = RunRecord(self._last_key, plan, dataset)
+        record = RunRecord(self.next_key(), plan, dataset)
         self._records[record.key] = record
+        self._submit(record, paused)
+        self.added.emit(record)
+        if self.current in (None, record):
+            self.show(record)
+        return record
 
-        def work(_: CancelFlag) -> Iterator[Event | None]:
-            yield None  # the sign that its turn has come
-            yield from self._runner(plan, dataset)
+    def go_on(self, record: RunRecord) -> None:
+        """Go on with a run that is not finished, when the runs before it have ended."""
+        record.wait_again()
+        self._submit(record, paused=False)
+        self.changed.emit(record)
+        self.show(record)
 
+    def next_key(self) -> int:
+        """Return the number of the next run of the window."""
+        self._last_key += 1
+        return self._last_key
+
+    def add(self, record: RunRecord) -> None:
+        """List a run that is there already."""
+        self._records[record.key] = record
+        self.added.emit(record)
+
+    def clear(self) -> None:
+        """List no runs any more; they stay in their study."""
+        for record in self.records:
+            self._forget(record)
+        self._last_key = 0
+        self.cleared.emit()
+        self.show(None)
+
+    def adopt(self, records: Iterable[RunRecord], dataset: FoldedDataset) -> None:
+        """Give runs their data, which were not at hand before."""
+        for record in records:
+            record.dataset, record.recorded = dataset, None
+            self.changed.emit(record)
+
+    def _submit(self, record: RunRecord, paused: bool) -> None:
         job = Job(
-            f"{plan.title} on {dataset.name}",
-            work,
+            f"{record.plan.title} on {record.dataset.name}",
+            lambda _: self._work(record),
             on_message=lambda event: self._take(record, event),
             on_end=lambda outcome: self._end(record, outcome),
             is_step=lambda event: isinstance(event, StepDone),
@@ -105,10 +177,24 @@ class Runs(QObject):
             job.pause()
             record.state = RunState.PAUSED
         self._worker.submit(job)
-        self.added.emit(record)
-        if self.current in (None, record):
-            self.show(record)
-        return record
+
+    def _work(self, record: RunRecord) -> Iterator[Event | Kept | _NotKept | None]:
+        """Carry out a run, on the worker."""
+        yield None  # the sign that its turn has come
+        plan = record.stored.plan if record.stored else record.plan
+        kept: Kept | None = None
+        try:
+            kept = (
+                self._shelf.kept(record.stored) if record.stored else self._shelf.begin(plan, record.dataset)
+            )
+        except ChangedDataError:
+            raise  # the study's other runs are of other data: that is for the user to decide
+        except StoreError as error:
+            yield _NotKept(str(error))
+        if kept is not None:
+            record.stored = kept.key
+            yield kept
+        yield from self._runner(plan, record.dataset, kept)
 
     def show(self, record: RunRecord | None) -> None:
         """Show another run."""
@@ -157,19 +243,29 @@ class Runs(QObject):
             self.stop(record)
 
     def remove(self, record: RunRecord) -> None:
-        """Forget a run; one that has not ended is abandoned."""
-        job = self._jobs.pop(record.key, None)
-        if job and not record.state.ended:
-            job.abandon()
-            record.state = RunState.CANCELLED
-        del self._records[record.key]
+        """Throw a run away; one that has not ended is abandoned."""
+        if not self.may_remove(record):
+            return
+        self.discarded.emit(record)
+        self._forget(record)
         self.removed.emit(record.key)
         if record is self._shown:
             same = [other for other in self.records if other.dataset is record.dataset]
             self.show(same[-1] if same else None)
 
-    def _take(self, record: RunRecord, event: Event | None) -> None:
-        if event is None:
+    def _forget(self, record: RunRecord) -> None:
+        job = self._jobs.pop(record.key, None)
+        if job and not record.state.ended:
+            job.abandon()
+            record.state = RunState.CANCELLED
+        del self._records[record.key]
+
+    def _take(self, record: RunRecord, event: Event | Kept | _NotKept | None) -> None:
+        if isinstance(event, Kept):
+            self.kept.emit(record)
+        elif isinstance(event, _NotKept):
+            self.notKept.emit(event.reason)
+        elif event is None:
             if record.state is RunState.QUEUED:
                 record.state = RunState.RUNNING
                 record.clock.go()

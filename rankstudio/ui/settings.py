@@ -89,6 +89,10 @@ class Settings:
         others = [item for item in self.recent if item != path]
         self._store.setValue("recent", [path, *others][:MOST_RECENT])
 
+    def remove_recent(self, path: str) -> None:
+        """Forget one of the recent ones."""
+        self._store.setValue("recent", [item for item in self.recent if item != path])
+
     def clear_recent(self) -> None:
         """Forget the recent ones."""
         self._store.remove("recent")

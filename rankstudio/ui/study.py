@@ -11,6 +11,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 from rankstudio.engine.catalog import Kind
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Axis, Plan
+from rankstudio.engine.experiment.protocol import GIVEN
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Study(QObject):
         self._state = State(Plan(data=SAMPLE))
         self._fold: int | None = None
         self._measure = self.plan.measures[0]
+        self._reading = reading(self.plan)
 
     @property
     def dataset(self) -> FoldedDataset | None:
@@ -90,6 +92,16 @@ class Study(QObject):
         return next((fold for fold in folds if fold.number == self._fold), None)
 
     @property
+    def has_documents(self) -> bool:
+        """Whether the data are at hand, rather than known from the record of a run alone."""
+        return self._dataset is not None and self._dataset.folds[0].train.n_documents > 0
+
+    @property
+    def read_as_planned(self) -> bool:
+        """Whether the open data were read and divided as the plan says by now."""
+        return self._reading == reading(self.plan)
+
+    @property
     def axis(self) -> Axis | None:
         """The grid that the slider moves: the plan's first one."""
         return next((axis for axis in self.plan.axes if axis.is_grid), None)
@@ -119,6 +131,7 @@ class Study(QObject):
                 plan = plan.changed(select_by=plan.measures[0])
         self._dataset = dataset
         self._state = State(plan.changed(data=data))
+        self._reading = reading(plan)
         self._fold = dataset.folds[0].number
         self.undo.clear()
         self._keep_measure()
@@ -126,6 +139,22 @@ class Study(QObject):
         self.planChanged.emit()
         self.foldChanged.emit()
         self.choiceChanged.emit()
+
+    def exchange(self, dataset: FoldedDataset, plan: Plan) -> None:
+        """Take what the plan's data are by now, or with documents; plan, choice and undo stay.
+
+        Parameters
+        ----------
+        dataset : FoldedDataset
+        plan : Plan
+            As which they were read.
+        """
+        self._dataset, self._reading = dataset, reading(plan)
+        numbers = [fold.number for fold in dataset.folds]
+        if self._fold is not None and self._fold not in numbers:
+            self._fold = numbers[0]
+        self.datasetChanged.emit()
+        self.foldChanged.emit()
 
     def look_at(self, fold: int | None) -> None:
         """Look at another fold, or at all of them."""
@@ -201,6 +230,12 @@ class Study(QObject):
         if self._measure not in self.plan.evaluated:
             self._measure = self.plan.evaluated[0]
             self.measureChanged.emit()
+
+
+def reading(plan: Plan) -> tuple[object, ...]:
+    """Return what of a plan says how its data are read and divided."""
+    drawn = plan.seed if plan.protocol != GIVEN else 0
+    return plan.missing, plan.normalize, plan.protocol, drawn
 
 
 def _without(ids: tuple[int, ...], feature: int) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from rankstudio.engine.data.writer import save_letor
 from rankstudio.engine.experiment.events import Event
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.runs import engine_run
+from rankstudio.ui.runs import Runner, engine_run
 from rankstudio.ui.settings import Settings
+from rankstudio.ui.shelf import Kept
 from rankstudio.ui.theme import Theme
 
 N_FEATURES = 8
@@ -33,16 +34,16 @@ def write_folds(folder: Path, n_folds: int = 2) -> Path:
     return folder
 
 
-def slowly(plan: Plan, dataset: FoldedDataset) -> Iterator[Event]:
+def slowly(plan: Plan, dataset: FoldedDataset, kept: Kept | None = None) -> Iterator[Event]:
     """Run a plan so slowly that there is time to press a button."""
-    for event in engine_run(plan, dataset):
+    for event in engine_run(plan, dataset, kept):
         time.sleep(0.004)
         yield event
 
 
-def breaking(plan: Plan, dataset: FoldedDataset) -> Iterator[Event]:
+def breaking(plan: Plan, dataset: FoldedDataset, kept: Kept | None = None) -> Iterator[Event]:
     """Run a plan, and fail in the middle as a bug would."""
-    for number, event in enumerate(engine_run(plan, dataset)):
+    for number, event in enumerate(engine_run(plan, dataset, kept)):
         if number == 30:
             raise RuntimeError("the matrix is upside down")
         yield event
@@ -53,7 +54,7 @@ def open_window(
     theme: Theme,
     config: Path,
     data: Path | None = None,
-    runner: Callable[[Plan, FoldedDataset], Iterator[Event]] = engine_run,
+    runner: Runner = engine_run,
 ) -> Iterator[MainWindow]:
     """A shown window, with data open where some are given; closed at the end."""
     window = MainWindow(theme, Settings(config), runner)

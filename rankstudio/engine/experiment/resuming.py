@@ -20,7 +20,7 @@ from rankstudio.engine.experiment.events import (
 )
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.runner import Finished, run
-from rankstudio.engine.experiment.store import Study
+from rankstudio.engine.experiment.store import RunKey, Study
 from rankstudio.engine.querywise import Grouped
 
 
@@ -30,6 +30,7 @@ def run_stored(
     study: Study,
     grouped: dict[int, Grouped] | None = None,
     anew: bool = False,
+    key: RunKey | None = None,
     executor: Executor | None = None,
 ) -> Iterator[Event]:
     """Carry out a plan, or go on with it where the study has a run of it.
@@ -46,6 +47,8 @@ def run_stored(
         As for :func:`rankstudio.engine.experiment.runner.run`.
     anew : bool
         Whether to begin a new run in any case.
+    key : RunKey, optional
+        The run of the study to go on with, where it is not to be found by the plan.
     executor : Executor, optional
         As for :func:`rankstudio.engine.experiment.runner.run`.
 
@@ -62,11 +65,14 @@ def run_stored(
     PlanError, ParameterError
         Before the first event, for a plan that does not fit the data; the study has not heard of it.
     StoreError
-        Where the data changed since the study recorded them, or something cannot be stored. What was stored
-        before is safe, and another call goes on from there.
+        Where the data changed since the study recorded them, other versions began the run that is named, or
+        something cannot be stored. What was stored before is safe, and another call goes on from there.
     """
     next(run(plan, dataset, grouped))  # refuses what does not fit
-    key = study.begin(plan, dataset, anew)
+    if key is None:
+        key = study.begin(plan, dataset, anew)
+    else:
+        study.check(key, dataset)
     units = study.finished_units(key)
     done = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
     before = study.seconds(key)

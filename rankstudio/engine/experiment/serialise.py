@@ -51,6 +51,11 @@ class StoredStep(Step):
     beyond: Mapping[str, Any]
     ids: tuple[int, ...]
 
+    @property
+    def whole(self) -> bool:
+        """Whether it can score."""
+        return bool(self.beyond)
+
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`.
 
@@ -73,7 +78,7 @@ class StoredStep(Step):
         return dict(self._kept())
 
     def _kept(self) -> Mapping[str, Any]:
-        if not self.beyond:
+        if not self.whole:
             raise StoreError(
                 f"Step {self.number}: the study keeps only the best model of a path that is not linear; "
                 "this one has to be learned again."

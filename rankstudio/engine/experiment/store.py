@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -17,64 +17,21 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, Source
-from rankstudio.engine.errors import ParameterError, PlanError, StoreError
+from rankstudio.engine.errors import ChangedDataError, ParameterError, PlanError, StoreError
 from rankstudio.engine.experiment import study_file
 from rankstudio.engine.experiment.fingerprint import change, fingerprint
 from rankstudio.engine.experiment.plan import Plan, Unit, plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.runner import choose
 from rankstudio.engine.experiment.serialise import fold_from_values, fold_values, pack_path, unpack_path
+from rankstudio.engine.experiment.stored import RecordedData, RunKey, RunSummary
 from rankstudio.engine.experiment.study_file import StudyFile
 from rankstudio.engine.experiment.versions import versions
 
+__all__ = ["SUFFIX", "RecordedData", "RunKey", "RunSummary", "Study"]
+
 SUFFIX = ".rankstudio"
 """The ending of a study's name."""
-
-
-@dataclass(frozen=True)
-class RunKey:
-    """A run of a study.
-
-    Attributes
-    ----------
-    id : int
-        Its number in the study, from 1.
-    plan : Plan
-    feature_ids : tuple of int
-        Of the dataset's columns, 1-based.
-    """
-
-    id: int
-    plan: Plan
-    feature_ids: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """A run as a list of runs shows it.
-
-    Attributes
-    ----------
-    key : RunKey
-    data_name : str
-    created, finished : str
-        When, in UTC after ISO 8601; ``finished`` is "" for a run that is not.
-    seconds : float
-        How long its finished units took, or the whole of a finished run.
-    n_finished, n_units : int
-        How many units are done, and how many there are.
-    versions : Mapping of str to str
-        By which it is computed; others do not go on with it.
-    """
-
-    key: RunKey
-    data_name: str
-    created: str
-    finished: str
-    seconds: float
-    n_finished: int
-    n_units: int
-    versions: Mapping[str, str]
 
 
 class Study:
@@ -131,6 +88,16 @@ class Study:
         """Give the file up for others."""
         self._file.close()
 
+    def save_as(self, path: str | Path) -> None:
+        """Copy the study to another file, in place of a study that is there, and go on in that one.
+
+        Raises
+        ------
+        StoreError
+            Where it cannot be written, or what is there is none of ours or in use; then nothing changes.
+        """
+        self._file.move_to(path)
+
     def __enter__(self) -> Study:
         return self
 
@@ -156,7 +123,7 @@ class Study:
 
         Raises
         ------
-        StoreError
+        ChangedDataError
             For data whose files changed since the study recorded them.
         """
         found = fingerprint(dataset)
@@ -191,6 +158,40 @@ class Study:
             ).lastrowid
         assert run is not None  # a row was inserted
         return RunKey(run, plan, ids)
+
+    def check(self, run: RunKey, dataset: FoldedDataset) -> None:
+        """Refuse to go on with a run on other data than its own, or by other versions.
+
+        Raises
+        ------
+        StoreError
+            Where its numbers would have two origins.
+        """
+        recorded, by = self.data(run), self._file.rows("SELECT versions FROM run WHERE id = ?", run.id)
+        other = recorded.difference(dataset)
+        if other:
+            raise ChangedDataError(other)
+        if by[0][0] != _text(versions()):
+            raise StoreError(
+                f"{self.path}: run {run.id} was begun by {_words(json.loads(by[0][0]))}, found are "
+                f"{_words(versions())}: please run it anew."
+            )
+
+    def data(self, run: RunKey) -> RecordedData:
+        """Return the data that a run was begun on."""
+        name, place, checksum, files, *lists = self._file.rows(
+            "SELECT name, place, checksum, files, folds, feature_ids, feature_names "
+            "FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = ?",
+            run.id,
+        )[0]
+        return RecordedData(name, place, checksum, _sources(files), *(tuple(json.loads(x)) for x in lists))
+
+    def remove(self, run: RunKey) -> None:
+        """Forget a run and everything that it has found."""
+        with self._file.transaction() as db:
+            for table, column in (("unit", "run"), ("fold", "run"), ("run", "id")):
+                db.execute(f"DELETE FROM {table} WHERE {column} = ?", (run.id,))
+            db.execute("DELETE FROM dataset WHERE id NOT IN (SELECT dataset FROM run)")
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""
@@ -265,14 +266,21 @@ class Study:
         )
         return [self._summary(*row) for row in rows]
 
-    def result(self, run: RunKey) -> RunResult:
-        """Return the results of a run, of its finished folds alone where it is not finished."""
+    def result(self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None) -> RunResult:
+        """Return the results of a run, of its finished folds alone where it is not finished.
+
+        Parameters
+        ----------
+        run : RunKey
+        units : Mapping, optional
+            As for :meth:`folds`.
+        """
         name, ids, names, there, by = self._file.rows(
             "SELECT name, feature_ids, feature_names, folds, versions "
             "FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = ?",
             run.id,
         )[0]
-        folds = self.folds(run)
+        folds = self.folds(run, units)
         return RunResult(
             run.plan,
             name,
@@ -296,10 +304,9 @@ class Study:
 
     def _refuse_changes(self, place: str, found: tuple[Source, ...]) -> None:
         for (text,) in self._file.rows("SELECT files FROM dataset WHERE place = ?", place):
-            recorded = [Source(Path(f["path"]), f["size"], f["checksum"]) for f in json.loads(text)]
-            changed = change(recorded, found)
+            changed = change(_sources(text), found)
             if changed:
-                raise StoreError(
+                raise ChangedDataError(
                     f"{changed}. The runs in {self.path} were computed from the old one: put it back, or "
                     "begin another study."
                 )
@@ -315,6 +322,14 @@ def _same(plan: Plan) -> str:
 def _text(values: Any) -> str:
     """Return plain values as JSON; tables keep their order, and floats come back with the same bits."""
     return json.dumps(values, ensure_ascii=False)
+
+
+def _sources(files: str) -> tuple[Source, ...]:
+    return tuple(Source(Path(f["path"]), f["size"], f["checksum"]) for f in json.loads(files))
+
+
+def _words(by: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in by.items())
 
 
 def _now() -> str:

@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.errors import StoreError
+from rankstudio.engine.errors import StoreError, StudyInUseError
 
 APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""
@@ -78,39 +78,41 @@ class StudyFile:
     def __init__(self, path: str | Path, migrations: Sequence[str] = MIGRATIONS) -> None:
         self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
         self._turn = threading.RLock()
-        _inspect(self.path, len(migrations))
-        if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
-            raise StoreError(f"{self.path}: {_FORBIDDEN}.")  # SQLite would call it a fault of the disk
-        with in_words(self.path):
-            # Threads may share it: who writes takes turns.
-            self._db = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
-        try:
-            with in_words(self.path):
-                self._own()
-                self._migrate(migrations)
-            _owner_file(self.path).write_text(str(os.getpid()), encoding="ascii")
-        except OSError as error:
-            self._db.close()
-            raise StoreError(f"{self.path}: {error.strerror}, where its owner is noted.") from error
-        except BaseException:
-            self._db.close()
-            raise
+        self._migrations = migrations
+        self._db = _open(self.path, migrations)
 
-    def _own(self) -> None:
-        self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = FULL")
-        self._db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
-        self._db.execute("COMMIT")
-        with suppress(OSError):  # left by a look at a log; the owner alone needs no shared index of it
-            Path(f"{self.path}-shm").unlink(missing_ok=True)
+    def move_to(self, path: str | Path) -> None:
+        """Copy everything to another file, in place of a study that is there, and go on in that one.
 
-    def _migrate(self, migrations: Sequence[str]) -> None:
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        for number, script in enumerate(migrations[version:], start=version + 1):
-            _apply(self._db, script, number)
-        if version < len(migrations):
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # an older RankStudio sees it at once
+        Threads that write meanwhile wait, and find the other file.
+
+        Raises
+        ------
+        StoreError
+            Where the copy cannot be written, or what is there is no study or another process owns it;
+            then nothing changes.
+        """
+        path = Path(path).resolve()
+        partial = path.with_name(path.name + ".part")
+        with self._turn:
+            if path == self.path:
+                return
+            try:
+                partial.unlink(missing_ok=True)
+                with in_words(path):
+                    self._db.execute("VACUUM INTO ?", (str(partial),))
+                _sync(partial)
+                if path.exists():
+                    StudyFile(path).close()  # ours, nobody's, and no log beside it that would outlast it
+                partial.replace(path)
+            except OSError as error:
+                raise StoreError(f"{path}: the study could not be written: {error.strerror}.") from error
+            finally:
+                with suppress(OSError):
+                    partial.unlink(missing_ok=True)
+            other = _open(path, self._migrations)
+            self.close()
+            self._db, self.path = other, path
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -149,6 +151,52 @@ class StudyFile:
             with suppress(OSError):
                 _owner_file(self.path).unlink(missing_ok=True)
             self._db.close()
+
+
+def _open(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
+    """Return a connection that owns the file of a sound study, brought to the newest version."""
+    _inspect(path, len(migrations))
+    if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        raise StoreError(f"{path}: {_FORBIDDEN}.")  # SQLite would call it a fault of the disk
+    with in_words(path):
+        # Threads may share it: who writes takes turns.
+        db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        with in_words(path):
+            _own(db, path)
+            _migrate(db, migrations)
+        _owner_file(path).write_text(str(os.getpid()), encoding="ascii")
+    except OSError as error:
+        db.close()
+        raise StoreError(f"{path}: {error.strerror}, where its owner is noted.") from error
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _own(db: sqlite3.Connection, path: Path) -> None:
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
+    db.execute("COMMIT")
+    with suppress(OSError):  # left by a look at a log; the owner alone needs no shared index of it
+        Path(f"{path}-shm").unlink(missing_ok=True)
+
+
+def _migrate(db: sqlite3.Connection, migrations: Sequence[str]) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    for number, script in enumerate(migrations[version:], start=version + 1):
+        _apply(db, script, number)
+    if version < len(migrations):
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # an older RankStudio sees it at once
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file is on the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def create(path: str | Path, migrations: Sequence[str] = MIGRATIONS) -> None:
@@ -193,7 +241,7 @@ def in_words(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StoreError(f"{path}: the study is in use by {_owner(path)}.") from error
+            raise StudyInUseError(f"{path}: the study is in use by {_owner(path)}.") from error
         raise StoreError(f"{path}: {_IN_WORDS.get(code, str(error))}.") from error
 
 

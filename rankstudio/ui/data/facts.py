@@ -11,10 +11,16 @@ from rankstudio.ui.widgets import Row
 
 _MOST_LABELS = 6
 _MOST_NAMED = 12
+ABSENT = Row(
+    "documents", "", "not open", "warning", "The run is shown with what its study knows of the data."
+)
+"""Stands where the documents would be counted, while a run is shown without its data."""
 
 
 def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Row, ...]:
     """Return documents, queries and features of one fold, each part in its place: train / vali / test."""
+    if not fold.train.n_documents:
+        return (ABSENT, features_row(fold.train.n_features, summary))
     names = " / ".join(fold.parts)
     parts = fold.parts.values()
     documents = " / ".join(f"{part.n_documents:,}" for part in parts)
@@ -30,6 +36,8 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Row, ...]:
 def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> tuple[Row, ...]:
     """Return the facts of a whole dataset: its folds, and all of their test documents."""
     rows = [Row("folds", str(len(dataset.folds)))]
+    if not dataset.folds[0].train.n_documents:
+        rows.append(ABSENT)
     if summary is not None:
         rows.append(Row("documents", f"{summary.n_documents:,}", tooltip="Of the test parts of all folds."))
         rows.append(Row("queries", f"{summary.n_queries:,}", tooltip=_without_relevant(summary)))

@@ -63,7 +63,7 @@ class DataPlace(QObject):
         if dataset is None:
             return
         self.panel.set_fold(fold)
-        if self.panel.has_summary(fold):
+        if self.panel.has_summary(fold) or not self._study.has_documents:
             return
 
         def take(summary: DatasetSummary) -> None:

@@ -10,7 +10,7 @@ from rankstudio.engine.experiment.events import RunStarted
 from rankstudio.engine.experiment.plan import save_plan
 from rankstudio.engine.experiment.results import Chosen
 from rankstudio.engine.export.code import as_command, as_python
-from rankstudio.ui.current import Current, Model
+from rankstudio.ui.current import NOT_WHOLE, Current, Model
 from rankstudio.ui.export.dialog import ExportItem, plot_formats
 from rankstudio.ui.models import Models
 from rankstudio.ui.places import Places
@@ -71,8 +71,14 @@ def _model_item(study: Study, current: Current, name: str) -> ExportItem:
         (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
-        unavailable="" if model else "There is no current model: run a method, or move λ.",
+        unavailable=_why_no_model(model),
     )
+
+
+def _why_no_model(model: Model | None) -> str:
+    if model is None:
+        return "There is no current model: run a method, or move λ."
+    return "" if model.step.whole else NOT_WHOLE
 
 
 def _portable_model(study: Study, current: Current, model: Model) -> PortableModel:
@@ -96,7 +102,8 @@ def _run_item(record: RunRecord | None, name: str) -> ExportItem:
         assert record is not None  # else the item is not available
         folds = tuple(record.folds.values())
         make_folder(path)
-        write_results(collect(record.plan, record.dataset, folds, record.clock.seconds), path)
+        whole = record.result or collect(record.plan, record.dataset, folds, record.clock.seconds)
+        write_results(whole, path)
 
     there = record is not None and bool(record.folds)
     return ExportItem(

@@ -203,6 +203,12 @@ class FeaturesPanel(Panel):
             lines.append(f"Best single feature, {baseline.name}: {_measured(baseline.test)}")
         self._test.setToolTip("\n".join(lines) if text else "")
 
+    def say_untested(self, why: str) -> None:
+        """Say in place of the test measures why there are none."""
+        self._test.setText(why)
+        self._test.setToolTip("")
+        self._test.show()
+
     def clear(self, why: str = NO_PATH) -> None:
         """Show no path, but a sentence about how to come to one."""
         self.table.placeholder = why

@@ -90,6 +90,8 @@ class InspectPlace(QObject):
             return
         self._shown = wanted
         self.inspected.emit(feature)
+        if not self._study.has_documents:
+            return
         column = int(np.flatnonzero(dataset.feature_ids == feature)[0])
         job = self._bench.inspect(fold, column, self._study.plan.convention)
         self._worker.submit(
@@ -144,6 +146,8 @@ class InspectPlace(QObject):
         if model is not None:
             rules = convention(model.plan.convention).label
             self.features.show_test(self._current.test, rules, self._current.baseline)
+            if self._current.untested:
+                self.features.say_untested(self._current.untested)
 
     @Slot()
     def _forget(self) -> None:

@@ -14,6 +14,7 @@ from rankstudio.engine.experiment.plan import CRITERION, Plan
 from rankstudio.engine.experiment.protocol import BEST, ONE_SE
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
+from rankstudio.ui.method.protocol_field import ProtocolField
 from rankstudio.ui.method.section import Section
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -100,11 +101,14 @@ class MethodForm(Panel):
         The measure, or "criterion", after the user changed it.
     ruleEdited : Signal(object)
         The rule of choice, after the user changed it.
+    protocolEdited : Signal(object)
+        How the folds come about, after the user changed it.
     """
 
     edited = Signal(object)
     selectByEdited = Signal(object)
     ruleEdited = Signal(object)
+    protocolEdited = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Method", padding=0, parent=parent)
@@ -114,17 +118,20 @@ class MethodForm(Panel):
         self._method = ChoiceField(theme, _method_choice(), lacking)
         self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
         self._judge = ChoiceField(theme, _judge_choice(), lacking)
+        self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
         self._own, self._judged = Section(theme), Section(theme, prefix="judge-")
         self._reset: QToolButton = self.add_tool("reset", "Reset all parameters to their defaults")
         self._reset.setObjectName("reset-all")
         self._page = QWidget()
+        self._scroll = QScrollArea()
         self._lay_out()
         for section in (self._own, self._judged):
             section.edited.connect(self._tell_edit)
         self._method.edited.connect(self._tell_choice)
         self._judge.edited.connect(self._tell_choice)
+        self._protocol.edited.connect(self.protocolEdited)
         self._select_by.edited.connect(self.selectByEdited)
         self._rule.edited.connect(self.ruleEdited)
         self._reset.clicked.connect(self.reset)
@@ -151,13 +158,15 @@ class MethodForm(Panel):
         return str(self._select_by.value)
 
     def field(self, name: str) -> Field:
-        """Return the field of a parameter that is shown, or of "method", "judge", "select_by" and "rule".
+        """Return the field of a parameter that is shown, or one that every method has.
 
-        The judge's are called "judge-C" and the like.
+        Those are "method", "judge", "protocol", "select_by" and "rule". The judge's are called "judge-C" and
+        the like.
         """
         fixed = {
             "method": self._method,
             "judge": self._judge,
+            "protocol": self._protocol,
             "select_by": self._select_by,
             "rule": self._rule,
         }
@@ -177,6 +186,11 @@ class MethodForm(Panel):
         self._offer(plan)
         self._update_reset()
 
+    def refuse_protocol(self, why: str) -> None:
+        """Say below the protocol why the data cannot be divided so."""
+        self._protocol.refuse(why)
+        self._scroll.ensureWidgetVisible(self._protocol)
+
     def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
         """Say which features the data have, for the fields that name some."""
         self._own.set_features(ids, names)
@@ -186,7 +200,7 @@ class MethodForm(Panel):
 
         To be called before a run: a shortcut starts one without leaving the field.
         """
-        wrong = [field for field in self._parameter_fields() if not field.commit()]
+        wrong = [field for field in (*self._parameter_fields(), self._protocol) if not field.commit()]
         if wrong:
             wrong[0].editor.setFocus()
         return not wrong
@@ -210,12 +224,13 @@ class MethodForm(Panel):
             self._own,
             self._judge,
             self._judged,
+            self._protocol,
             self._select_by,
             self._rule,
         ):
             column.addWidget(widget)
         column.addStretch(1)
-        scroll = QScrollArea()
+        scroll = self._scroll
         scroll.setObjectName("method-scroll")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -246,6 +261,7 @@ class MethodForm(Panel):
         if method(self.method_key()).selects:
             yield self._judge
         yield from self._judged.shown()
+        yield self._protocol
         yield self._select_by
         yield self._rule
 
@@ -271,6 +287,7 @@ class MethodForm(Panel):
         if rule != self._rule.parameter:
             self._rule.set_choices(rule)
         self._rule.set_value(plan.rule)
+        self._protocol.set_value(plan.protocol)
 
     @Slot(object)
     def _tell_choice(self, _key: object) -> None:

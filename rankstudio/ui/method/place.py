@@ -6,6 +6,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
+from rankstudio.engine.experiment.plan import CRITERION
+from rankstudio.engine.experiment.protocol import BEST, LEAVE_QUERY_OUT, ONE_SE, parse_protocol
 from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.study import Study
 from rankstudio.ui.theme import Theme
@@ -28,6 +30,7 @@ class MethodPlace(QObject):
         self.form.edited.connect(self._edit)
         self.form.selectByEdited.connect(self._select_by)
         self.form.ruleEdited.connect(self._take)
+        self.form.protocolEdited.connect(self._divide)
         study.datasetChanged.connect(self._show_features)
         study.planChanged.connect(self._show_plan)
 
@@ -48,6 +51,20 @@ class MethodPlace(QObject):
     @Slot(str)
     def _select_by(self, name: str) -> None:
         self._study.change(f"choosing by {name}", select_by=name)
+
+    @Slot(str)
+    def _divide(self, protocol: str) -> None:
+        found = parse_protocol(protocol)
+        changes: dict[str, Any] = {"protocol": protocol, "folds": ()}
+        if found.kind == LEAVE_QUERY_OUT and not found.inner:  # nothing validates
+            changes["select_by"] = CRITERION
+            changes["rule"] = BEST if self._study.plan.rule == ONE_SE else self._study.plan.rule
+        self._study.change(f"dividing the data: {protocol}", **changes)
+
+    @Slot(str)
+    def refuse_division(self, why: str) -> None:
+        """Explain below the field why the data cannot be divided so."""
+        self.form.refuse_protocol(why)
 
     @Slot(str)
     def _take(self, rule: str) -> None:

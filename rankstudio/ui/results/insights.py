@@ -62,6 +62,7 @@ class Insights(QObject):
         for signal in (runs.added, runs.ended, runs.shownChanged, study.measureChanged, study.datasetChanged):
             signal.connect(self.update)
         runs.removed.connect(self._forget)
+        runs.cleared.connect(self._forget_all)
         study.foldChanged.connect(self._mark)
         study.choiceChanged.connect(self._mark)
 
@@ -195,6 +196,13 @@ class Insights(QObject):
         if self._reference == key:
             self._reference = None
         self._compared = {p: c for p, c in self._compared.items() if key not in (p.run, p.reference)}
+        self.update()
+
+    @Slot()
+    def _forget_all(self) -> None:
+        """Forget everything: in another study the same numbers are other runs."""
+        self._abandon()
+        self._reference, self._compared, self._fed = None, {}, ()
         self.update()
 
     @Slot()

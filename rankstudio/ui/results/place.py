@@ -34,6 +34,8 @@ class ResultsPlace(QObject):
         The table of runs, one of the views.
     """
 
+    goOnAsked = Signal(object)
+    """A run is to go on where it was left (RunRecord)."""
     failed = Signal(str)
     foldChosen = Signal()
     """The user looks at another fold."""
@@ -56,11 +58,13 @@ class ResultsPlace(QObject):
         self.panel.selected.connect(self._select)
         self.panel.removed.connect(self._remove)
         self.panel.cancelRequested.connect(self._cancel)
+        self.panel.goOnRequested.connect(self._go_on)
         runs.added.connect(self._note)
         runs.changed.connect(self._note)
         runs.told.connect(self._note)
         runs.ended.connect(self._show)
         runs.removed.connect(self._forget)
+        runs.cleared.connect(self._forget_all)
         runs.shownChanged.connect(self._choose)
 
     def refresh(self) -> None:
@@ -87,6 +91,11 @@ class ResultsPlace(QObject):
     def _forget(self, key: int) -> None:
         self._old.pop(key, None)
         self.panel.remove_run(key)
+
+    @Slot()
+    def _forget_all(self) -> None:
+        self._old.clear()
+        self.panel.remove_all()
 
     @Slot()
     def _choose(self) -> None:
@@ -121,6 +130,10 @@ class ResultsPlace(QObject):
     def _cancel(self, key: int) -> None:
         self._runs.stop(self._runs.record(key))
 
+    @Slot(int)
+    def _go_on(self, key: int) -> None:
+        self.goOnAsked.emit(self._runs.record(key))
+
 
 def _row(record: RunRecord) -> RunRow:
     return run_row(
@@ -132,5 +145,6 @@ def _row(record: RunRecord) -> RunRow:
         record.state.value,
         record.progress,
         record.seconds_left,
-        record.failure,
+        record.remark,
+        record.can_go_on,
     )

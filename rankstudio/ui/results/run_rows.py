@@ -23,7 +23,7 @@ class RunRow:
     method, data : str
         "Greedy RankRLS" and "MQ2008 · 5 folds".
     state : str
-        "queued", "running", "paused", "done", "cancelled" or "failed".
+        "queued", "running", "paused", "unfinished", "done", "cancelled" or "failed".
     progress : float
         Share of the work that is done, from 0 to 1.
     seconds_left : float or None
@@ -44,6 +44,8 @@ class RunRow:
         What the means are over: "test", or "validation" for data without a test part.
     convention : str
         Label of the convention that the measures follow.
+    can_go_on : bool
+        Whether it was left unfinished and can go on.
     """
 
     key: int
@@ -61,6 +63,7 @@ class RunRow:
     sizes: tuple[int, ...] = ()
     part: str = "test"
     convention: str = ""
+    can_go_on: bool = False
 
 
 def run_row(
@@ -73,6 +76,7 @@ def run_row(
     progress: float = 0.0,
     seconds_left: float | None = None,
     message: str = "",
+    can_go_on: bool = False,
 ) -> RunRow:
     """Return the row of a run.
 
@@ -87,7 +91,7 @@ def run_row(
         How many the run has.
     state : str
         See `RunRow`.
-    progress, seconds_left, message
+    progress, seconds_left, message, can_go_on
         See `RunRow`.
     """
     columns = [fold.test or fold.validation for fold in folds]
@@ -112,6 +116,7 @@ def run_row(
         sizes=tuple(len(fold.selected) for fold in folds),
         part="test" if all(fold.test for fold in folds) else "validation",
         convention=convention(plan.convention).label,
+        can_go_on=can_go_on,
     )
 
 
@@ -133,7 +138,7 @@ def _parameters(plan: Plan) -> dict[str, str]:
 def _folds(plan: Plan, done: int, n_folds: int, state: str) -> str:
     if n_folds == 1:
         return f"fold {plan.folds[0]}" if plan.folds else "1 fold"
-    stopped = state in ("cancelled", "failed") and done < n_folds
+    stopped = state in ("unfinished", "cancelled", "failed") and done < n_folds
     return f"{done} of {n_folds} folds" if stopped else f"{n_folds} folds"
 
 

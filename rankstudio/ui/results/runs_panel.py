@@ -26,6 +26,8 @@ def _status(row: RunRow) -> Progress | str:
         return Progress(row.progress, time_text(row.seconds_left))
     if row.state == "paused":
         return Progress(row.progress, "paused")
+    if row.state == "unfinished":
+        return Progress(row.progress, row.message.partition(" · ")[0])
     return row.state
 
 
@@ -50,11 +52,14 @@ class RunsPanel(View):
         Key of the run that the user wants out of the table (Delete).
     cancelRequested : Signal(int)
         Key of the run that the user wants to stop.
+    goOnRequested : Signal(int)
+        Key of the run that the user wants to go on.
     """
 
     selected = Signal(int)
     removed = Signal(int)
     cancelRequested = Signal(int)
+    goOnRequested = Signal(int)
     room = 0
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -90,6 +95,11 @@ class RunsPanel(View):
     def remove_run(self, key: int) -> None:
         """Take a run out; tells nobody."""
         self._rows.pop(key, None)
+        self._show()
+
+    def remove_all(self) -> None:
+        """Take all runs out; tells nobody."""
+        self._rows.clear()
         self._show()
 
     def choose(self, key: int | None) -> None:
@@ -217,6 +227,10 @@ class RunsPanel(View):
             stop = QAction(icon(self._theme, "stop"), "Stop", self.table)
             stop.triggered.connect(lambda: self.cancelRequested.emit(row.key))
             made.append(stop)
+        if row.can_go_on:
+            go_on = QAction(icon(self._theme, "run"), "Continue", self.table)
+            go_on.triggered.connect(lambda: self.goOnRequested.emit(row.key))
+            made.append(go_on)
         remove = QAction(icon(self._theme, "trash"), "Remove from the table", self.table)
         remove.triggered.connect(lambda: self.removed.emit(row.key))
         made.append(remove)

@@ -75,7 +75,7 @@ class RunControl(QObject):
 
     def _start(self, *, paused: bool) -> None:
         dataset = self._study.dataset
-        if dataset is None or not self._form.commit():
+        if dataset is None or not self._form.commit() or not self._study.read_as_planned:
             return
         self._study.choose(None, None)
         self._place.follow(self._study.fold is not None)

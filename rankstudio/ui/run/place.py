@@ -306,7 +306,7 @@ class RunPlace(QObject):
                 self._newest = event
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
-                if fold is None:
+                if fold is None or record.came_whole:
                     self._draw_setting(record, event.path.unit.position)
             case FoldFinished() if event.result.fold == fold:
                 self._current.refresh()

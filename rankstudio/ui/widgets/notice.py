@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -52,8 +53,9 @@ class Notice(QWidget):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._act: Callable[[], object] | None = None
         self._action = QPushButton()
-        self._action.clicked.connect(self.acted)
+        self._action.clicked.connect(self._on_action)
         self._close = QToolButton()
         self._close.setProperty("role", "quiet")
         self._close.setToolTip("Close this message")
@@ -64,7 +66,13 @@ class Notice(QWidget):
         theme.changed.connect(self._restyle)
         self.hide()
 
-    def say(self, text: str, level: Level = "info", action: str = "") -> None:
+    def say(
+        self,
+        text: str,
+        level: Level = "info",
+        action: str = "",
+        act: Callable[[], object] | None = None,
+    ) -> None:
         """Show a message.
 
         Parameters
@@ -74,7 +82,10 @@ class Notice(QWidget):
         level : {"info", "warning", "error"}
         action : str
             What a button offers to do about it ("Retry"); no button where empty.
+        act : callable, optional
+            What it does then.
         """
+        self._act = act
         self._level = level
         self._text.setText(text)
         self._action.setText(action)
@@ -97,6 +108,12 @@ class Notice(QWidget):
         if not self.isHidden():
             self.hide()
             self.closed.emit()
+
+    @Slot()
+    def _on_action(self) -> None:
+        if self._act is not None:
+            self._act()
+        self.acted.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close on Escape."""
