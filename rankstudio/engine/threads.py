@@ -38,11 +38,16 @@ def available() -> int:
         return granted
     asked = os.environ.get(VARIABLE)
     if asked is None:
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
+        return processors()
     if not asked.isdecimal() or int(asked) < 1:
         raise ParameterError(VARIABLE, asked, "a whole number from 1 up")
     return int(asked)
+
+
+def processors() -> int:
+    """Return the number of processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 @contextmanager
@@ -125,6 +130,15 @@ class _Steady:
         self._lock = threading.Lock()
         self._holders = 0
         self._before: list[int] = []
+
+    def limit(self, count: int) -> None:
+        """Give BLAS so many threads when nobody holds it to one."""
+        with self._lock:
+            counts = [count] * len(blas().lib_controllers)
+            if self._holders:
+                self._before = counts
+            else:
+                _set(counts)
 
     def __enter__(self) -> None:
         with self._lock:

@@ -186,12 +186,19 @@ COMMANDS = (
         "stop", "Run", "&Stop", "Stop the run; the folds and paths it has finished stay.", ("Esc",), "stop"
     ),
     Command("stop_all", "Run", "Stop &all", "Stop the run and all that wait behind it.", ("Shift+Esc",)),
+    Command(
+        "crew",
+        "Run",
+        "&Workers",
+        "Who carries out the next runs: this window, processes of this machine, or a cluster.",
+        separated=True,
+    ),
     Command("guide", "Help", "&Guide", "Open the guide.", ("F1",), "help"),
     Command("log", "Help", "Show the &log", "Open the folder of the log and the crash reports."),
     Command("about", "Help", "&About RankStudio", "Version and licence."),
 )
 
-SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme")
+SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme", "crew")
 
 
 class Actions:

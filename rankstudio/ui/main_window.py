@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLay
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.actions import Actions
+from rankstudio.ui.crew import Crew
+from rankstudio.ui.crew_menu import CrewMenu
 from rankstudio.ui.enabling import enabled_commands
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.export.taking_home import TakingHome
@@ -84,6 +86,9 @@ class MainWindow(QMainWindow):
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.study, self._theme, self._settings, self)
+        self.crew = Crew(self._settings, self)
+        self.runs.hire = self.crew.runner
+        CrewMenu(self.commands.submenus["crew"], self.crew, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self.notice = Notice(self._theme)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ChangedDataError, StoreError
-from rankstudio.engine.experiment.events import Event, StepDone
+from rankstudio.engine.experiment.events import Event, StepDone, UnitFinished
 from rankstudio.engine.experiment.plan import Plan
 from rankstudio.ui.jobs import Ending, Job, Outcome
 from rankstudio.ui.record import RunRecord, RunState
@@ -19,7 +20,9 @@ from rankstudio.ui.worker import Worker
 Runner = Callable[[Plan, FoldedDataset, Kept | None], Iterator[Event]]
 
 
-def engine_run(plan: Plan, dataset: FoldedDataset, kept: Kept | None = None) -> Iterator[Event]:
+def engine_run(
+    plan: Plan, dataset: FoldedDataset, kept: Kept | None = None, executor: Executor | None = None
+) -> Iterator[Event]:
     """Run a plan with the engine, which is imported on the worker thread by the first run.
 
     Parameters
@@ -28,13 +31,20 @@ def engine_run(plan: Plan, dataset: FoldedDataset, kept: Kept | None = None) -> 
     dataset : FoldedDataset
     kept : Kept or None
         Where what is finished goes, and comes from; None for a run that nobody keeps.
+    executor : Executor or None
+        Carries out many units at a time; None for one after the other, step by step.
     """
     from rankstudio.engine.experiment.resuming import run_stored  # noqa: PLC0415 - it brings numba
     from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - it brings numba
 
     if kept is None:
-        return run(plan, dataset)
-    return run_stored(plan, dataset, kept.study, key=kept.key)
+        return run(plan, dataset, executor=executor)
+    return run_stored(plan, dataset, kept.study, key=kept.key, executor=executor)
+
+
+def _is_step(event: object) -> bool:
+    """Tell whether an event is what the step button waits for; of other workers only whole units arrive."""
+    return isinstance(event, StepDone) or (isinstance(event, UnitFinished) and event.seconds is not None)
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,8 @@ class Runs(QObject):
     ----------
     may_remove : callable
         Asked before a run is forgotten (RunRecord).
+    hire : callable
+        Asked for what carries out a run that begins now, where that is not this window; None where it is.
     """
 
     added = Signal(object)
@@ -93,6 +105,7 @@ class Runs(QObject):
         self._shelf = shelf
         self._runner = runner
         self.may_remove: Callable[[RunRecord], bool] = lambda _: True
+        self.hire: Callable[[], Runner | None] = lambda: None
         self._records: dict[int, RunRecord] = {}
         self._jobs: dict[int, Job] = {}
         self._shown: RunRecord | None = None
@@ -165,12 +178,14 @@ class Runs(QObject):
             self.changed.emit(record)
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
+        # Who goes step by step watches this window at work.
+        runner = (None if paused else self.hire()) or self._runner
         job = Job(
             f"{record.plan.title} on {record.dataset.name}",
-            lambda _: self._work(record),
+            lambda _: self._work(record, runner),
             on_message=lambda event: self._take(record, event),
             on_end=lambda outcome: self._end(record, outcome),
-            is_step=lambda event: isinstance(event, StepDone),
+            is_step=_is_step,
         )
         self._jobs[record.key] = job
         if paused:
@@ -178,7 +193,7 @@ class Runs(QObject):
             record.state = RunState.PAUSED
         self._worker.submit(job)
 
-    def _work(self, record: RunRecord) -> Iterator[Event | Kept | _NotKept | None]:
+    def _work(self, record: RunRecord, runner: Runner) -> Iterator[Event | Kept | _NotKept | None]:
         """Carry out a run, on the worker."""
         yield None  # the sign that its turn has come
         plan = record.stored.plan if record.stored else record.plan
@@ -194,7 +209,7 @@ class Runs(QObject):
         if kept is not None:
             record.stored = kept.key
             yield kept
-        yield from self._runner(plan, record.dataset, kept)
+        yield from runner(plan, record.dataset, kept)
 
     def show(self, record: RunRecord | None) -> None:
         """Show another run."""

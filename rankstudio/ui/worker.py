@@ -82,7 +82,7 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
         return Outcome(Ending.CANCELLED)
     try:
         if not job.slot:
-            _limit_threads()
+            threads.STEADY.limit(threads.available())
         messages = job.function(job.cancelled)
         while job.permission():
             try:
@@ -105,13 +105,6 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
         return Outcome(
             Ending.FAILED, text.rstrip(".") + ". The details are in the log.", traceback.format_exc()
         )
-
-
-def _limit_threads() -> None:
-    """Hold the linear algebra libraries to the threads that the engine may use."""
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - not needed before the first job
-
-    threadpool_limits(threads.available())
 
 
 class Worker(QObject):

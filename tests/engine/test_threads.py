@@ -114,3 +114,13 @@ def test_a_generator_is_asked_with_one_thread_and_is_closed() -> None:
         half.close()
         assert seen[-1] == "closed"
         assert _blas_threads() == {2}
+
+
+def test_a_limit_waits_until_nobody_holds_blas_to_one_thread() -> None:
+    with blas().limit(limits=2):
+        with STEADY:
+            STEADY.limit(3)
+            assert _blas_threads() == {1}
+        assert _blas_threads() == {3}
+        STEADY.limit(2)
+        assert _blas_threads() == {2}
