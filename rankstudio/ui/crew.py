@@ -36,7 +36,7 @@ class Crew(QObject):
 
     @property
     def choice(self) -> str:
-        """ "live", "processes", or the address of a scheduler."""
+        """Who it is: "live", "processes", or the address of a scheduler."""
         return self._settings.text(_KEY, LIVE)
 
     @property
