@@ -13,7 +13,7 @@ from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel, Segmented
 
-_IN_A_ROW = 12  # folds for which there are buttons
+_IN_A_ROW = 6  # folds for which there are buttons
 
 
 class DataPanel(Panel):

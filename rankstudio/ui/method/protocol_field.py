@@ -35,9 +35,9 @@ def _protocol() -> Parameter:
         help=(
             "How the folds come about. “given”: as the files have them. “5-fold”: all queries dealt to five "
             "parts, each the test part once. “leave-query-out”: each query tested by all others. "
-            "“split 60/20/20”: percents of train, validation and test. “nested 20”: a fold without a "
-            "validation part gets that percent of its training queries. “10-fold, nested 5-fold”: inner folds "
-            "of each training part validate. A query is never divided."
+            "“split 60/20/20”: percents of train, validation and test. “nested 20”: a fold without "
+            "validation gets that percent of its training queries. “10-fold, nested 5-fold”: inner folds of "
+            "each training part validate. A query is never divided."
         ),
         choices=tuple((protocol, protocol) for protocol in _USUAL),
     )

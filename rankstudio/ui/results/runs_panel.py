@@ -16,7 +16,7 @@ from rankstudio.ui.theme import Theme
 from rankstudio.ui.widgets import Column, Table
 from rankstudio.ui.widgets.columns import Dot, Progress
 
-_TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "queued": "muted"}
+_TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
 _ACTIVE = ("queued", "running", "paused")
 
 
@@ -27,7 +27,7 @@ def _status(row: RunRow) -> Progress | str:
     if row.state == "paused":
         return Progress(row.progress, "paused")
     if row.state == "unfinished":
-        return Progress(row.progress, row.message.partition(" · ")[0])
+        return row.message.partition(" · ")[0]
     return row.state
 
 
