@@ -13,7 +13,14 @@ from rankstudio.cli.progress import Whole
 from rankstudio.cli.running import Going, carry_on
 from rankstudio.cli.stopping import Stop, stopping
 from rankstudio.cli.workers import ALONE, Workers
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import (
+    DataError,
+    DatasetError,
+    MissingExtraError,
+    ParameterError,
+    PlanError,
+    RankStudioError,
+)
 from rankstudio.engine.experiment.comparison import Comparison, Entry, entry, tests_of
 from rankstudio.engine.experiment.plan import CRITERION, Plan
 
@@ -32,8 +39,14 @@ def compare(
 ) -> bool:
     """Run all plans of a comparison, write and print the tables; tell whether it was stopped.
 
-    A plan that cannot be run is named, and the others go on. Finished units are kept in the study, or in one
-    beside the results; what is there already is not computed again.
+    What cannot be run, for its data, its parameters or for want of a library, is named, and the others go
+    on. Finished units are kept in the study, or in one beside the results; what is there already is not
+    computed again.
+
+    Raises
+    ------
+    RankStudioError
+        What kept the last one from being run, where none could be.
     """
     from rankstudio.cli.comparison_page import shown, write
     from rankstudio.engine.files import make_folder
@@ -45,6 +58,8 @@ def compare(
     with study_at(study, out) as kept, stopping() as stop:
         running = _Running(comparison, out, entries, kept, stop, whole, at_hand)
         stopped = any(running.on(place) for place in data)
+    if running.left_out is not None and not entries and not stopped:
+        raise running.left_out
     tested = tests_of(comparison, entries)
     if out is not None and entries:
         write(comparison, entries, out, tested)
@@ -69,6 +84,8 @@ class _Running:
         How far all runs together are.
     workers : Workers
         Who carries them out.
+    left_out : RankStudioError or None
+        Why what was left out last could not be run.
     """
 
     comparison: Comparison
@@ -78,13 +95,18 @@ class _Running:
     stop: Stop
     whole: Whole
     workers: Workers
+    left_out: RankStudioError | None = None
 
     def on(self, place: str) -> bool:
         """Run all plans on one dataset; tell whether it was stopped."""
         from rankstudio.engine.experiment.runner import open_data
 
         plans = self.comparison.plans(place)
-        dataset = open_data(plans[0])
+        try:
+            dataset = open_data(plans[0])
+        except DataError as error:
+            self._leave_out(error, len(plans))
+            return False
         grouped: dict[int, Any] = {}
         for plan in plans:
             if self.stop.asked:
@@ -94,9 +116,8 @@ class _Running:
             going = Going(fitting, dataset, grouped, self.study, whole=self.whole, workers=self.workers)
             try:
                 stopped = carry_on(going, self.stop)
-            except PlanError as error:
-                print(f"Left out: {error}", file=sys.stderr)
-                self.whole.pass_over()
+            except (PlanError, ParameterError, MissingExtraError, DatasetError) as error:
+                self._leave_out(error, 1)
                 continue
             result = going.result()
             if result.complete:
@@ -104,6 +125,12 @@ class _Running:
             if stopped:
                 return True
         return False
+
+    def _leave_out(self, error: RankStudioError, runs: int) -> None:
+        print(f"Left out: {error}", file=sys.stderr)
+        self.left_out = error
+        for _ in range(runs):
+            self.whole.pass_over()
 
     def _keep(self, result: RunResult) -> None:
         """Add a finished run to the table, and write what there is."""

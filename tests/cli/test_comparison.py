@@ -157,6 +157,18 @@ def test_a_method_that_lacks_something_is_left_out_with_the_reason(
     assert "Mutual information" not in printed.out
 
 
+def test_data_that_cannot_be_opened_are_left_out_and_the_others_go_on(
+    folders, file, tmp_path, capsys
+) -> None:
+    nowhere = tmp_path / "nowhere"
+    assert main(["run", str(file), *options([nowhere, folders[0]])]) == 0
+    printed = capsys.readouterr()
+    assert f"Left out: {nowhere}" in printed.err
+    assert "First" in printed.out
+    assert main(["run", str(file), *options([nowhere])]) == 1
+    assert f"rankstudio: {nowhere}" in capsys.readouterr().err
+
+
 def test_several_data_are_for_comparisons_alone(folders, capsys) -> None:
     assert main(["run", *options(folders), "--method", "rankrls"]) == 1
     assert "--data: one run is on one file or folder" in capsys.readouterr().err
