@@ -10,7 +10,8 @@ from typing import Any
 from rankstudio.cli.workers import add_worker_options
 from rankstudio.engine.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan import SAMPLE, Plan, load_plan, with_data_beside
+from rankstudio.engine.experiment.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan_text import load_plan, with_data_beside
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.resources import resource
 

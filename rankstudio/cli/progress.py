@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.events import (
     UnitFinished,
     UnitWorking,
 )
-from rankstudio.engine.experiment.plan import Axis, Unit
+from rankstudio.engine.experiment.setting import Axis, Unit
 
 _WIDTH = 24
 _REDRAW = 0.1  # seconds

@@ -15,8 +15,9 @@ from PySide6.QtCore import QObject, Signal
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.experiment.plan import Axis, Plan
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import Baseline, PathResult
+from rankstudio.engine.experiment.setting import Axis
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.ui.desk import Bench, LivePath, PathWanted, Tested

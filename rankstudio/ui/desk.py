@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import ChangedDataError
-from rankstudio.engine.experiment.plan import SAMPLE, Plan, Unit
+from rankstudio.engine.experiment.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.protocol import parse_protocol
 from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.steps import Step
 from rankstudio.ui.jobs import CancelFlag, JobFunction
 from rankstudio.ui.record import fingerprint

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rankstudio.engine.experiment.plan import Axis
+from rankstudio.engine.experiment.setting import Axis
 from rankstudio.engine.grid import power_of_two
 
 _SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan import SAMPLE, Plan, load_plan, with_data_beside
+from rankstudio.engine.experiment.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan_text import load_plan, with_data_beside
 from rankstudio.ui.loader import Loader
 from rankstudio.ui.open_dialog import OpenDialog
 from rankstudio.ui.runs import Runs

@@ -23,8 +23,9 @@ from rankstudio.engine.experiment.events import (
     UnitStarted,
     UnitWorking,
 )
-from rankstudio.engine.experiment.plan import Plan, Unit
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import Baseline, FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.steps import Working
 
 if TYPE_CHECKING:

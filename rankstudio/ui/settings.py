@@ -10,7 +10,8 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QSettings
 
 from rankstudio.engine.errors import OutputError, RankStudioError
-from rankstudio.engine.experiment.plan import Plan, load_plan, save_plan
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import load_plan, save_plan
 
 _log = logging.getLogger(__name__)
 

@@ -10,8 +10,9 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from rankstudio.engine.catalog import Kind
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Axis, Plan
+from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.protocol import GIVEN
+from rankstudio.engine.experiment.setting import Axis
 
 
 @dataclass(frozen=True)

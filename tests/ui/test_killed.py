@@ -13,7 +13,8 @@ import pytest
 from waiting import wait_until
 from windows import open_window, settle, write_folds
 
-from rankstudio.engine.experiment.plan import Plan, save_plan
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import save_plan
 from rankstudio.engine.experiment.reports import results_as_dict, write_results
 from rankstudio.engine.experiment.runner import RunFinished, run
 from rankstudio.ui.record import RunState

@@ -13,7 +13,8 @@ from windows import N_FEATURES, finish, open_window, settle
 from rankstudio.engine.data.protocols import take
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.writer import save_letor
-from rankstudio.engine.experiment.plan import CRITERION, Plan, save_plan
+from rankstudio.engine.experiment.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan_text import save_plan
 from rankstudio.ui.record import RunState
 from rankstudio.ui.run.curves_panel import LIVE
 from rankstudio.ui.theme import Theme

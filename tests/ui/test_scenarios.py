@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLineEdit
 from waiting import turn, wait_until
 from windows import N_FEATURES, breaking, finish, open_window, settle, slowly
 
-from rankstudio.engine.experiment.plan import load_plan
+from rankstudio.engine.experiment.plan_text import load_plan
 from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow

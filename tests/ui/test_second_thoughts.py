@@ -10,7 +10,8 @@ from PySide6.QtTest import QTest
 from waiting import turn, wait_until
 from windows import finish, open_window, settle, slowly
 
-from rankstudio.engine.experiment.plan import Plan, save_plan
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.record import RunState
 from rankstudio.ui.run.curves_panel import LIVE

@@ -16,7 +16,8 @@ from windows import open_window, settle, write_folds
 
 from rankstudio.engine.data import folders
 from rankstudio.engine.errors import Cancelled
-from rankstudio.engine.experiment.plan import SAMPLE, save_plan
+from rankstudio.engine.experiment.plan import SAMPLE
+from rankstudio.engine.experiment.plan_text import save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.settings import Settings
 from rankstudio.ui.theme import Theme

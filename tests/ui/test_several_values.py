@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QCheckBox
 from waiting import wait_until
 from windows import N_FEATURES, finish, open_window, settle
 
-from rankstudio.engine.experiment.plan import Plan, load_plan, save_plan
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import load_plan, save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.record import RunState
 from rankstudio.ui.run.curves_panel import LIVE

@@ -18,7 +18,8 @@ from toy_method import ENTRY, Toy
 from rankstudio.cli import main
 from rankstudio.engine import catalog
 from rankstudio.engine.experiment.events import RunFinished
-from rankstudio.engine.experiment.plan import Plan, load_plan, save_plan
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import load_plan, save_plan
 from rankstudio.engine.experiment.results import FoldResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.export.code import as_command

@@ -18,7 +18,8 @@ from rankstudio.engine.experiment.comparing import (
     is_named,
     named,
 )
-from rankstudio.engine.experiment.plan import Plan, plan_from_dict
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import plan_from_dict
 from rankstudio.engine.experiment.protocol import GIVEN
 from rankstudio.engine.experiment.published import Published, published
 from rankstudio.engine.experiment.results import RunResult

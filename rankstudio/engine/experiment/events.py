@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.plan import Plan, Unit
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import Baseline, FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.steps import Step, Working
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.inner import inner_folds
-from rankstudio.engine.experiment.plan import Unit
 from rankstudio.engine.experiment.prepared import PreparedFold, group_training
 from rankstudio.engine.experiment.results import Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.metrics.evaluator import average
 from rankstudio.engine.steps import Step, Working
 

@@ -15,8 +15,9 @@ from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.estimator import LinearRanker
-from rankstudio.engine.experiment.plan import CRITERION, Plan, Unit
+from rankstudio.engine.experiment.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.judging import Columns, judged, selections
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure

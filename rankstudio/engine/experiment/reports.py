@@ -10,8 +10,9 @@ from typing import Any
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.experiment.events import RunStarted
-from rankstudio.engine.experiment.plan import Axis, plan_as_dict, save_plan
+from rankstudio.engine.experiment.plan_text import plan_as_dict, save_plan
 from rankstudio.engine.experiment.results import Chosen, FoldResult, RunResult
+from rankstudio.engine.experiment.setting import Axis
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.tables import save_csv

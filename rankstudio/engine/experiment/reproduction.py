@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan import Plan, plan_from_dict
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import plan_from_dict
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.grid import format_power, parse_grid
 from rankstudio.engine.resources import resource

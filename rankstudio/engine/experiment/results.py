@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.plan import Plan, Unit
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.steps import Step
 
 Floats = NDArray[np.float64]

@@ -24,10 +24,11 @@ from rankstudio.engine.experiment.events import (
     UnitStarted,
     UnitWorking,
 )
-from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, Unit
+from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.prepared import PreparedFold, group_training, n_steps, prepare_fold
 from rankstudio.engine.experiment.protocol import ONE_SE, parse_protocol, parse_rule
 from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.experiment.spreading import Spread
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.querywise import Grouped

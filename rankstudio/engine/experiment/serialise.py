@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.errors import StoreError
-from rankstudio.engine.experiment.plan import Unit
 from rankstudio.engine.experiment.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step

@@ -11,7 +11,7 @@ from rankstudio.engine.data import mapped
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.left_out import LeftOut, left_out_fold
 from rankstudio.engine.errors import Cancelled
-from rankstudio.engine.experiment.plan import Unit
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.steps import Step, Working
 
 _NAMES = ("train", "vali", "test")

@@ -23,9 +23,10 @@ from rankstudio.engine import threads
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.events import Event, UnitFinished, UnitStarted, UnitWorking
-from rankstudio.engine.experiment.plan import Plan, Unit
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.prepared import PreparedFold, group_training, prepare_fold
 from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.experiment.shipping import InMemory, Source, ship
 from rankstudio.engine.querywise import Grouped
 from rankstudio.engine.steps import Working

@@ -20,10 +20,12 @@ from rankstudio.engine.data.dataset import FoldedDataset, Source
 from rankstudio.engine.errors import ChangedDataError, ParameterError, PlanError, StoreError
 from rankstudio.engine.experiment import study_file
 from rankstudio.engine.experiment.fingerprint import change, fingerprint
-from rankstudio.engine.experiment.plan import Plan, Unit, plan_as_dict, plan_from_dict
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.runner import choose
 from rankstudio.engine.experiment.serialise import fold_from_values, fold_values, pack_path, unpack_path
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.experiment.stored import RecordedData, RunKey, RunSummary
 from rankstudio.engine.experiment.study_file import StudyFile
 from rankstudio.engine.experiment.versions import versions

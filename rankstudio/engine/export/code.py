@@ -8,7 +8,8 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from rankstudio.engine.catalog import Kind, Parameter
-from rankstudio.engine.experiment.plan import SAMPLE, Plan, plan_as_dict
+from rankstudio.engine.experiment.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan_text import plan_as_dict
 
 _SAID = ("data", "method", "parameters", "select_by", "convention", "judge", "judge_parameters")
 

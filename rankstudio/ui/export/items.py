@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.experiment.events import RunStarted
-from rankstudio.engine.experiment.plan import save_plan
+from rankstudio.engine.experiment.plan_text import save_plan
 from rankstudio.engine.experiment.results import Chosen
 from rankstudio.engine.export.code import as_command, as_python
 from rankstudio.ui.current import NOT_WHOLE, Current, Model

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan import save_plan
+from rankstudio.engine.experiment.plan_text import save_plan
 from rankstudio.engine.export.code import as_command, as_python
 from rankstudio.ui.export.dialog import ExportDialog, ExportItem
 from rankstudio.ui.settings import Settings

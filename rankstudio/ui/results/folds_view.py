@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rankstudio.engine.experiment.plan import Axis, Plan
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.results import FoldResult, RunResult
+from rankstudio.engine.experiment.setting import Axis
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.numerals import axis_value, plain, power
 from rankstudio.ui.results.fold_rows import FoldRow, fold_rows

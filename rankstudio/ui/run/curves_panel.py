@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.plan import Axis
+from rankstudio.engine.experiment.setting import Axis
 from rankstudio.ui.numerals import axis_value, setting_label
 from rankstudio.ui.plots.curves import CurvesPlot
 from rankstudio.ui.theme import Theme

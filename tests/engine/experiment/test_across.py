@@ -6,8 +6,9 @@ import numpy as np
 from experiment.small import dataset
 
 from rankstudio.engine.experiment.across import across_folds
-from rankstudio.engine.experiment.plan import Plan, Unit
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.prepared import prepare_fold
+from rankstudio.engine.experiment.setting import Unit
 
 
 def test_mean_and_one_standard_deviation_over_the_folds() -> None:

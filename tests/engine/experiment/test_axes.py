@@ -19,7 +19,8 @@ from rankstudio.cli.run import plan_from, summary
 from rankstudio.engine.catalog import CATALOG, Kind, Method, Parameter
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.events import RunFinished, RunStarted, StepDone, UnitFinished
-from rankstudio.engine.experiment.plan import Plan, plan_as_dict
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import plan_as_dict
 from rankstudio.engine.experiment.reports import metrics_table, results_as_dict
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.experiment.resuming import run_stored

@@ -17,10 +17,11 @@ from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.choosing import choose
 from rankstudio.engine.experiment.events import RunFinished
-from rankstudio.engine.experiment.plan import Plan, Unit
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.prepared import prepare_fold
 from rankstudio.engine.experiment.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.steps import Step
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})

@@ -19,9 +19,10 @@ from rankstudio.engine.errors import Cancelled, ParameterError, WorkerError
 from rankstudio.engine.experiment import spreading
 from rankstudio.engine.experiment.events import FoldFinished, StepDone, UnitFinished, UnitWorking
 from rankstudio.engine.experiment.executors import on_processes, on_threads
-from rankstudio.engine.experiment.plan import Plan, Unit
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.resuming import run_stored
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.experiment.shipping import InMemory
 from rankstudio.engine.experiment.store import Study
 

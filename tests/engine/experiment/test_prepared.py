@@ -11,9 +11,10 @@ from experiment.small import dataset, part
 from rankstudio.engine import evaluate
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.experiment.events import BaselineFound
-from rankstudio.engine.experiment.plan import CRITERION, Plan, Unit
+from rankstudio.engine.experiment.plan import CRITERION, Plan
 from rankstudio.engine.experiment.prepared import PreparedFold, prepare_fold
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.steps import Working
 
 BOOST = Plan("small", "rankboost", {"n_rounds": 8})

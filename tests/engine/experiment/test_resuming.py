@@ -166,7 +166,7 @@ KILLED = """
 import json, os, random, signal, sys, time
 from experiment.small import dataset
 from rankstudio.engine.experiment.events import RunFinished, StepDone, UnitFinished
-from rankstudio.engine.experiment.plan import plan_from_dict
+from rankstudio.engine.experiment.plan_text import plan_from_dict
 from rankstudio.engine.experiment.resuming import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.store import Study

@@ -14,11 +14,12 @@ from hypothesis.extra.numpy import arrays
 from rankstudio.engine.catalog import Method, methods
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.errors import StoreError
-from rankstudio.engine.experiment.plan import Plan, Setting, Unit
+from rankstudio.engine.experiment.plan import Plan
 from rankstudio.engine.experiment.prepared import prepare_fold
 from rankstudio.engine.experiment.results import PathResult
 from rankstudio.engine.experiment.runner import choose
 from rankstudio.engine.experiment.serialise import StoredStep, pack_path, unpack_path
+from rankstudio.engine.experiment.setting import Setting, Unit
 from rankstudio.engine.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step
 

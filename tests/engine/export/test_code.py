@@ -16,7 +16,8 @@ from rankstudio.cli.options import plan_from
 from rankstudio.engine.catalog import CATALOG, Kind, Method
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.data.writer import save_letor
-from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan, load_plan
+from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan_text import load_plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.export.code import as_command, as_python
 

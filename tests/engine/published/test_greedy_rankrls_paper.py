@@ -9,7 +9,8 @@ import pytest
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.events import RunFinished
-from rankstudio.engine.experiment.plan import Plan, load_plan
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import load_plan
 from rankstudio.engine.experiment.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.resources import resource

@@ -8,8 +8,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.plan import Setting, Unit
 from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.experiment.setting import Setting, Unit
 from rankstudio.engine.steps import Step
 from rankstudio.ui.inspect.features_panel import FeaturesPanel
 
