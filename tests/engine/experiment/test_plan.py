@@ -12,14 +12,9 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.catalog.method import Along
 from rankstudio.engine.errors import OutputError, PlanError
-from rankstudio.engine.experiment.plan import (
-    Plan,
-    Unit,
-    load_plan,
-    plan_as_dict,
-    plan_from_dict,
-    save_plan,
-)
+from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan_text import load_plan, plan_as_dict, plan_from_dict, save_plan
+from rankstudio.engine.experiment.setting import Unit
 
 
 def test_what_is_left_out_has_its_default_and_grids_are_sorted_numbers() -> None:
