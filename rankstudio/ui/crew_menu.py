@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
 from rankstudio.ui.crew import LIVE, PROCESSES, Crew
 
@@ -58,11 +58,13 @@ class CrewMenu(QObject):
     @Slot()
     def _ask(self) -> None:
         """Ask for the scheduler's address; without an answer all stays as it was."""
-        text, given = QInputDialog.getText(
-            self._window, "Run on a cluster", _ASKED, QLineEdit.EchoMode.Normal, self._crew.address
-        )
-        if given and text.strip():
-            self._crew.choose(text.strip())
+        dialog = QInputDialog(self._window)
+        dialog.setObjectName("cluster-dialog")
+        dialog.setWindowTitle("Run on a cluster")
+        dialog.setLabelText(_ASKED)
+        dialog.setTextValue(self._crew.address)
+        if dialog.exec() and dialog.textValue().strip():
+            self._crew.choose(dialog.textValue().strip())
         self._show()
 
     @Slot()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QDialog, QFileDialog, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QToolButton, QWidget
 
 _TOOL = "QToolButton { border: none; background: transparent; padding: 0; min-height: 22px; }"
 _DATA_NAME = re.compile(r"fold|train|vali|dev|test|.*\.(txt|letor|dat|svm|svmlight|gz)$", re.IGNORECASE)
@@ -60,5 +59,3 @@ class OpenDialog(QFileDialog):
         """Give Qt's own buttons the look of ours."""
         for tool in self.findChildren(QToolButton):
             tool.setStyleSheet(_TOOL)
-        for button in self.findChildren(QPushButton):
-            button.setIcon(QIcon())

@@ -19,6 +19,7 @@ from rankstudio.ui.fonts import SMALL
 _BASE = Template("""
 QWidget { color: $text; }
 QMainWindow, QDialog, QWidget[role="ground"] { background: $ground; }
+QDialogButtonBox, QMessageBox { dialogbuttonbox-buttons-have-icons: 0; }
 QWidget[role="bar"], QToolBar, QMenuBar, QStatusBar { background: $panel; }
 QToolBar { border: none; border-bottom: 1px solid $line; spacing: 8px; padding: 5px 12px 8px 12px; }
 QToolBar::separator { background: $line; width: 1px; margin: 5px 4px; }

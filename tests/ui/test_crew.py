@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QInputDialog
+from PySide6.QtWidgets import QInputDialog, QPushButton
 from waiting import wait_until
 from windows import finish, open_window, settle
 
@@ -78,8 +78,16 @@ def test_step_by_step_is_always_here(theme: Theme, tmp_path: Path, folds: Path) 
 def test_a_cluster_that_is_not_there_is_said_and_the_choice_is_remembered(
     theme: Theme, tmp_path: Path, folds: Path, monkeypatch
 ) -> None:
-    answers = [("", False), ("tcp://127.0.0.1:1 ", True)]
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_: answers.pop(0))
+    answers = [("tcp://127.0.0.1:2", False), ("tcp://127.0.0.1:1 ", True)]
+
+    def answer(dialog: QInputDialog) -> bool:
+        text, accepted = answers.pop(0)
+        dialog.setTextValue(text)
+        dialog.show()
+        assert all(button.icon().isNull() for button in dialog.findChildren(QPushButton))
+        return accepted
+
+    monkeypatch.setattr(QInputDialog, "exec", answer)
     with open_window(theme, tmp_path / "config", folds) as window:
         cluster = window.commands.submenus["crew"].actions()[2]
         cluster.trigger()
