@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QSize, QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.actions import Actions
 from rankstudio.ui.crew import Crew
 from rankstudio.ui.crew_menu import CrewMenu
@@ -24,9 +23,11 @@ from rankstudio.ui.models import Models
 from rankstudio.ui.opening import Opening
 from rankstudio.ui.places import Places
 from rankstudio.ui.record import RunRecord, RunState
+from rankstudio.ui.remembering import Remembering
 from rankstudio.ui.run.control import RunControl
 from rankstudio.ui.runs import Runner, engine_run
 from rankstudio.ui.settings import Settings
+from rankstudio.ui.sliding import Sliding
 from rankstudio.ui.status import StatusBar
 from rankstudio.ui.theme import Theme
 from rankstudio.ui.toolbar import MainToolBar
@@ -34,9 +35,7 @@ from rankstudio.ui.welcome import Welcome
 from rankstudio.ui.widgets import Notice
 from rankstudio.ui.workspace import GAP
 
-_TITLE_BAR = 36  # of the desktop's, in logical pixels, about
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
-_AUTOSAVE_MILLISECONDS = 400
 _REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
 
 
@@ -70,13 +69,17 @@ class MainWindow(QMainWindow):
         self.taking_home = TakingHome(
             theme, self.study, settings, partial(export_items, models, places), self
         )
-        self._autosave = self._timer(_AUTOSAVE_MILLISECONDS, self._save_state)
-        self._refreshing = self._timer(_REFRESH_MILLISECONDS, self._refresh)
+        self._refreshing = QTimer(self)
+        self._refreshing.setSingleShot(True)
+        self._refreshing.setInterval(_REFRESH_MILLISECONDS)
+        self._refreshing.timeout.connect(self._refresh)
         self._lay_out()
         self._connect_commands()
         self._connect_messages()
         self._connect_models()
-        self._restore_layout()
+        self.remembering.restore()
+        self.menus.show_recent()
+        self.welcome.set_recent(settings.recent)
         self._update()
 
     # Making
@@ -97,6 +100,9 @@ class MainWindow(QMainWindow):
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
         self.workspace = self.places.workspace()
+        self.remembering = Remembering(
+            self, self.workspace, self.study, self.runs, self._theme, self._settings
+        )
         self._pages = QStackedWidget()
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(self.workspace)
@@ -147,7 +153,7 @@ class MainWindow(QMainWindow):
             log=self.help.show_log,
             about=self.help.about,
         )
-        self.toolbar.valueMoved.connect(self._glide)
+        Sliding(self.study, self.current, self.toolbar, self)
         self.toolbar.themeToggled.connect(self.menus.toggle_theme)
         self.welcome.openAsked.connect(self.opening.ask)
         self.welcome.sampleAsked.connect(self.opening.open_sample)
@@ -161,6 +167,7 @@ class MainWindow(QMainWindow):
         failing = (
             self.opening,
             self.keeping,
+            self.remembering,
             self.taking_home,
             self.current,
             places.data,
@@ -175,6 +182,7 @@ class MainWindow(QMainWindow):
         for plot in plots:
             plot.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
+        self.remembering.saved.connect(self.status.show_saved)
         for part in (self.opening, self.keeping):
             part.warned.connect(self.say_warning)
         for part in (self.taking_home, self.keeping):
@@ -189,27 +197,18 @@ class MainWindow(QMainWindow):
         loader.ended.connect(self._update)
         self.opening.opened.connect(self._show_data)
         self.keeping.changed.connect(self._show_study)
-        for call in (self._save_soon, self._update, self._show_workspace):
-            self.runs.shownChanged.connect(call)
+        self.runs.shownChanged.connect(self._update)
+        self.runs.shownChanged.connect(self._show_workspace)
         self.opening.runAsked.connect(self.control.run)
         self.study.datasetChanged.connect(self._update)
-        self.study.planChanged.connect(self._save_soon)
-        self._theme.changed.connect(self._save_soon)
-        self.study.planChanged.connect(self._show_grid)
+        self.study.planChanged.connect(self._update)
         self.study.undo.indexChanged.connect(self._update)
-        self.current.changed.connect(self._show_value)
+        self.current.changed.connect(self._update)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
         self.runs.ended.connect(self._end_run)
         self.models.run_worker.drained.connect(self._ask_refresh)
         self.models.desk.drained.connect(self._show_workers)
-
-    def _timer(self, milliseconds: int, call: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(milliseconds)
-        timer.timeout.connect(call)
-        return timer
 
     # Data and runs
 
@@ -271,29 +270,6 @@ class MainWindow(QMainWindow):
     def _show_workers(self) -> None:
         self.status.show_workers(self.models.n_busy)
 
-    # The choice
-
-    @Slot(float)
-    def _glide(self, value: float) -> None:
-        moved = self.study.axis
-        on_axes = zip(self.study.plan.axes, self.current.values, strict=True)
-        values = tuple(value if axis == moved else present for axis, present in on_axes)
-        self.study.choose(values, self.study.choice.place, gliding=True)
-
-    @Slot()
-    def _show_value(self) -> None:
-        for axis, value in zip(self.study.plan.axes, self.current.values, strict=True):
-            if axis == self.study.axis:
-                self.toolbar.set_value(value)
-        self._update()
-
-    @Slot()
-    def _show_grid(self) -> None:
-        """Let the slider stop at the values of the plan's grid, and between them where paths are fast."""
-        axis = self.study.axis
-        self.toolbar.set_grid(axis.values if axis else (), axis.label if axis else "", self.study.plan.live)
-        self._show_value()
-
     # Messages
 
     @Slot(str)
@@ -319,40 +295,6 @@ class MainWindow(QMainWindow):
         names = (study.dataset.name if study.dataset else "", self.keeping.studies.name, "RankStudio")
         self.setWindowTitle(" – ".join(name for name in names if name))
 
-    def _restore_layout(self) -> None:
-        room = self.screen().availableSize() - QSize(0, _TITLE_BAR)
-        self.setMinimumSize(QSize(960, 600).boundedTo(room))
-        self.resize(QSize(1440, 900).boundedTo(room))
-        geometry = self._settings.bytes("window/geometry")
-        if geometry is not None:
-            self.restoreGeometry(geometry)
-        self.workspace.restore(self._settings)
-        self.menus.show_recent()
-        self.welcome.set_recent(self._settings.recent)
-
-    @Slot()
-    def _save_soon(self) -> None:
-        if self.isVisible():
-            self._autosave.start()
-
-    @Slot()
-    def _save_state(self) -> None:
-        """Keep what comes back at the next start: soon after each change, for a process may be killed."""
-        settings, study = self._settings, self.study
-        settings.set("window/geometry", self.saveGeometry())
-        settings.set("window/theme", self._theme.mode)
-        self.workspace.save(settings)
-        settings.set("study/data", study.plan.data if study.dataset else None)
-        shown = self.runs.shown
-        settings.set("study/shown", shown.stored.id if shown is not None and shown.stored else None)
-        try:
-            if study.dataset is not None:
-                settings.save_plan(study.plan)
-                self.status.show_saved()
-        except RankStudioError as error:
-            self.say_error(str(error))
-        settings.sync()
-
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the state, ask the workers to stop, and wait for them."""
         current = self.runs.current
@@ -361,9 +303,8 @@ class MainWindow(QMainWindow):
         if self._asks and long_run and not self._may_close():
             event.ignore()
             return
-        self._autosave.stop()
         self._refreshing.stop()
-        self._save_state()
+        self.remembering.save()
         self.hide()
         self.closing.emit()
         self.status.close_down()
