@@ -80,8 +80,10 @@ def carry_on(going: Going, stop: Stop) -> bool:
 
 
 def _events(going: Going) -> Iterator[Event]:
-    n_folds = len(going.plan.folds or going.dataset.folds)
-    executor = going.workers.serve(n_folds * len(going.plan.settings))
+    folds = going.dataset.folds
+    n_units = len(going.plan.folds or folds) * len(going.plan.settings)
+    size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
+    executor = going.workers.serve(n_units, size)
     if going.study is None:
         from rankstudio.engine.experiment.runner import run
 

@@ -23,15 +23,22 @@ class Workers:
         None for one unit after the other.
     least : int
         With fewer units a method's own threads make more of the processors.
+    most : int or None
+        With more numbers in a training part they do so too, and each worker has what it makes of them for
+        itself: several would need too much memory.
     """
 
     executor: Executor | None = None
     least: int = 1
+    most: int | None = None
 
-    def serve(self, n_units: int) -> Executor | None:
-        """Return the executor for so many units, None for one after the other."""
-        return self.executor if n_units >= self.least else None
+    def serve(self, n_units: int, n_numbers: int) -> Executor | None:
+        """Return the executor for so many units on training parts of so many numbers; None for no other."""
+        large = self.most is not None and n_numbers > self.most
+        return None if n_units < self.least or large else self.executor
 
+
+_NUMBERS = 1 << 26  # in the training parts of all threads together: some gigabytes with what comes of them
 
 ALONE = Workers()
 """One unit after the other, on the main thread."""
@@ -44,7 +51,8 @@ def add_worker_options(parser: Any) -> None:
         "--workers",
         type=int,
         metavar="N",
-        help="N processes of this machine; without it the threads of this one process, and 1 for one thread",
+        help="N processes of this machine, 1 for one unit after the other; without it this process's "
+        "threads, unless the units are few or the data large",
     )
     group.add_argument(
         "--scheduler",
@@ -79,4 +87,5 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
             yield Workers(executor)
     else:
         with executors.on_threads() as executor:
-            yield Workers(executor, least=2 * threads.available())
+            count = threads.available()
+            yield Workers(executor, least=2 * count, most=_NUMBERS // count)

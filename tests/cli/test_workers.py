@@ -13,6 +13,7 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.data.writer import save_letor
 from rankstudio.engine.errors import MissingExtraError
 from rankstudio.engine.experiment import executors
+from rankstudio.engine.experiment.executors import on_threads
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_processes_threads_and_one_thread_write_the_same(folder: Path, tmp_path:
     monkeypatch.setenv("RANKSTUDIO_THREADS", "2")
     served = []
     before = Workers.serve
-    monkeypatch.setattr(Workers, "serve", lambda self, n: served.append(before(self, n)) or served[-1])
+    monkeypatch.setattr(Workers, "serve", lambda *args: served.append(before(*args)) or served[-1])
     written = []
     for place, options in (("alone", ["--workers", "1"]), ("threads", []), ("two", ["--workers", "2"])):
         out = tmp_path / place
@@ -53,12 +54,21 @@ def test_a_few_units_are_left_to_the_methods_own_threads(folder: Path, monkeypat
     monkeypatch.setenv("RANKSTUDIO_THREADS", "2")
     served = []
     before = Workers.serve
-    monkeypatch.setattr(Workers, "serve", lambda self, n: served.append(before(self, n)) or served[-1])
+    monkeypatch.setattr(Workers, "serve", lambda *args: served.append(before(*args)) or served[-1])
     for folds in ("1", "1,2,3"):
         assert main(["run", "--data", str(folder), "--lambda", "1", "--folds", folds]) == 0
     assert served == [None, None]
     assert main(["run", "--data", str(folder), "--lambda", "1 2", "--folds", "1,2"]) == 0
     assert served[-1] is not None
+
+
+def test_large_data_are_left_to_the_methods_own_threads_unless_processes_are_asked_for() -> None:
+    with on_threads(1) as pool:
+        some = Workers(pool, least=4, most=100)
+        assert some.serve(4, 100) is pool
+        assert some.serve(4, 101) is None
+        assert some.serve(3, 100) is None
+        assert Workers(pool).serve(1, 10**12) is pool
 
 
 def test_a_comparison_goes_to_the_workers_too(folder: Path, tmp_path: Path) -> None:
