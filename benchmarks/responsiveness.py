@@ -131,6 +131,10 @@ def measure(data: Path, runs: int) -> bool:
     for _ in range(runs):
         window.control.run()
         good &= follow("greedy RankRLS, 11 λ, all folds", lambda: not window.runs.busy)
+    window.crew.choose("processes")
+    window.control.run()
+    good &= follow(f"the same on {window.crew.n_processes} processes", lambda: not window.runs.busy)
+    window.crew.choose("live")
     window.study.look_at(window.study.dataset.folds[0].number)
     good &= follow("looking at another fold", lambda: not _busy(window))
     good &= slide(window, follow, gaps)

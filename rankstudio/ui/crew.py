@@ -70,5 +70,6 @@ def _run(
         on_processes,
     )
 
-    with on_processes(n_processes) if choice == PROCESSES else on_cluster(choice) as executor:
+    workers = on_processes(n_processes, gently=True) if choice == PROCESSES else on_cluster(choice)
+    with workers as executor:
         yield from engine_run(plan, dataset, kept, executor)

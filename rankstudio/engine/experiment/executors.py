@@ -19,6 +19,8 @@ from multiprocessing.connection import Connection
 from rankstudio.engine import threads
 from rankstudio.engine.errors import MissingExtraError, ParameterError
 
+_NICE = 5  # of the 19 by which a process can stand back
+
 
 class _Threads(ThreadPoolExecutor):
     """Threads, and how many units they are given at a time."""
@@ -51,7 +53,7 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
 
 
 @contextmanager
-def on_processes(count: int | None = None) -> Iterator[Executor]:
+def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Executor]:
     """Provide processes: each begins in a second or two, and then does not wait for any other.
 
     They end with the block, in the middle of their work if need be, and with this process, however it ends.
@@ -60,6 +62,8 @@ def on_processes(count: int | None = None) -> Iterator[Executor]:
     ----------
     count : int, optional
         As many as there are processors for this process by default.
+    gently : bool
+        Whether they leave the processors to others who want them: to a window, say.
 
     Notes
     -----
@@ -68,7 +72,7 @@ def on_processes(count: int | None = None) -> Iterator[Executor]:
     context = multiprocessing.get_context("spawn")
     heard, held = context.Pipe(duplex=False)
     count = _count(count)
-    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(heard,))
+    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(heard, gently))
     pool.ahead = 2 * count
     try:
         with _deaf():
@@ -127,13 +131,15 @@ def _count(count: int | None) -> int:
     return count
 
 
-def _begin(line: Connection) -> None:
+def _begin(line: Connection, gently: bool) -> None:
     """Make this process a worker: it has one thread, and ends when the line to its owner is dead.
 
     The owner alone holds the other end. Whatever ends it, the system closes that, and nobody is left behind
     computing for nobody. Ctrl+C is the owner's business.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if gently and hasattr(os, "nice"):
+        os.nice(_NICE)
     os.environ[threads.VARIABLE] = "1"
     threading.Thread(target=_end_with, args=(line,), daemon=True).start()
 

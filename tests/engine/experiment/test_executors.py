@@ -233,6 +233,15 @@ def _ended(pid: int) -> bool:
         return True
 
 
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="there is no such thing")
+def test_processes_stand_back_where_they_are_told_to() -> None:
+    before = os.nice(0)
+    for gently in (False, True):
+        with on_processes(1, gently=gently) as pool:
+            assert (pool.submit(os.nice, 0).result(timeout=60) > before) is gently
+    assert os.nice(0) == before
+
+
 @pytest.mark.parametrize("executor", [on_threads, on_processes])
 def test_there_has_to_be_a_worker(executor) -> None:
     with (
