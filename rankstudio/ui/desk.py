@@ -222,9 +222,12 @@ def warm_up() -> JobFunction:
         started = time.perf_counter()
         from rankstudio.engine.data import parse  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment import resuming  # noqa: F401, PLC0415 - the first run needs it
         from rankstudio.engine.experiment.prepared import prepare_fold  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
 
         parse.warm_up()
+        versions()
         plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
         fold = open_sample().folds[0]
         prepared = prepare_fold(plan, fold)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from rankstudio import __version__
@@ -12,6 +13,12 @@ _COUNTED = ("numpy", "scipy", "numba", "scikit-learn")
 
 def versions() -> dict[str, str]:
     """Return the versions of RankStudio, of Python and of what computes, by name."""
+    return dict(_looked_up())
+
+
+@cache
+def _looked_up() -> dict[str, str]:
+    """Look for what is installed, which takes a while, and cannot change while it is in use."""
     found = {"rankstudio": __version__, "python": platform.python_version()}
     for name in _COUNTED:
         try:
