@@ -1,12 +1,20 @@
-"""Writing files so that a reader never sees half of one."""
+"""Writing files so that a reader never sees half of one, and reading arrays on several threads."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from pathlib import Path
 
 from rankstudio.engine.errors import OutputError
+
+READING_ARRAYS = threading.Lock()
+"""To be held while numpy reads arrays from a file.
+
+It has Python parse what they are, and the parser of Python 3.11 raises a SystemError now and then where two
+threads use it at a time (python/cpython#106905).
+"""
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:

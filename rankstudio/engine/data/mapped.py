@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.data import cache
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import FileAccessError, OutputError
+from rankstudio.engine.files import READING_ARRAYS
 
 LIMIT = 4 << 30  # bytes, or as many as one run needs
 
@@ -137,7 +138,8 @@ def _write(place: Path, write: Callable[[Path], None]) -> None:
 
 
 def _mapped(path: Path) -> NDArray[Any]:
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    with READING_ARRAYS:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def _prune(folder: Path, limit: int, needed: Iterable[str]) -> None:

@@ -25,6 +25,7 @@ from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.setting import Unit
 from rankstudio.engine.export.models import Model
+from rankstudio.engine.files import READING_ARRAYS
 from rankstudio.engine.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step
 
@@ -143,7 +144,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int]) -> PathResult:
         Where the bytes are damaged.
     """
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        with READING_ARRAYS, np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
         values = dict(zip(header["measures"], arrays["validation"], strict=True))
