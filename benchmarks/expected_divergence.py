@@ -14,8 +14,8 @@ import time
 import numpy as np
 
 from rankstudio.engine import ExpectedDivergence
-from rankstudio.engine.selection.expected_divergence import divergences
-from rankstudio.engine.threads import available
+from rankstudio.engine.methods.selection.expected_divergence import divergences
+from rankstudio.engine.support.threads import available
 
 GRADES = 5
 PER_QUERY = 20

@@ -23,13 +23,17 @@ from greedy import DOCUMENTS, FEATURES, problem
 from ranksvm import differences
 from scipy.optimize import minimize
 
-from rankstudio.engine.accelerated import Descent, FSMObjective, accelerated, subgradient
-from rankstudio.engine.data.reader import load_letor
-from rankstudio.engine.linear_pairs import LinearPairs
-from rankstudio.engine.pairs import Pairs
-from rankstudio.engine.querywise import Grouped, group
-from rankstudio.engine.selection.importance import importance, nearest_positive_semidefinite, similarity
-from rankstudio.engine.threads import pool
+from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.methods.selection.feature_importance import (
+    importance,
+    nearest_positive_semidefinite,
+    similarity,
+)
+from rankstudio.engine.optimization.nesterov import Descent, FSMObjective, accelerated, subgradient
+from rankstudio.engine.querywise.linear_pairs import LinearPairs
+from rankstudio.engine.querywise.pairs import Pairs
+from rankstudio.engine.querywise.query_data import Grouped, group
+from rankstudio.engine.support.threads import pool
 
 LAMBDA1, LAMBDA2 = 0.1, 1e-4
 SHARES = (1e-1, 1e-2, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)

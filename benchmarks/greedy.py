@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine import GreedyRankRLS
-from rankstudio.engine.querywise import centre, group
+from rankstudio.engine.querywise.query_data import centre, group
 
 DOCUMENTS, FEATURES, QUERIES, LAMBDA = 42_158, 46, 1_017, 1.0  # the shape of MQ2007's training parts
 

@@ -61,7 +61,7 @@ def ours(path: Path, cache: bool) -> object:
 
 def ours_filling_the_cache(path: Path) -> object:
     """Read a file never seen before, and put it into the cache."""
-    from rankstudio.engine.data import cache
+    from rankstudio.engine.data.letor import cache
 
     for entry in cache.folder().glob("*"):
         entry.unlink()

@@ -33,8 +33,8 @@ import time
 began = time.perf_counter()
 from rankstudio.ui import app as starting
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.settings import Settings
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.theme import Theme
 app = starting.application()
 theme = Theme("light")
 theme.apply(app)
@@ -99,8 +99,8 @@ def measure(data: Path, runs: int) -> bool:
     """Load, run and slide in the real window."""
     from rankstudio.ui import app as starting
     from rankstudio.ui.main_window import MainWindow
-    from rankstudio.ui.settings import Settings
-    from rankstudio.ui.theme import Theme
+    from rankstudio.ui.process.settings import Settings
+    from rankstudio.ui.style.theme import Theme
 
     starting.leave_room_for_the_window()
     app = starting.application()

@@ -14,9 +14,9 @@ import time
 import numpy as np
 
 from rankstudio.engine import open_dataset
-from rankstudio.engine.experiment.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.runner import open_data, prepare_fold
-from rankstudio.engine.experiment.setting import Unit
 
 FRAMES = 60
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankstudio.engine.catalog import Kind, Method, Parameter, methods
-from rankstudio.engine.catalog.method import Along
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
+from rankstudio.engine.methods.catalog.method import Along
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
-from rankstudio.ui.actions import COMMANDS, MENUS
+from rankstudio.ui.shell.actions import COMMANDS, MENUS
 
 HERE = Path(__file__).parent
 METHODS = """\

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from rankstudio.engine.experiment.plan import SAMPLE
+from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.ui.app import application
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.settings import Settings
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.theme import Theme
 
 IMAGES = Path(__file__).parent / "images"
 SIZE = (1440, 900)

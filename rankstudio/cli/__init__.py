@@ -106,7 +106,7 @@ def _parser(commands: Sequence[str]) -> argparse.ArgumentParser:
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
     for name in commands:
-        import_module(f"rankstudio.cli.{name}").register(subparsers)
+        import_module(f"rankstudio.cli.commands.{name}").register(subparsers)
         command = subparsers.choices[name]
         command.epilog = "\n\n".join(filter(None, [command.epilog, _EPILOG]))
         command.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -122,7 +122,7 @@ def _open_window(arguments: list[str]) -> int:
         if not Path(file).exists():
             parser.error(_no_such(file))
 
-    from rankstudio.ui.display import why_no_window
+    from rankstudio.ui.process.display_check import why_no_window
 
     reason = why_no_window()
     if reason is None:
@@ -136,7 +136,7 @@ def _open_window(arguments: list[str]) -> int:
             file=sys.stderr,
         )
         return FAILED
-    from rankstudio.cli.run import run_sample
+    from rankstudio.cli.commands.run import run_sample
 
     print("Running the sample study in the terminal instead.", file=sys.stderr)
     return run_sample()

@@ -12,50 +12,50 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
     from rankstudio.engine.data.folders import open_dataset
-    from rankstudio.engine.data.reader import load_letor
-    from rankstudio.engine.learners.adarank import AdaRank
-    from rankstudio.engine.learners.coordinate_ascent import CoordinateAscent
-    from rankstudio.engine.learners.lambdamart import LambdaMART
-    from rankstudio.engine.learners.listnet import ListNet
-    from rankstudio.engine.learners.rankboost import RankBoost
-    from rankstudio.engine.learners.rankrls import RankRLS
-    from rankstudio.engine.learners.ranksvm import RankSVM
-    from rankstudio.engine.learners.svm_map import SVMMAP
+    from rankstudio.engine.data.letor.reader import load_letor
+    from rankstudio.engine.methods.rankers.adarank import AdaRank
+    from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent
+    from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
+    from rankstudio.engine.methods.rankers.listnet import ListNet
+    from rankstudio.engine.methods.rankers.rankboost import RankBoost
+    from rankstudio.engine.methods.rankers.rankrls import RankRLS
+    from rankstudio.engine.methods.rankers.ranksvm import RankSVM
+    from rankstudio.engine.methods.rankers.svm_map import SVMMAP
+    from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
+    from rankstudio.engine.methods.selection.fs_bfs import FSBFS
+    from rankstudio.engine.methods.selection.fsmrank import FSMRank
+    from rankstudio.engine.methods.selection.fsmsvm import FSMSVM
+    from rankstudio.engine.methods.selection.gas import GAS
+    from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+    from rankstudio.engine.methods.selection.l1_path import L1Path
+    from rankstudio.engine.methods.selection.recursive_elimination import RecursiveElimination
+    from rankstudio.engine.methods.selection.single_feature import MutualInformation, SingleFeatureRanking
     from rankstudio.engine.metrics import evaluate
-    from rankstudio.engine.selection.elimination import RecursiveElimination
-    from rankstudio.engine.selection.expected_divergence import ExpectedDivergence
-    from rankstudio.engine.selection.fsbfs import FSBFS
-    from rankstudio.engine.selection.fsmrank import FSMRank
-    from rankstudio.engine.selection.fsmsvm import FSMSVM
-    from rankstudio.engine.selection.gas import GAS
-    from rankstudio.engine.selection.greedy_rankrls import GreedyRankRLS
-    from rankstudio.engine.selection.l1_path import L1Path
-    from rankstudio.engine.selection.univariate import MutualInformation, SingleFeatureRanking
 
 _HOMES = {
-    "AdaRank": "learners.adarank",
-    "CoordinateAscent": "learners.coordinate_ascent",
-    "ExpectedDivergence": "selection.expected_divergence",
-    "FSBFS": "selection.fsbfs",
-    "FSMRank": "selection.fsmrank",
-    "FSMSVM": "selection.fsmsvm",
+    "AdaRank": "methods.rankers.adarank",
+    "CoordinateAscent": "methods.rankers.coordinate_ascent",
+    "ExpectedDivergence": "methods.selection.expected_divergence",
+    "FSBFS": "methods.selection.fs_bfs",
+    "FSMRank": "methods.selection.fsmrank",
+    "FSMSVM": "methods.selection.fsmsvm",
     "Fold": "data.dataset",
     "FoldedDataset": "data.dataset",
-    "GAS": "selection.gas",
-    "GreedyRankRLS": "selection.greedy_rankrls",
-    "L1Path": "selection.l1_path",
-    "LambdaMART": "learners.lambdamart",
-    "ListNet": "learners.listnet",
-    "MutualInformation": "selection.univariate",
-    "RankBoost": "learners.rankboost",
-    "RankRLS": "learners.rankrls",
-    "RankSVM": "learners.ranksvm",
+    "GAS": "methods.selection.gas",
+    "GreedyRankRLS": "methods.selection.greedy_rankrls.estimator",
+    "L1Path": "methods.selection.l1_path",
+    "LambdaMART": "methods.rankers.lambdamart",
+    "ListNet": "methods.rankers.listnet",
+    "MutualInformation": "methods.selection.single_feature",
+    "RankBoost": "methods.rankers.rankboost",
+    "RankRLS": "methods.rankers.rankrls",
+    "RankSVM": "methods.rankers.ranksvm",
     "RankingDataset": "data.dataset",
-    "RecursiveElimination": "selection.elimination",
-    "SVMMAP": "learners.svm_map",
-    "SingleFeatureRanking": "selection.univariate",
+    "RecursiveElimination": "methods.selection.recursive_elimination",
+    "SVMMAP": "methods.rankers.svm_map",
+    "SingleFeatureRanking": "methods.selection.single_feature",
     "evaluate": "metrics",
-    "load_letor": "data.reader",
+    "load_letor": "data.letor.reader",
     "open_dataset": "data.folders",
 }
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.scoring import linear_scores
+from rankstudio.engine.querywise.scoring import linear_scores
 
 Floats = NDArray[np.float64]
 

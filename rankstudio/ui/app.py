@@ -12,14 +12,14 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 import rankstudio
-from rankstudio.engine import threads
-from rankstudio.engine.experiment.plan import SAMPLE
-from rankstudio.ui.crash import CrashReports, data_folder, log_to_file
-from rankstudio.ui.icons import app_icon
-from rankstudio.ui.interrupts import Interrupts
+from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.engine.support import threads
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.settings import Settings
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.process.crash import CrashReports, data_folder, log_to_file
+from rankstudio.ui.process.interrupts import Interrupts
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.icons import app_icon
+from rankstudio.ui.style.theme import Theme
 
 SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the window waits for it
 

@@ -9,31 +9,31 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.ui.actions import Actions
-from rankstudio.ui.crew import Crew
-from rankstudio.ui.crew_menu import CrewMenu
-from rankstudio.ui.enabling import enabled_commands
+from rankstudio.ui.background.loader import LoadingBar
+from rankstudio.ui.controllers.action_state import enabled_commands
+from rankstudio.ui.controllers.export import TakingHome
+from rankstudio.ui.controllers.lambda_slider import Sliding
+from rankstudio.ui.controllers.open import Opening
+from rankstudio.ui.controllers.run import RunControl
+from rankstudio.ui.controllers.study import Keeping
+from rankstudio.ui.controllers.window_state import Remembering
 from rankstudio.ui.export.items import export_items
-from rankstudio.ui.export.taking_home import TakingHome
-from rankstudio.ui.help import Help
-from rankstudio.ui.keeping import Keeping
-from rankstudio.ui.loader import LoadingBar
-from rankstudio.ui.menus import Menus
-from rankstudio.ui.models import Models
-from rankstudio.ui.opening import Opening
-from rankstudio.ui.places import Places
-from rankstudio.ui.record import RunRecord, RunState
-from rankstudio.ui.remembering import Remembering
-from rankstudio.ui.run.control import RunControl
-from rankstudio.ui.runs import Runner, engine_run
-from rankstudio.ui.settings import Settings
-from rankstudio.ui.sliding import Sliding
-from rankstudio.ui.status import StatusBar
-from rankstudio.ui.theme import Theme
-from rankstudio.ui.toolbar import MainToolBar
-from rankstudio.ui.welcome import Welcome
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.execution_backend import Crew
+from rankstudio.ui.model.run_queue import Runner, engine_run
+from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.actions import Actions
+from rankstudio.ui.shell.backend_menu import CrewMenu
+from rankstudio.ui.shell.help import Help
+from rankstudio.ui.shell.menus import Menus
+from rankstudio.ui.shell.sections import Places
+from rankstudio.ui.shell.status_bar import StatusBar
+from rankstudio.ui.shell.toolbar import MainToolBar
+from rankstudio.ui.shell.welcome import Welcome
+from rankstudio.ui.shell.workspace import GAP
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notice
-from rankstudio.ui.workspace import GAP
 
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
 _REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker

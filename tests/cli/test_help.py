@@ -11,8 +11,8 @@ import pytest
 
 from rankstudio.cli import COMMANDS, _parser, main
 from rankstudio.engine import open_dataset
+from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.data.writer import save_letor
 
 _EXAMPLE = re.compile(r"  rankstudio (.+?)(?:   .*)?")
 

@@ -23,13 +23,15 @@ def window(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     app = types.ModuleType("rankstudio.ui.app")
     app.main = lambda argv: opened.append(list(argv)) or 0  # type: ignore[attr-defined, func-returns-value]
     monkeypatch.setitem(sys.modules, "rankstudio.ui.app", app)
-    monkeypatch.setattr("rankstudio.ui.display.why_no_window", lambda: None)
+    monkeypatch.setattr("rankstudio.ui.process.display_check.why_no_window", lambda: None)
     return opened
 
 
 @pytest.fixture
 def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankstudio.ui.display.why_no_window", lambda: "No window can be opened: no display.")
+    monkeypatch.setattr(
+        "rankstudio.ui.process.display_check.why_no_window", lambda: "No window can be opened: no display."
+    )
 
 
 def test_without_a_command_the_window_opens(window: list[list[str]], tmp_path: Path) -> None:
@@ -74,7 +76,7 @@ def test_without_a_display_one_line_says_why(no_display: None, capsys: pytest.Ca
 def test_without_a_display_the_sample_study_runs_in_the_terminal(
     no_display: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankstudio.cli.run.run_sample", lambda: 7)
+    monkeypatch.setattr("rankstudio.cli.commands.run.run_sample", lambda: 7)
     assert main(["--sample"]) == 7
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.data.writer import save_letor
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankstudio.engine.catalog import Kind, Method, Parameter
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.estimator import LinearRanker
-from rankstudio.engine.querywise import Grouped
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter
+from rankstudio.engine.querywise.query_data import Grouped
 from rankstudio.engine.steps import Step
 
 

@@ -19,7 +19,7 @@ from shiboken6 import isValid
 from windows import open_window, write_folds
 
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 
 # What the offscreen platform says of windows, which it cannot place.
 _EXPECTED = ("This plugin does not support", "QStandardPaths: XDG_RUNTIME_DIR")

@@ -32,10 +32,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.ui import icons
-from rankstudio.ui.numerals import power
 from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot, plot_menu
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style import icons
+from rankstudio.ui.style.number_format import power
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import (
     BarRows,
     Column,

@@ -16,12 +16,12 @@ from PySide6.QtGui import QGuiApplication
 from waiting import wait_until
 from windows import open_window
 
-from rankstudio.ui import display
 from rankstudio.ui.app import begin
-from rankstudio.ui.crash import CrashReports
-from rankstudio.ui.display import why_no_window
-from rankstudio.ui.open_dialog import OpenDialog, holds_data
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.process import display_check as display
+from rankstudio.ui.process.crash import CrashReports
+from rankstudio.ui.process.display_check import why_no_window
+from rankstudio.ui.shell.open_dialog import OpenDialog, holds_data
+from rankstudio.ui.style.theme import Theme
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks for libraries of Linux")
 FOUND = ctypes.CDLL
@@ -82,8 +82,8 @@ def test_the_window_is_shown_before_heavy_modules_are_loaded(tmp_path: Path) -> 
         "import sys\n"
         "from rankstudio.ui.app import application\n"
         "from rankstudio.ui.main_window import MainWindow\n"
-        "from rankstudio.ui.settings import Settings\n"
-        "from rankstudio.ui.theme import Theme\n"
+        "from rankstudio.ui.process.settings import Settings\n"
+        "from rankstudio.ui.style.theme import Theme\n"
         "app = application(); theme = Theme('light'); theme.apply(app)\n"
         "window = MainWindow(theme, Settings()); window.show(); app.processEvents()\n"
         "print([m for m in ('numba', 'scipy', 'sklearn', 'pandas') if m in sys.modules])\n"

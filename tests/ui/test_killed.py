@@ -13,12 +13,12 @@ import pytest
 from waiting import wait_until
 from windows import open_window, settle, write_folds
 
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.plan_text import save_plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.engine.experiment.reports import results_as_dict, write_results
 from rankstudio.engine.experiment.runner import RunFinished, run
-from rankstudio.ui.record import RunState
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.style.theme import Theme
 
 # The window opens a plan and runs it; it tells of every unit that it was told of.
 _WINDOW = """
@@ -26,8 +26,8 @@ import sys
 from PySide6.QtCore import QTimer
 from rankstudio.ui.app import application
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.settings import Settings
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.theme import Theme
 app = application()
 theme = Theme("light")
 theme.apply(app)

@@ -10,14 +10,14 @@ import pytest
 from waiting import wait_until
 from windows import N_FEATURES, finish, open_window, settle
 
-from rankstudio.engine.data.protocols import take
+from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.sample import open_sample
-from rankstudio.engine.data.writer import save_letor
-from rankstudio.engine.experiment.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan_text import save_plan
-from rankstudio.ui.record import RunState
+from rankstudio.engine.data.splitting.splits import take
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.toml import save_plan
+from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.run.curves_panel import LIVE
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 
 
 def test_a_fold_for_each_query_is_run_and_looked_at(theme: Theme, tmp_path: Path, folds: Path) -> None:

@@ -11,10 +11,10 @@ import pytest
 from waiting import wait_until
 from windows import finish, settle
 
-from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog.method import Along
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.record import RunRecord
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.run.curves_panel import LIVE
 
 FSM = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}

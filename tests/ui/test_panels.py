@@ -5,7 +5,6 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QTableView
 
-from rankstudio.ui.colors import DARK, LIGHT
 from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.inspect.features_panel import FeaturesPanel
 from rankstudio.ui.inspect.inspector_panel import InspectorPanel
@@ -15,6 +14,7 @@ from rankstudio.ui.results.views import Views
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
 from rankstudio.ui.run.curves_panel import CurvesPanel
 from rankstudio.ui.run.heat_panel import HeatPanel
+from rankstudio.ui.style.colors import DARK, LIGHT
 
 
 def results_panel(theme):

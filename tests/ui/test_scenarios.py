@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QLineEdit
 from waiting import turn, wait_until
 from windows import N_FEATURES, breaking, finish, open_window, settle, slowly
 
-from rankstudio.engine.experiment.plan_text import load_plan
+from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.record import RunState
+from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.run.curves_panel import LIVE
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 
 
 def dialog_of(window: MainWindow) -> ExportDialog:

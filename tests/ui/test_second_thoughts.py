@@ -10,12 +10,12 @@ from PySide6.QtTest import QTest
 from waiting import turn, wait_until
 from windows import finish, open_window, settle, slowly
 
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.plan_text import save_plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.record import RunState
+from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.run.curves_panel import LIVE
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 
 
 def measured_by(window: MainWindow, key: str) -> None:

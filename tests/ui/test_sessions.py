@@ -16,11 +16,11 @@ from windows import open_window, settle, write_folds
 
 from rankstudio.engine.data import folders
 from rankstudio.engine.errors import Cancelled
-from rankstudio.engine.experiment.plan import SAMPLE
-from rankstudio.engine.experiment.plan_text import save_plan
+from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.settings import Settings
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.theme import Theme
 
 
 def drop(window: MainWindow, path: Path) -> None:

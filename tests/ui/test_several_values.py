@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QCheckBox
 from waiting import wait_until
 from windows import N_FEATURES, finish, open_window, settle
 
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.plan_text import load_plan, save_plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.record import RunState
+from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.run.curves_panel import LIVE
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 
 SIZES = {"regularization": (1.0, 4.0), "n_features_to_select": (2, None), "search": ("forward", "floating")}
 

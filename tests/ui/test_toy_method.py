@@ -16,15 +16,15 @@ from PySide6.QtWidgets import QApplication
 from toy_method import ENTRY, Toy
 
 from rankstudio.cli import main
-from rankstudio.engine import catalog
-from rankstudio.engine.experiment.events import RunFinished
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.plan_text import load_plan, save_plan
-from rankstudio.engine.experiment.results import FoldResult
+from rankstudio.engine.experiment.plan.as_code import as_command
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.export.code import as_command
+from rankstudio.engine.methods import catalog
 from rankstudio.ui.method.form import MethodForm
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 
 ROOT = Path(__file__).resolve().parents[2]
 [POWER] = ENTRY.parameters

@@ -10,15 +10,15 @@ from pathlib import Path
 from waiting import wait_until
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.data.writer import save_letor
-from rankstudio.engine.experiment.events import Event
-from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import Event
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.runs import Runner, engine_run
-from rankstudio.ui.settings import Settings
-from rankstudio.ui.shelf import Kept
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.model.run_queue import Runner, engine_run
+from rankstudio.ui.model.study_store import Kept
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.theme import Theme
 
 N_FEATURES = 8
 

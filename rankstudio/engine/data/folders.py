@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rankstudio.engine.data import files
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, Source
-from rankstudio.engine.data.known import identify
-from rankstudio.engine.data.policies import Missing, Normalize, check_policies
-from rankstudio.engine.data.reader import make_dataset, read_table
-from rankstudio.engine.data.table import Table
-from rankstudio.engine.data.watch import Progress, Watch
+from rankstudio.engine.data.known_datasets import identify
+from rankstudio.engine.data.letor import file_access as files
+from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_policies
+from rankstudio.engine.data.letor.parsed_table import Table
+from rankstudio.engine.data.letor.progress import Progress, Watch
+from rankstudio.engine.data.letor.reader import make_dataset, read_table
 from rankstudio.engine.errors import DatasetError, FileAccessError
 
 _FOLD = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
@@ -57,7 +57,7 @@ def open_dataset(
         holds Fold1 … FoldK, or a folder around one of these. Parts are recognised by how their names (or what
         follows a dot in them) begin: train, vali/valid/validation/dev, test.
     missing, normalize, progress, cancelled, cache
-        See `rankstudio.engine.data.reader.load_letor`; progress is over the bytes of all files.
+        See `rankstudio.engine.data.letor.reader.load_letor`; progress is over the bytes of all files.
 
     Returns
     -------

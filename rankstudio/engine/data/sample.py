@@ -11,11 +11,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.known import table_of_names
-from rankstudio.engine.data.reader import load_letor
+from rankstudio.engine.data.known_datasets import table_of_names
+from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import N_PARTS, FeatureModel, generate, rotate, with_names
-from rankstudio.engine.data.writer import save_letor
-from rankstudio.engine.resources import resource
+from rankstudio.engine.support.resources import resource
 
 NAME = "Sample"
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
-from rankstudio.engine.data.policies import normalize_queries
+from rankstudio.engine.data.letor.missing_values import normalize_queries
 from rankstudio.engine.errors import ParameterError
 
 Floats = NDArray[np.float64]

@@ -8,15 +8,15 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.events import RunStarted
-from rankstudio.engine.experiment.plan_text import plan_as_dict, save_plan
-from rankstudio.engine.experiment.results import Chosen, FoldResult, RunResult
-from rankstudio.engine.experiment.setting import Axis
+from rankstudio.engine.experiment.plan.settings import Axis
+from rankstudio.engine.experiment.plan.toml import plan_as_dict, save_plan
+from rankstudio.engine.experiment.results.events import RunStarted
+from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.tables import save_csv
-from rankstudio.engine.files import make_folder, write_text
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.support.files import make_folder, write_text
 
 Row = tuple[Any, ...]
 

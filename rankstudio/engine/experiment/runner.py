@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.data.left_out import LeftOut
+from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.choosing import choose
-from rankstudio.engine.experiment.events import (
+from rankstudio.engine.experiment.execution.scheduler import Spread
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_protocol, parse_rule
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.results.events import (
     BaselineFound,
     Event,
     FoldFinished,
@@ -24,14 +27,16 @@ from rankstudio.engine.experiment.events import (
     UnitStarted,
     UnitWorking,
 )
-from rankstudio.engine.experiment.plan import CRITERION, SAMPLE, Plan
-from rankstudio.engine.experiment.prepared import PreparedFold, group_training, n_steps, prepare_fold
-from rankstudio.engine.experiment.protocol import ONE_SE, parse_protocol, parse_rule
-from rankstudio.engine.experiment.results import FoldResult, PathResult, RunResult
-from rankstudio.engine.experiment.setting import Unit
-from rankstudio.engine.experiment.spreading import Spread
+from rankstudio.engine.experiment.results.model_selection import choose
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.units.fold_context import (
+    PreparedFold,
+    group_training,
+    n_steps,
+    prepare_fold,
+)
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.engine.querywise import Grouped
+from rankstudio.engine.querywise.query_data import Grouped
 from rankstudio.engine.steps import Step, Working
 
 __all__ = ["choose", "collect", "open_data", "run"]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.errors import DataError, OutputError
 from rankstudio.engine.export.tables import csv_text
-from rankstudio.engine.files import write_text
-from rankstudio.engine.scoring import linear_scores
+from rankstudio.engine.querywise.scoring import linear_scores
+from rankstudio.engine.support.files import write_text
 
 FORMAT = "rankstudio-model"
 VERSION = 2

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rankstudio.engine.files import write_text
+from rankstudio.engine.support.files import write_text
 
 _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
 

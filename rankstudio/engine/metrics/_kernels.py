@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.jit import kernel
 from rankstudio.engine.metrics.conventions import Short
 from rankstudio.engine.metrics.names import Kind
+from rankstudio.engine.support.jit import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QLabel, QTabWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.statistics import DatasetSummary, FeatureSummary
+from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
 from rankstudio.ui.data.preview import preview_table
 from rankstudio.ui.plots.histogram import HistogramPlot
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Table
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.data.statistics import DatasetSummary, FeatureSummary
+from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
 from rankstudio.ui.widgets import Row
 
 _MOST_LABELS = 6

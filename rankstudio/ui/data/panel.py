@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.data.statistics import DatasetSummary
+from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.data.details import DataDetails
 from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel, Segmented
 
 _IN_A_ROW = 6  # folds for which there are buttons

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankstudio.engine.experiment.events import RunStarted
-from rankstudio.engine.experiment.plan_text import save_plan
-from rankstudio.engine.experiment.results import Chosen
-from rankstudio.engine.export.code import as_command, as_python
-from rankstudio.ui.current import NOT_WHOLE, Current, Model
+from rankstudio.engine.experiment.plan.as_code import as_command, as_python
+from rankstudio.engine.experiment.plan.toml import save_plan
+from rankstudio.engine.experiment.results.events import RunStarted
+from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.ui.export.dialog import ExportItem, plot_formats
-from rankstudio.ui.models import Models
-from rankstudio.ui.places import Places
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import NOT_WHOLE, Current, Model
+from rankstudio.ui.model.session import Study
 from rankstudio.ui.plots import Plot, export_plot
-from rankstudio.ui.record import RunRecord
-from rankstudio.ui.study import Study
+from rankstudio.ui.shell.sections import Places
 from rankstudio.ui.widgets import Table
 from rankstudio.ui.widgets.table_texts import FORMATS
 
@@ -97,7 +97,7 @@ def _run_item(record: RunRecord | None, name: str) -> ExportItem:
     def write(path: Path) -> None:
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
-        from rankstudio.engine.files import make_folder  # noqa: PLC0415 - first needed here
+        from rankstudio.engine.support.files import make_folder  # noqa: PLC0415 - first needed here
 
         assert record is not None  # else the item is not available
         folds = tuple(record.folds.values())

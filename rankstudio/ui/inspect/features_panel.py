@@ -11,12 +11,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
-from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.results import Baseline, PathResult
-from rankstudio.ui.icons import icon
+from rankstudio.engine.experiment.results.results import Baseline, PathResult
+from rankstudio.engine.methods.catalog.method import Along
 from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
-from rankstudio.ui.numerals import MINUS
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.icons import icon
+from rankstudio.ui.style.number_format import MINUS
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, Table
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.plots import Density, DensityPlot
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
 if TYPE_CHECKING:
-    from rankstudio.engine.inspection import FeatureProfile
+    from rankstudio.engine.analysis.feature_profile import FeatureProfile
 
 _FACT_LINES = 2  # which a splitter must leave: it does not ask a text how high it is
 

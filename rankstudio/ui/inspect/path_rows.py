@@ -9,7 +9,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.experiment.results.results import PathResult
 
 
 @dataclass(frozen=True)

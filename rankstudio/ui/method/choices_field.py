@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, Slot
 from PySide6.QtWidgets import QCheckBox, QMenu, QVBoxLayout, QWidget, QWidgetAction
 
-from rankstudio.engine.catalog import Parameter
+from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.ui.method.fields import ChoiceField
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 
 _SEVERAL = "several, tried each"  # keys of the items that stand for no one choice
 _ASK = "tick several"

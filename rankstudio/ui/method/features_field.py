@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.catalog import Parameter
 from rankstudio.engine.errors import ParameterError
-from rankstudio.ui.icons import set_icon
+from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.ui.method.fields import TIGHT, Field
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.theme import Theme
 
 _HOW = "add by id or name"
 _BETWEEN = str.maketrans("", "", ", |")

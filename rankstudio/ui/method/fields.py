@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.catalog import Kind, Parameter
 from rankstudio.engine.errors import ParameterError
-from rankstudio.ui.icons import set_icon
-from rankstudio.ui.theme import Theme
+from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.theme import Theme
 
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""

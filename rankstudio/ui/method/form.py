@@ -9,14 +9,14 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from rankstudio.engine.catalog import Kind, Method, Parameter, method, methods
-from rankstudio.engine.experiment.plan import CRITERION, Plan
-from rankstudio.engine.experiment.protocol import BEST, ONE_SE
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
 from rankstudio.ui.method.protocol_field import ProtocolField
 from rankstudio.ui.method.section import Section
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
 _OWN = ""

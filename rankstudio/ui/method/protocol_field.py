@@ -7,11 +7,11 @@ from typing import Any
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QComboBox
 
-from rankstudio.engine.catalog import Kind, Parameter
 from rankstudio.engine.errors import ParameterError, PlanError
-from rankstudio.engine.experiment.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
+from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
+from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.method.fields import Field, choice_box
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 
 _USUAL = (
     GIVEN,

@@ -9,11 +9,11 @@ from typing import Any
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from rankstudio.engine.catalog import Kind, Method, Parameter
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter
 from rankstudio.ui.method.choices_field import ChoicesField
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import Field, LineField, MeasureField, SwitchField
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 
 _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.GRID: LineField,

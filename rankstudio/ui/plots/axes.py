@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
-from rankstudio.ui.colors import Colors
-from rankstudio.ui.fonts import SMALL, TINY, font
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer, hairline, pen
 from rankstudio.ui.plots.ticks import DECIMAL_STEPS, integer_ticks, nice_ticks, tick_labels
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import SMALL, TINY, font
 
 if TYPE_CHECKING:
     from rankstudio.ui.plots.base import Plot

@@ -10,14 +10,14 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui.colors import Colors
-from rankstudio.ui.fonts import SMALL, TINY, font
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
+from rankstudio.ui.plots.curves.readout import Line
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer, hairline
-from rankstudio.ui.plots.value_box import Line
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.theme import Theme
 
 _LEAST_WIDTH = 21.0
 _WIDEST = 44.0

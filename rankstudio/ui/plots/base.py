@@ -10,12 +10,12 @@ from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from shiboken6 import isValid
 
-from rankstudio.ui.colors import Colors
 from rankstudio.ui.plots.axes import Axes, AxesLayer, FocusLayer
+from rankstudio.ui.plots.curves.readout import ValueBox
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer
-from rankstudio.ui.plots.value_box import ValueBox
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.theme import Theme
 
 FRAME_MS = 33
 """Least time between two redraws asked for by data, in milliseconds: 30 a second."""

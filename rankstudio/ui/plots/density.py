@@ -12,15 +12,15 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui import palettes
-from rankstudio.ui.colors import Colors
-from rankstudio.ui.fonts import SMALL, font
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Cell, Numbers, Plot
+from rankstudio.ui.plots.curves.readout import Line
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer, pen
-from rankstudio.ui.plots.value_box import Line
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style import palettes
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.theme import Theme
 
 _LINE = 16.0
 _SWATCH = 16.0

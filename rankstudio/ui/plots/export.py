@@ -18,9 +18,9 @@ from PySide6.QtGui import QImage, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.files import write_bytes
-from rankstudio.ui.colors import LIGHT
+from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.plots.base import Numbers, Plot
+from rankstudio.ui.style.colors import LIGHT
 
 SCREEN_DPI = 96.0
 PRINT_DPI = 300.0

@@ -8,12 +8,12 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from rankstudio.ui.colors import Colors
-from rankstudio.ui.fonts import TINY, font
-from rankstudio.ui.palettes import viridis
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer, pen
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import TINY, font
+from rankstudio.ui.style.palettes import viridis
 
 if TYPE_CHECKING:
     from rankstudio.ui.plots.heat_map import HeatMapPlot

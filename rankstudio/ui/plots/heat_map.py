@@ -10,14 +10,14 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui.fonts import TINY, font
-from rankstudio.ui.numerals import MINUS
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import Cell, Numbers, Plot, describe
+from rankstudio.ui.plots.curves.readout import Line
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_layer import HeatLayer
-from rankstudio.ui.plots.value_box import Line
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.fonts import TINY, font
+from rankstudio.ui.style.number_format import MINUS
+from rankstudio.ui.style.theme import Theme
 
 _STEPS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (0, -1),

@@ -8,13 +8,13 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui.colors import Colors
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
+from rankstudio.ui.plots.curves.readout import Line
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer
-from rankstudio.ui.plots.value_box import Line
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.theme import Theme
 
 MOST_BINS = 40
 

@@ -14,8 +14,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from rankstudio.ui.colors import Colors
 from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.style.colors import Colors
 
 if TYPE_CHECKING:
     from rankstudio.ui.plots.base import Plot
@@ -131,7 +131,7 @@ def hairline(painter: QPainter, color: QColor, first: QPointF, second: QPointF) 
 
 
 def draw_marker(painter: QPainter, shape: str, at: QPointF, radius: float) -> None:
-    """Draw one of the markers of `rankstudio.ui.palettes.Category` with the painter's pen and brush."""
+    """Draw one of the markers of `rankstudio.ui.style.palettes.Category` with the painter's pen and brush."""
     x, y, r = at.x(), at.y(), radius
     if shape == "square":
         painter.drawRect(QRectF(x - r * 0.88, y - r * 0.88, 1.76 * r, 1.76 * r))

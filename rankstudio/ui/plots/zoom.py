@@ -7,7 +7,7 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 
-from rankstudio.ui.colors import Colors
+from rankstudio.ui.style.colors import Colors
 
 
 class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types

@@ -8,7 +8,7 @@ from math import isnan
 from statistics import mean, stdev
 from typing import Any
 
-from rankstudio.engine.experiment.results import FoldResult
+from rankstudio.engine.experiment.results.results import FoldResult
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.results import FoldResult, RunResult
-from rankstudio.engine.experiment.setting import Axis
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.settings import Axis
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.numerals import axis_value, plain, power
 from rankstudio.ui.results.fold_rows import FoldRow, fold_rows
-from rankstudio.ui.results.side_by_side import side_columns, side_rows
+from rankstudio.ui.results.run_columns import side_columns, side_rows
 from rankstudio.ui.results.view import ALL, ONE, View
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.number_format import axis_value, plain, power
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Segmented, Table
 
 Part = Callable[[FoldRow], Mapping[str, float]]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rankstudio.engine.experiment.differing import differences, only_pins_differ
-from rankstudio.engine.experiment.pairing import why_unpaired
-from rankstudio.engine.experiment.results import RunResult
+from rankstudio.engine.analysis.pairing import why_unpaired
+from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.statistics.paired import PairedComparison, holm
 
 Role = Literal["reference", "compared", "waiting", "left out"]

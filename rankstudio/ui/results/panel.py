@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from rankstudio.ui.results.view import View
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.experiment.comparison import entry
-from rankstudio.engine.experiment.differing import differences
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.published import known
-from rankstudio.engine.experiment.results import RunResult
+from rankstudio.engine.analysis.batch import entry
+from rankstudio.engine.analysis.published import known
+from rankstudio.engine.experiment.plan.difference import differences
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.numerals import signed
 from rankstudio.ui.results.view import View
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Table
 
 

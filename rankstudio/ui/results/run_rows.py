@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from math import isnan
 from statistics import stdev
 
-from rankstudio.engine.experiment.plan import CRITERION, Plan
-from rankstudio.engine.experiment.results import FoldResult
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.metrics.conventions import convention
 
 

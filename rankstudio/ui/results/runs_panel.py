@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui.icons import icon
-from rankstudio.ui.numerals import signed
 from rankstudio.ui.results.run_rows import RunRow, differing, size_text, time_text
 from rankstudio.ui.results.view import View
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.icons import icon
+from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Table
 from rankstudio.ui.widgets.columns import Dot, Progress
 

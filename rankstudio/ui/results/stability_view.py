@@ -10,11 +10,11 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from rankstudio.engine.experiment.agreement import Agreement, ChosenFeature
-from rankstudio.ui.numerals import signed
+from rankstudio.engine.analysis.selection_stability import Agreement, ChosenFeature
 from rankstudio.ui.plots import HeatMapPlot, Plot
 from rankstudio.ui.results.view import LEAST_PLOT, View
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, KeyValue, Row, Segmented, Table
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.method.fields import choice_box
-from rankstudio.ui.numerals import signed
 from rankstudio.ui.results.paired_rows import PairedRow
 from rankstudio.ui.results.view import View
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Table
 
 ALPHA = 0.05

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.ui.plots import Plot
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Table
 
 ROOM = 300

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.results.folds_view import FoldsView
-from rankstudio.ui.results.front_view import FrontView
 from rankstudio.ui.results.panel import ResultsPanel
+from rankstudio.ui.results.pareto_view import FrontView
 from rankstudio.ui.results.published_view import PublishedView
 from rankstudio.ui.results.runs_panel import RunsPanel
 from rankstudio.ui.results.stability_view import StabilityView
 from rankstudio.ui.results.tests_view import TestsView
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Table
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots import Bar, BarsPlot
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import ElidedLabel, Panel
 
 Floats = NDArray[np.float64]

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.setting import Axis
-from rankstudio.ui.numerals import axis_value, setting_label
-from rankstudio.ui.plots.curves import CurvesPlot
-from rankstudio.ui.theme import Theme
+from rankstudio.engine.experiment.plan.settings import Axis
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
+from rankstudio.ui.style.number_format import axis_value, setting_label
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots import HeatMapPlot
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
 _NO_RUN = "Every setting and k that a run has tried is shown here."

@@ -8,8 +8,8 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rankstudio.ui.fonts import SMALL, font
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.theme import Theme
 
 _ROW = 19
 _BAR = 8.0

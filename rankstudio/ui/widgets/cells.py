@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QToolTip,
 )
 
-from rankstudio.ui.fonts import BASE, font
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style.fonts import BASE, font
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import MISSING, ROW_ROLE, Column, ColumnModel, Dot, Index, Progress
 
 if TYPE_CHECKING:

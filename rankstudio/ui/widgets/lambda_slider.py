@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 
-from rankstudio.ui.fonts import BASE, font
-from rankstudio.ui.numerals import power, power_and_value
+from rankstudio.ui.style.fonts import BASE, font
+from rankstudio.ui.style.number_format import power, power_and_value
 
 
 class LambdaSlider(QWidget):

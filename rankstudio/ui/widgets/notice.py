@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from rankstudio.ui import icons
-from rankstudio.ui.colors import mix
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style import icons
+from rankstudio.ui.style.colors import mix
+from rankstudio.ui.style.theme import Theme
 
 Level = Literal["info", "warning", "error"]
 _ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from rankstudio.ui import icons
-from rankstudio.ui.theme import Theme
+from rankstudio.ui.style import icons
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.elided import ElidedLabel
 
 HEADER = 36

@@ -24,9 +24,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.files import write_bytes
-from rankstudio.ui.fonts import SMALL, font
-from rankstudio.ui.theme import Theme
+from rankstudio.engine.support.files import write_bytes
+from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.cells import PAD, Cells
 from rankstudio.ui.widgets.columns import ROW_ROLE, Column, ColumnModel, Row, SortedRows
 from rankstudio.ui.widgets.table_texts import FORMATS, separated, table_text

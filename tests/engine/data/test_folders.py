@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rankstudio.engine.data import files
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.letor import file_access as files
 from rankstudio.engine.errors import Cancelled, DatasetError, FileAccessError, FormatError
 
 LINE = b"1 qid:1 1:0.5 2:%d\n"

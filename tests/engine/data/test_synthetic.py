@@ -7,8 +7,8 @@ import pytest
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-from rankstudio.engine.data.known import table_of_names
-from rankstudio.engine.data.reader import load_letor
+from rankstudio.engine.data.known_datasets import table_of_names
+from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.sample import open_sample, write_sample
 from rankstudio.engine.data.synthetic import concatenate, make_ranking
 from rankstudio.engine.errors import ParameterError

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.results import Baseline, Chosen, FoldResult, PathResult, RunResult
-from rankstudio.engine.experiment.setting import Setting, Unit
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.settings import Setting, Unit
+from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
 from rankstudio.engine.steps import Step
 
 NAMES = tuple("abcdef")

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.catalog import Method, methods
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.experiment.events import Event, RunFinished
-from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import features_table, metrics_table, results_as_dict
-from rankstudio.engine.experiment.results import RunResult
+from rankstudio.engine.experiment.results.events import Event, RunFinished
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog import Method, methods
 
 
 def part(seed: int, queries: int = 12, n: int = 6) -> RankingDataset:

@@ -11,10 +11,10 @@ import pytest
 from experiment.small import dataset
 
 from rankstudio.engine.errors import DataError, OutputError
-from rankstudio.engine.experiment.events import RunFinished, RunStarted
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.plan_text import load_plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.reports import portable_model, write_results
+from rankstudio.engine.experiment.results.events import RunFinished, RunStarted
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.export.models import load_model, save_model
 

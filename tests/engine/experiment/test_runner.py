@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from experiment.small import dataset, part
 
-from rankstudio.engine import GreedyRankRLS, RankSVM, catalog, evaluate
-from rankstudio.engine.catalog import CATALOG
-from rankstudio.engine.catalog.method import Along
+from rankstudio.engine import GreedyRankRLS, RankSVM, evaluate
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import ParameterError, PlanError
-from rankstudio.engine.experiment.events import (
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import (
     BaselineFound,
     FoldFinished,
     RunFinished,
@@ -23,10 +22,12 @@ from rankstudio.engine.experiment.events import (
     UnitStarted,
     UnitWorking,
 )
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.prepared import prepare_fold
-from rankstudio.engine.experiment.results import PathResult
+from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import choose, run
+from rankstudio.engine.experiment.units.fold_context import prepare_fold
+from rankstudio.engine.methods import catalog
+from rankstudio.engine.methods.catalog import CATALOG
+from rankstudio.engine.methods.catalog.method import Along
 from rankstudio.engine.steps import Step
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})

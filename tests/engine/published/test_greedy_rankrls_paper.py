@@ -8,12 +8,12 @@ import pytest
 
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.events import RunFinished
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.plan_text import load_plan
-from rankstudio.engine.experiment.results import RunResult
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.resources import resource
+from rankstudio.engine.support.resources import resource
 
 pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 

@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 from rankstudio.engine import open_dataset
-from rankstudio.engine.experiment.events import RunFinished
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.published import published
-from rankstudio.engine.experiment.results import RunResult
+from rankstudio.engine.analysis.published import published
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 
 pytestmark = [
     pytest.mark.realdata,
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::rankstudio.engine.selection.fsmrank.IndefiniteSimilarityWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning"
+    ),
 ]
 
 TOLERANCE = 0.005

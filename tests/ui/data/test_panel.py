@@ -5,7 +5,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QTableView
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.statistics import describe_fold
+from rankstudio.engine.data.summary import describe_fold
 from rankstudio.ui.data.facts import features_row, label_rows
 from rankstudio.ui.data.panel import DataPanel
 

@@ -7,9 +7,9 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.results import PathResult
-from rankstudio.engine.experiment.setting import Setting, Unit
+from rankstudio.engine.experiment.plan.settings import Setting, Unit
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import Along
 from rankstudio.engine.steps import Step
 from rankstudio.ui.inspect.features_panel import FeaturesPanel
 

@@ -3,9 +3,9 @@ from math import isnan
 import numpy as np
 import pytest
 
-from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.results import PathResult
-from rankstudio.engine.experiment.setting import Setting, Unit
+from rankstudio.engine.experiment.plan.settings import Setting, Unit
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import Along
 from rankstudio.engine.steps import Step
 from rankstudio.ui.inspect.path_rows import path_rows
 

@@ -6,9 +6,9 @@ from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from rankstudio.engine import catalog
-from rankstudio.engine.catalog import CATALOG, Kind, method
-from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods import catalog
+from rankstudio.engine.methods.catalog import CATALOG, Kind, method
 from rankstudio.ui.method.features_field import Chip
 from rankstudio.ui.method.fields import tooltip
 from rankstudio.ui.method.form import MethodForm

@@ -3,8 +3,8 @@
 import pytest
 from hands import pick, type_into
 
-from rankstudio.engine.catalog import CATALOG, method
-from rankstudio.engine.experiment.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog import CATALOG, method
 
 
 def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits):

@@ -9,9 +9,9 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.ui.colors import DARK, LIGHT
 from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot, export_plot
 from rankstudio.ui.plots.menu import PlotMenu
+from rankstudio.ui.style.colors import DARK, LIGHT
 
 KS = np.arange(1, 47)
 SVG = "{http://www.w3.org/2000/svg}"

@@ -3,8 +3,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.ui.palettes import viridis
 from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.style.palettes import viridis
 
 VALUES = np.arange(12.0).reshape(3, 4)
 VALUES[2, 3] = np.nan

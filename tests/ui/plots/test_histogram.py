@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, QSize
 
-from rankstudio.ui.colors import LIGHT
-from rankstudio.ui.plots.family import Family
+from rankstudio.ui.plots.curves.curve_set import Family
 from rankstudio.ui.plots.histogram import MOST_BINS, HistogramPlot
+from rankstudio.ui.style.colors import LIGHT
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from rankstudio.ui.plots import CurvesPlot
-from rankstudio.ui.plots.curve_layers import CurvesLayer
+from rankstudio.ui.plots.curves.curve_layers import CurvesLayer
 
 
 def test_a_layer_that_fails_is_reported_once_and_ends_nothing(monkeypatch, stage, theme):

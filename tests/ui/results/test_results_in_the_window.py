@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 from waiting import turn, wait_until
 from windows import finish, settle
 
-from rankstudio.engine.experiment import pairing
-from rankstudio.engine.experiment.comparing import compare_runs
+from rankstudio.engine.analysis import pairing
+from rankstudio.engine.analysis.significance import compare_runs
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.record import RunRecord
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.results.paired_rows import PairedRow
 from rankstudio.ui.results.views import Views
 

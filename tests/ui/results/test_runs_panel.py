@@ -5,9 +5,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.results import Baseline, Chosen, FoldResult
-from rankstudio.engine.experiment.setting import Setting, Unit
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.settings import Setting, Unit
+from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult
 from rankstudio.engine.steps import Step
 from rankstudio.ui.results.run_rows import RunRow, differing, run_row, size_text, time_text
 from rankstudio.ui.results.runs_panel import RunsPanel

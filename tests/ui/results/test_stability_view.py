@@ -4,7 +4,7 @@ from experiment.runs import NAMES, fold
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.experiment.agreement import agreement
+from rankstudio.engine.analysis.selection_stability import agreement
 from rankstudio.ui.results.stability_view import StabilityView
 
 IDS = np.arange(1, len(NAMES) + 1)

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication
 
-from rankstudio.engine.catalog import method
-from rankstudio.engine.catalog.method import Along
-from rankstudio.engine.experiment.plan import Plan
-from rankstudio.engine.experiment.setting import Axis
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.settings import Axis
+from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.methods.catalog.method import Along
 from rankstudio.ui.run.curves_panel import LIVE, CurvesPanel
 
 LAMBDA = Axis(method("greedy-rankrls").parameter("regularization"), (1.0, 2.0, 4.0))

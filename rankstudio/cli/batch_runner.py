@@ -1,0 +1,163 @@
+"""A comparison in the terminal: many runs one after the other, and the tables that they make."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.cli.interrupts import Stop, stopping
+from rankstudio.cli.progress_bar import Whole
+from rankstudio.cli.run_loop import Going, carry_on
+from rankstudio.cli.study_file_option import study_at
+from rankstudio.cli.worker_options import ALONE, Workers
+from rankstudio.engine.analysis.batch import Comparison, Entry, entry, tests_of
+from rankstudio.engine.errors import (
+    DataError,
+    DatasetError,
+    MissingExtraError,
+    ParameterError,
+    PlanError,
+    RankStudioError,
+)
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.results.results import RunResult
+    from rankstudio.engine.experiment.storage.study import Study
+
+
+def compare(
+    comparison: Comparison,
+    data: Sequence[str],
+    out: Path | None,
+    as_json: bool,
+    study: Path | None = None,
+    at_hand: Workers = ALONE,
+) -> bool:
+    """Run all plans of a comparison, write and print the tables; tell whether it was stopped.
+
+    What cannot be run, for its data, its parameters or for want of a library, is named, and the others go
+    on. Finished units are kept in the study, or in one beside the results; what is there already is not
+    computed again.
+
+    Raises
+    ------
+    RankStudioError
+        What kept the last one from being run, where none could be.
+    """
+    from rankstudio.cli.output.batch_report import shown, write
+    from rankstudio.engine.support.files import make_folder
+
+    if out is not None:
+        make_folder(out)
+    entries: list[Entry] = []
+    whole = Whole(sum(len(comparison.plans(place)) for place in data))
+    with study_at(study, out) as kept, stopping() as stop:
+        running = _Running(comparison, out, entries, kept, stop, whole, at_hand)
+        stopped = any(running.on(place) for place in data)
+    if running.left_out is not None and not entries and not stopped:
+        raise running.left_out
+    tested = tests_of(comparison, entries)
+    if out is not None and entries:
+        write(comparison, entries, out, tested)
+    print(shown(comparison, entries, tested, as_json))
+    return stopped
+
+
+@dataclass
+class _Running:
+    """A comparison on its way.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    out : Path or None
+        The folder that every run gets one of its own in.
+    entries : list of Entry
+        Of the finished runs; added to.
+    study : Study or None
+    stop : Stop
+    whole : Whole
+        How far all runs together are.
+    workers : Workers
+        Who carries them out.
+    left_out : RankStudioError or None
+        Why what was left out last could not be run.
+    """
+
+    comparison: Comparison
+    out: Path | None
+    entries: list[Entry]
+    study: Study | None
+    stop: Stop
+    whole: Whole
+    workers: Workers
+    left_out: RankStudioError | None = None
+
+    def on(self, place: str) -> bool:
+        """Run all plans on one dataset; tell whether it was stopped."""
+        from rankstudio.engine.experiment.runner import open_data
+
+        plans = self.comparison.plans(place)
+        try:
+            dataset = open_data(plans[0])
+        except DataError as error:
+            self._leave_out(error, len(plans))
+            return False
+        grouped: dict[int, Any] = {}
+        for plan in plans:
+            if self.stop.asked:
+                return True
+            print(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
+            fitting = _fitting(plan, self.comparison, dataset)
+            going = Going(fitting, dataset, grouped, self.study, whole=self.whole, workers=self.workers)
+            try:
+                stopped = carry_on(going, self.stop)
+            except (PlanError, ParameterError, MissingExtraError, DatasetError) as error:
+                self._leave_out(error, 1)
+                continue
+            result = going.result()
+            if result.complete:
+                self._keep(result)
+            if stopped:
+                return True
+        return False
+
+    def _leave_out(self, error: RankStudioError, runs: int) -> None:
+        print(f"Left out: {error}", file=sys.stderr)
+        self.left_out = error
+        for _ in range(runs):
+            self.whole.pass_over()
+
+    def _keep(self, result: RunResult) -> None:
+        """Add a finished run to the table, and write what there is."""
+        from rankstudio.cli.output.batch_report import write
+        from rankstudio.engine.experiment.reports import write_results
+
+        self.entries.append(entry(result))
+        if self.out is not None:
+            write_results(result, self.out / f"{result.data_name}-{folder_name(result.plan)}")
+            write(self.comparison, self.entries, self.out)
+
+
+def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
+    """Follow the data's usual convention and choice where the comparison says nothing of them."""
+    if "convention" not in comparison.protocol:
+        plan = plan.changed(convention=dataset.convention)
+    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
+    if "select_by" not in comparison.protocol and not validated:
+        plan = plan.changed(select_by=CRITERION)
+    return plan
+
+
+def folder_name(plan: Plan) -> str:
+    """Return the name of a run's folder: short, and another one for other parameters."""
+    fixed = [
+        "+".join(map(str, p.values(plan.parameters[p.name])))
+        for p in plan.entry.parameters
+        if p not in plan.entry.grids and plan.parameters[p.name] != p.default
+    ]
+    return "-".join([plan.method, *([plan.judge] if plan.judge else []), *fixed]).replace("@", "-at-")

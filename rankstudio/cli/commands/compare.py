@@ -1,0 +1,132 @@
+"""``rankstudio compare``: the runs of studies side by side, with paired tests against one of them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.cli.output.text_tables import as_json, document
+from rankstudio.engine.errors import PlanError
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.significance import RunComparison
+    from rankstudio.engine.experiment.results.results import RunResult
+
+FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json"}
+"""How tables can be written, each with the ending of its files."""
+
+_DESCRIPTION = """\
+Compare the finished runs of studies, a table for each dataset: averages over the folds, and paired tests over
+all test queries against the run with the best average, or the one that is named.
+
+  rankstudio compare results/study.rankstudio
+  rankstudio compare a.rankstudio b.rankstudio --measure NDCG@10 --against 2
+  rankstudio compare results/study.rankstudio --out table.tex
+
+Under it stand how much the features that the folds selected agree, the models that no other one beats in both
+size and measure, and what pinned and banned features changed, where there are runs with them and without."""
+
+_EPILOG = """\
+columns:
+  k                   features of the chosen models, over the folds
+  difference          the run's mean over the queries minus that of the reference
+  95 % interval       of the difference, by a bootstrap over the queries
+  p (t)               two-sided, of Student's paired t
+  p                   two-sided, of Fisher's randomisation test
+  p (Holm)            the latter, corrected by Holm for the number of runs compared
+  better/equal/worse  in how many queries the run is so
+
+CSV has one row a run with all digits, and JSON has everything; LaTeX needs the package booktabs."""
+
+
+def register(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser = commands.add_parser(
+        "compare",
+        help="put the runs of studies side by side, with paired tests",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="a study's file")
+    parser.add_argument("--measure", help="what to compare by; the measure that chose by default")
+    parser.add_argument(
+        "--against",
+        metavar="RUN",
+        help="the run to compare with: its number in the table, or its method, such as gas or gas/ranksvm "
+        "(ranked by RankSVM); the best by default",
+    )
+    parser.add_argument("--data", metavar="NAME", help="only the runs on the dataset of this name")
+    parser.add_argument("--seed", type=int, default=0, help="of the randomisation and the bootstrap")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=FORMATS, help="what to print or write; text by default")
+    form.add_argument("--markdown", action="store_const", const="markdown", dest="format", help="in Markdown")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="as JSON")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help=f"write it to a file; its ending, one of {', '.join(FORMATS.values())}, says how",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.cli.output.comparison_tables import as_dict, csv_of, sections
+    from rankstudio.engine.support.files import write_text
+
+    form = _form(args.format, args.out)
+    compared = _compare(_finished(args.studies), args)
+    match form:
+        case "json":
+            found = [as_dict(c, args.seed) for c in compared]
+            text = as_json(found[0] if len(found) == 1 else found)
+        case "csv":
+            text = csv_of(compared).rstrip("\n")
+        case _:
+            text = document((section for c in compared for section in sections(c, args.seed)), form)
+    if args.out is None:
+        print(text)
+    else:
+        write_text(args.out, text + "\n")
+        print(f"Written: {args.out}", file=sys.stderr)
+    return 0
+
+
+def _form(given: str | None, out: Path | None) -> str:
+    """Return how to write it: as was said, else as the file's ending says."""
+    if given is not None or out is None:
+        return given or "text"
+    for form, ending in FORMATS.items():
+        if out.suffix.lower() == ending:
+            return form
+    endings = ", ".join(FORMATS.values())
+    raise PlanError(f"--out: expected a file that ends with one of {endings}, or a --format, got {out}.")
+
+
+def _finished(paths: Sequence[Path]) -> list[RunResult]:
+    from rankstudio.engine.experiment.storage.study import Study
+
+    runs: list[RunResult] = []
+    for path in paths:
+        with Study.open(path) as study:
+            runs += [study.result(summary.key) for summary in study.runs() if summary.finished]
+    return [result for result in runs if result.complete]
+
+
+def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
+    """Compare the runs on each dataset; where there are several, one run alone is passed over."""
+    from rankstudio.engine.analysis.significance import by_dataset, compare_runs
+
+    against = int(args.against) if args.against and args.against.isdecimal() else args.against
+    chosen = {name: own for name, own in by_dataset(runs).items() if args.data in (None, name)}
+    several = {name: own for name, own in chosen.items() if len(own) > 1}
+    for name in chosen.keys() - several.keys() if several else ():
+        print(f"Note: {name} has one finished run, and nothing to compare it with.", file=sys.stderr)
+    if not several:
+        compare_runs(next(iter(chosen.values()), []))  # says what is missing
+    return [compare_runs(own, args.measure, against, args.seed) for own in several.values()]

@@ -1,0 +1,136 @@
+"""``rankstudio convert``: data in any flavour of LETOR text, written anew."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstudio.cli.output.text_tables import as_json
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.dataset import RankingDataset
+
+_DESCRIPTION = """\
+Read a LETOR file or a folder of folds in any flavour, and write it as plain LETOR text: missing values
+filled, features scaled or left out, and folds made anew, as the options say.
+
+  rankstudio convert train.txt train-scaled.txt --normalize query_minmax
+  rankstudio convert MQ2008 MQ2008-few --features 39,23,37,32
+  rankstudio convert all.txt five-folds --protocol 5-fold
+
+One file becomes one file, unless a protocol makes folds of it; folds are written as OUT/Fold1/train.txt and
+so on. A name that ends with .gz is packed."""
+
+
+def register(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser = commands.add_parser(
+        "convert",
+        help="write data anew: scaled, cut down, in other folds",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("data", metavar="DATA", type=Path, help="a LETOR file, or a folder of folds")
+    parser.add_argument("out", metavar="OUT", type=Path, help="the file or folder to write")
+    parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all when not given")
+    parser.add_argument(
+        "--missing",
+        choices=("query_min", "zero", "refuse"),
+        default="query_min",
+        help="what missing values become",
+    )
+    parser.add_argument(
+        "--normalize", choices=("none", "query_minmax"), default="none", help="scaling within each query"
+    )
+    parser.add_argument(
+        "--protocol", default="given", help="how folds come about: given, 5-fold, split 60/20/20"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of folds made anew; 0 by default")
+    parser.add_argument("--no-comments", action="store_true", help="leave the comments out")
+    parser.add_argument(
+        "--json", action="store_true", help="print what was written, and how large it is, as JSON"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.data.letor.writer import save_letor
+    from rankstudio.engine.errors import PlanError
+    from rankstudio.engine.experiment.plan.plan import Plan
+    from rankstudio.engine.experiment.runner import open_data
+
+    plan = Plan(
+        str(args.data.absolute()),
+        missing=args.missing,
+        normalize=args.normalize,
+        protocol=args.protocol,
+        seed=args.seed,
+    )
+    dataset = open_data(plan)
+    for warning in dict.fromkeys(dataset.warnings):
+        print(f"Note: {warning}", file=sys.stderr)
+    kept = _kept(args.features)
+    parts: dict[Path, RankingDataset] = {
+        args.out / f"Fold{fold.number}" / f"{name}.txt": part
+        for fold in dataset.folds
+        for name, part in fold.parts.items()
+    }
+    if len(parts) == 1:
+        (part,) = parts.values()
+        parts = {args.out: part}
+    elif args.out.is_file():
+        raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
+    written = []
+    for path, whole in parts.items():
+        part = whole if kept is None else with_features(whole, kept)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_letor(part, path, comments=not args.no_comments)
+        sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": part.n_features}
+        written.append({"path": str(path), **sizes})
+        if not args.json:
+            print(path)
+    if args.json:
+        print(as_json(written))
+    return 0
+
+
+def _kept(text: str | None) -> tuple[int, ...] | None:
+    """Return the ids of the features to keep; None for all."""
+    from rankstudio.engine.errors import PlanError
+
+    if text is None:
+        return None
+    try:
+        ids = tuple(int(item) for item in text.replace(",", " ").split())
+    except ValueError:
+        ids = ()
+    if not ids or len(set(ids)) != len(ids):
+        raise PlanError(f"--features: expected ids such as 39,23, each once, got {text!r}.")
+    return ids
+
+
+def with_features(part: RankingDataset, ids: tuple[int, ...]) -> RankingDataset:
+    """Return the same documents with some of their features, in the order of the file."""
+    from rankstudio.engine.errors import PlanError
+
+    there = part.feature_ids.tolist()
+    unknown = [i for i in ids if i not in there]
+    if unknown:
+        raise PlanError(
+            f"--features: expected ids of the features there are, {there[0]} to {there[-1]}, "
+            f"got {unknown[0]}."
+        )
+    columns = [column for column, i in enumerate(there) if i in ids]
+    return replace(
+        part,
+        X=np.ascontiguousarray(part.X[:, columns]),
+        feature_ids=part.feature_ids[columns],
+        feature_names=tuple(part.feature_names[column] for column in columns),
+        missing=part.missing[columns] if part.missing.size else part.missing,
+    )

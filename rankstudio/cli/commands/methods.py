@@ -1,0 +1,90 @@
+"""``rankstudio methods``: the catalog, as text or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from typing import Any
+
+from rankstudio.cli.output.text_tables import as_json
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
+
+_DESCRIPTION = """\
+List the methods of the catalog, what selects and what ranks: where each comes from, and its parameters with
+their options, ranges and defaults. With a method's key, that one alone.
+
+  rankstudio methods
+  rankstudio methods greedy-rankrls
+  rankstudio methods --json"""
+
+
+def register(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser = commands.add_parser(
+        "methods",
+        help="list the methods, their parameters and where they come from",
+        description=_DESCRIPTION,
+    )
+    parser.add_argument("method", nargs="?", help="key of one method, such as greedy-rankrls")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    entries = methods() if args.method is None else (method(args.method),)
+    if args.json:
+        print(as_json([as_dict(entry) for entry in entries]))
+    else:
+        print("\n\n".join(as_text(entry) for entry in entries))
+    return 0
+
+
+def as_dict(entry: Method) -> dict[str, Any]:
+    """Return an entry as plain values."""
+    return {
+        "key": entry.key,
+        "label": entry.label,
+        "family": entry.family,
+        "citation": entry.citation,
+        "title": entry.title,
+        "summary": entry.summary,
+        "formula": entry.formula,
+        "criterion": entry.criterion,
+        "steps": entry.along.name.lower(),
+        "lacking": entry.lacking,
+        "parameters": [
+            {
+                "name": p.name,
+                "option": p.option,
+                "symbol": p.symbol,
+                "default": list(p.default) if isinstance(p.default, tuple) else p.default,
+                "expected": p.expected,
+                "help": p.help,
+                "source": p.source,
+            }
+            for p in entry.parameters
+        ],
+    }
+
+
+def as_text(entry: Method) -> str:
+    """Return an entry as a paragraph with its parameters below."""
+    lines = [f"{entry.key}  –  {entry.label} ({entry.family}), {entry.citation}"]
+    lines += textwrap.wrap(entry.summary, 92, initial_indent="  ", subsequent_indent="  ")
+    if entry.formula:
+        lines += textwrap.wrap(entry.formula, 92, initial_indent="    ", subsequent_indent="      ")
+    if entry.lacking:
+        lines.append(f"  {entry.lacking}")
+    for p in entry.parameters:
+        lines.append(f"  {p.option:<12} {p.label}: {p.expected}; {default(p)}")
+        lines += textwrap.wrap(p.help, 92, initial_indent=" " * 15, subsequent_indent=" " * 15)
+        if p.source:
+            lines.append(f"{' ' * 15}{p.source}")
+    return "\n".join(lines)
+
+
+def default(p: Parameter) -> str:
+    """Return the default in words."""
+    text = p.default if p.kind is Kind.CHOICE else p.format(p.default)
+    return f"default {text or p.none_label or 'none'}"

@@ -1,0 +1,148 @@
+"""``rankstudio reproduce``: a paper's protocol on a dataset, and its tables beside ours."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankstudio.cli.interrupts import say_how_to_go_on, stopping
+from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.progress_bar import Whole
+from rankstudio.cli.run_loop import Going, carry_on
+from rankstudio.cli.study_file_option import study_at
+from rankstudio.cli.worker_options import add_worker_options, workers
+from rankstudio.engine.analysis.reproduction import (
+    Reproduction,
+    Table,
+    cells_of,
+    load_reproduction,
+    reproductions,
+)
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog import Method
+
+INTERRUPTED = 130
+
+_DESCRIPTION = """\
+Run a paper's protocol on a dataset's folder, and print its tables with ours beside them. A cell that agrees
+to the last printed digit bears a tick, any other shows ours.
+
+  rankstudio reproduce greedy-rankrls --data MQ2008
+  rankstudio reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio
+  rankstudio reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json
+
+greedy-rankrls takes a minute, fsmrank some, and fs-ed, which boosts trees for every number of features,
+hours: with a study it goes on where it was stopped."""
+
+
+def register(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser = commands.add_parser(
+        "reproduce", help="run a paper's protocol and print its tables beside ours", description=_DESCRIPTION
+    )
+    parser.add_argument("paper", choices=reproductions(), help="which paper, by its method")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        required=True,
+        help="folder of the dataset, with its five folds",
+    )
+    parser.add_argument("--study", type=Path, help="file that keeps every finished unit, to go on from")
+    parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
+    add_worker_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.experiment.plan.plan import Plan
+    from rankstudio.engine.experiment.runner import open_data
+
+    paper = load_reproduction(args.paper)
+    place = str(args.data.absolute())
+    dataset = open_data(Plan(place))
+    wanted = paper.of(dataset.name)
+    results: dict[str, RunResult] = {}
+    grouped: dict[int, Any] = {}
+    plans = paper.plans(dataset.name, place, dataset.convention)
+    for plan in plans.values():
+        _refuse_what_lacks(plan.entry, plan.judge_entry)  # better now than after hours
+    whole = Whole(len(plans))
+    with workers(args) as at_hand, study_at(args.study, None) as kept, stopping() as stop:
+        for name, plan in plans.items():
+            print(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
+            going = Going(plan, dataset, grouped, kept, whole=whole, workers=at_hand)
+            if stop.asked or carry_on(going, stop):
+                say_how_to_go_on(args, args.study)
+                return INTERRUPTED
+            results[name] = going.result()
+    tables = [paper.table(printed, results) for printed in wanted]
+    own = [name for name in results if "note" in paper.runs[name]]
+    notes = [*(f"{name}: {paper.runs[name]['note']}" for name in own), *paper.notes]
+    if args.json:
+        print(as_json(_plain(paper, dataset.name, tables, notes)))
+    else:
+        print(_shown(paper, dataset.name, tables, notes))
+    return 0
+
+
+def _refuse_what_lacks(*entries: Method | None) -> None:
+    for entry in entries:
+        if entry is not None and entry.lacking:
+            raise PlanError(entry.lacking)
+
+
+def _shown(paper: Reproduction, data: str, tables: Sequence[Table], notes: Sequence[str]) -> str:
+    """Return the tables, what has to be known of them, and how many cells agree."""
+    parts = [f"{paper.title}, on {data}", *(f"{table.title}\n{_text(table)}" for table in tables)]
+    if notes:
+        parts.append("\n".join(textwrap.fill(f"{note}.", 110, subsequent_indent="  ") for note in notes))
+    promised, open_ = cells_of(tables)
+    counts = []
+    if promised:
+        agree = sum(cell.agrees for cell in promised)
+        counts.append(f"{agree} of {len(promised)} cells agree to the last printed digit.")
+    if open_:
+        agree = sum(cell.agrees for cell in open_)
+        counts.append(f"{agree} of {len(open_)} agree for which the paper leaves open what was run.")
+    return "\n\n".join([*parts, "\n".join(counts)])
+
+
+def _text(table: Table) -> str:
+    rows = [
+        [label, *(f"{c.printed} ✓" if c.agrees else f"{c.printed} ({c.ours})" for c in cells)]
+        for label, cells in table.rows
+    ]
+    blank = [["" if cell in (" ✓", " ()") else cell.strip() for cell in row] for row in rows]
+    return as_text(["", *table.columns], blank, left=(0,))
+
+
+def _plain(paper: Reproduction, data: str, tables: Sequence[Table], notes: Sequence[str]) -> dict[str, Any]:
+    """Return everything as plain values."""
+    promised, open_ = cells_of(tables)
+    counts = {
+        name: {"cells": len(cells), "agree": sum(cell.agrees for cell in cells)}
+        for name, cells in (("promised", promised), ("open", open_))
+    }
+    plain = [_plain_table(table) for table in tables]
+    return {"paper": paper.title, "data": data, "tables": plain, "notes": list(notes), **counts}
+
+
+def _plain_table(table: Table) -> dict[str, Any]:
+    return {
+        "title": table.title,
+        "columns": list(table.columns),
+        "rows": [
+            {
+                "label": label,
+                "cells": [{"printed": c.printed, "ours": c.ours, "agrees": c.agrees} for c in cells],
+            }
+            for label, cells in table.rows
+        ],
+    }

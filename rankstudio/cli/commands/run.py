@@ -1,0 +1,184 @@
+"""``rankstudio run``: an experiment in the terminal, the same numbers as in the window."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankstudio.cli.batch_runner import compare, folder_name
+from rankstudio.cli.interrupts import say_how_to_go_on, stopping
+from rankstudio.cli.output.run_summary import summary
+from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.run_loop import Going, carry_on
+from rankstudio.cli.run_options import add_options, plan_file, plan_from
+from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_place
+from rankstudio.cli.worker_options import ALONE, Workers, workers
+from rankstudio.engine.analysis.batch import is_comparison, load_comparison
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.reports import results_as_dict
+from rankstudio.engine.experiment.results.results import RunResult
+
+INTERRUPTED = 130
+SAMPLE_FOLDER = "rankstudio-sample"
+
+_DESCRIPTION = """\
+Run an experiment: for each fold train on its training part, choose the grid's value and the number of
+features on its validation part, and measure the chosen model on its test part.
+
+  rankstudio run --data MQ2008 --lambda "2^0..2^10" --select-by MAP --out results
+  rankstudio run results/plan.toml          the same again, bit for bit
+  rankstudio run --sample                   the sample study, with figures
+  rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
+
+OUT receives results.json, metrics.csv, features.csv and plan.toml. Every finished unit of work is kept in a
+study, OUT/study.rankstudio if none is named: what was stopped, by Ctrl+C or otherwise, goes on where it was
+with the same command, or with rankstudio run --resume STUDY --out OUT."""
+
+
+def register(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser = commands.add_parser(
+        "run",
+        help="run an experiment without the window",
+        usage="rankstudio run [PLAN] [--data PLACE] [--method NAME] [--judge NAME] [OPTION …]",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def _beside(data: Sequence[str], path: Path) -> list[str]:
+    """Take relative places from the folder of the comparison's file, where something is there."""
+    places = [(path.parent / place).absolute() for place in data]
+    return [str(place) if place.exists() else name for place, name in zip(places, data, strict=True)]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    with workers(args) as at_hand:
+        return resume(args, at_hand) if args.resume is not None else _run(args, at_hand)
+
+
+def _run(args: argparse.Namespace, at_hand: Workers) -> int:
+    """Run a plan or a comparison."""
+    path = plan_file(args)
+    if path is not None and is_comparison(path):
+        comparison = load_comparison(path)
+        data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
+        stopped = compare(comparison, data, args.out, args.json, args.study, at_hand)
+        return _status(args, stopped, study_place(args.study, args.out))
+    args.plan = path
+    stated = ("select_by", "convention") if args.plan else ()
+    out = args.out or (Path(SAMPLE_FOLDER) if args.sample else None)
+    result, stopped = carry_out(
+        plan_from(args),
+        stated={*stated, *(name for name in ("select_by", "convention") if getattr(args, name) is not None)},
+        out=out,
+        study=args.study,
+        figures=args.figures or args.sample,
+        at_hand=at_hand,
+    )
+    print(as_json(results_as_dict(result)) if args.json else summary(result))
+    return _status(args, stopped, study_place(args.study, out))
+
+
+def _status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:
+    """Return the exit status; where the work was stopped, say how to go on with it."""
+    if stopped:
+        say_how_to_go_on(args, study)
+    return INTERRUPTED if stopped else 0
+
+
+def resume(args: argparse.Namespace, at_hand: Workers) -> int:
+    """Go on with the runs of a study that are not finished; as JSON several runs are a list."""
+    from rankstudio.engine.experiment.storage.study import Study
+
+    with Study.open(args.resume) as study:
+        plans = plans_to_go_on_with(study)
+    stopped = False
+    results: list[RunResult] = []
+    for plan in plans:
+        out = args.out if args.out is None or len(plans) == 1 else args.out / folder_name(plan)
+        stated = {"select_by", "convention"}
+        result, stopped = carry_out(
+            plan, stated=stated, out=out, figures=args.figures, study=args.resume, at_hand=at_hand
+        )
+        results.append(result)
+        if not args.json:
+            print(summary(result))
+        if stopped:
+            break
+    if args.json:
+        shown = [results_as_dict(result) for result in results]
+        print(as_json(shown if len(plans) > 1 else shown[0]))
+    return _status(args, stopped, args.resume)
+
+
+def run_sample(out: Path | None = None) -> int:
+    """Run the sample study in the terminal: what ``rankstudio --sample`` does where no window can open."""
+    result, stopped = carry_out(Plan(SAMPLE), stated=set(), out=out or Path(SAMPLE_FOLDER), figures=True)
+    print(summary(result))
+    return INTERRUPTED if stopped else 0
+
+
+def carry_out(
+    plan: Plan,
+    *,
+    stated: set[str],
+    out: Path | None,
+    figures: bool,
+    study: Path | None = None,
+    at_hand: Workers = ALONE,
+) -> tuple[RunResult, bool]:
+    """Run a plan, write its results, and return them, with whether it was stopped.
+
+    Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data. Finished
+    units are kept in the study, or in one beside the results; what is there already is not computed again.
+    """
+    from rankstudio.engine.experiment.reports import write_results
+    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.support.files import make_folder
+
+    if out is not None:
+        make_folder(out)  # better to hear of a folder that cannot be made before the work than after it
+    dataset = open_data(plan)
+    plan = _fitting(plan, dataset, stated)
+    for warning in dict.fromkeys(dataset.warnings):
+        print(f"Note: {warning}", file=sys.stderr)
+    with study_at(study, out) as kept, stopping() as stop:
+        going = Going(plan, dataset, study=kept, workers=at_hand)
+        stopped = carry_on(going, stop)
+    result = going.result()
+    if out is not None:
+        written = [str(path) for path in write_results(result, out)]
+        written += _draw(result, out) if figures and result.folds else []
+        print(f"Written: {', '.join(written)}", file=sys.stderr)
+    return result, stopped
+
+
+def _fitting(plan: Plan, dataset: FoldedDataset, stated: set[str]) -> Plan:
+    """Follow the data's usual convention, and choose by the criterion where there is no validation part."""
+    if "convention" not in stated:
+        plan = plan.changed(convention=dataset.convention)
+    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
+    if "select_by" not in stated and not validated:
+        print(
+            f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
+        )
+        return plan.changed(select_by=CRITERION)
+    return plan
+
+
+def _draw(result: RunResult, out: Path) -> list[str]:
+    """Draw the figures; say in a sentence why not where Qt cannot be loaded."""
+    try:
+        from rankstudio.ui.plots.figures import write_figures
+    except ImportError as error:
+        print(f"No figures: Qt cannot be loaded ({error}).", file=sys.stderr)
+        return []
+    return [str(path) for path in write_figures(result, out)]

@@ -1,0 +1,72 @@
+"""``rankstudio studies``: what is in a study, run by run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rankstudio.cli.output.text_tables import as_json, as_text
+
+_DESCRIPTION = """\
+List the runs of studies: what ran on what, how far it is, how long it took, and by which version.
+
+  rankstudio studies results/study.rankstudio
+  rankstudio studies a.rankstudio b.rankstudio --json
+
+A run that is not finished goes on with rankstudio run --resume STUDY."""
+
+
+def register(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser = commands.add_parser(
+        "studies",
+        help="list the runs of studies",
+        description=_DESCRIPTION,
+    )
+    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="a study's file")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.experiment.storage.study import Study
+
+    listed: list[dict[str, Any]] = []
+    for path in args.studies:
+        with Study.open(path) as study:
+            listed += [
+                {
+                    "study": str(path),
+                    "run": number,
+                    "method": s.key.plan.title,
+                    "data": s.data_name,
+                    "units_done": s.n_finished,
+                    "units": s.n_units,
+                    "finished": s.finished,
+                    "begun": s.created,
+                    "seconds": s.seconds,
+                    "version": s.versions.get("rankstudio", ""),
+                }
+                for number, s in enumerate(study.runs(), start=1)
+            ]
+    if args.json:
+        print(as_json(listed))
+        return 0
+    header = ["study", "run", "method", "data", "state", "begun", "seconds", "version"]
+    rows = [
+        [
+            Path(row["study"]).name,
+            str(row["run"]),
+            row["method"],
+            row["data"],
+            "done" if row["finished"] else f"{row['units_done']} of {row['units']} units",
+            row["begun"],
+            f"{row['seconds']:.1f}",
+            row["version"],
+        ]
+        for row in listed
+    ]
+    print(as_text(header, rows, left=(0, 2, 3, 4, 5)))
+    return 0

@@ -1,0 +1,88 @@
+"""Ctrl+C: once asks to stop after the unit in flight, twice stops at once."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+import threading
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from rankstudio.engine.experiment.results.events import (
+    BaselineFound,
+    Event,
+    FoldFinished,
+    RunStarted,
+    UnitFinished,
+    UnitStarted,
+)
+
+_ASKED = b"\nStopping after this unit; Ctrl+C again stops at once.\n"
+
+
+class Stop:
+    """Whether somebody asked to stop, and whether this is a good moment to do so.
+
+    Attributes
+    ----------
+    asked : bool
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._settings = self._folds = 1
+        self._finished: Counter[int] = Counter()
+
+    def ask(self, number: int, frame: FrameType | None) -> None:
+        """Take the first Ctrl+C; the next one interrupts whatever goes on."""
+        self.asked = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # Not print: the signal may have come in the middle of one, and a stream is not entered twice.
+        os.write(2, _ASKED)
+
+    def follow(self, event: Event) -> bool:
+        """Take an event in; tell whether to stop after it.
+
+        That is where no unit is in flight, except that a fold whose units are all done has its model chosen
+        and tested first, and a run whose folds are all done ends: it takes no time.
+        """
+        match event:
+            case RunStarted():
+                self._settings, self._folds = len(event.plan.settings), len(event.folds)
+                self._finished.clear()
+            case UnitFinished():
+                self._finished[event.unit.fold] += 1
+                return self.asked and self._finished[event.unit.fold] < self._settings
+            case FoldFinished():
+                self._folds -= 1
+                return self.asked and self._folds > 0
+        return self.asked and isinstance(event, RunStarted | BaselineFound | UnitStarted)
+
+
+@contextmanager
+def stopping() -> Iterator[Stop]:
+    """Listen to Ctrl+C; outside the main thread, where nobody can, it is as it was."""
+    stop = Stop()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = signal.signal(signal.SIGINT, stop.ask)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
+    """Say how to go on with what was stopped: by the same command, if a study keeps what is finished."""
+    if study is None:
+        print("Nothing of it is stored; with --study FILE it could go on.", file=sys.stderr)
+    else:
+        command = shlex.join(["rankstudio", *args.typed])
+        print(f"{study} keeps what is finished; go on with:\n  {command}", file=sys.stderr)

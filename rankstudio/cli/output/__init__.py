@@ -1,0 +1,1 @@
+"""What commands print: tables, summaries and reports as text."""

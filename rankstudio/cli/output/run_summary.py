@@ -1,0 +1,62 @@
+"""The results of a run as a table in the terminal."""
+
+from __future__ import annotations
+
+from rankstudio.cli.output.text_tables import as_text
+from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.metrics.conventions import convention
+
+_MOST = 30  # folds of which each has a row; of more the mean is read, and the files have them all
+
+
+def summary(result: RunResult) -> str:
+    """Return the results as tables, with the convention of the measures named."""
+    plan = result.plan
+    part, measures = _measured(result)
+    rounds = plan.along is Along.ROUNDS
+    head = [*(axis.label for axis in plan.axes), *(["round"] if rounds else [])]
+    header = ["fold", *head, "k", *measures, "features"]
+    rows = []
+    for fold in result.folds if len(result.folds) <= _MOST else ():
+        values = fold.test or fold.validation
+        chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
+        chosen += [str(fold.chosen.step.number)] if rounds else []
+        measured = [f"{values[m]:.4f}" for m in measures]
+        rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])
+    if len(result.folds) > 1 and measures:
+        blank = [""] * (len(head) + 1)
+        rows.append(["mean", *blank, *(f"{result.average[m]:.4f}" for m in measures), ""])
+    if result.folds and measures:
+        rows.append(_baseline_row(result, measures, len(head)))
+    folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
+    folds += f" ({len(result.folds)} folds)" if len(result.folds) > _MOST else ""
+    title = f"{plan.title} on {result.data_name}{folds}: {part}"
+    return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s"
+
+
+def _baseline_row(result: RunResult, measures: tuple[str, ...], n_settings: int) -> list[str]:
+    """Return the row of the best single feature of each fold, on average."""
+    ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
+    blank = [""] * n_settings
+    return ["best single", *blank, "1", *(f"{result.baseline[m]:.4f}" for m in measures), _ids(ids)]
+
+
+def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
+    """Return what the table's numbers are, in words, and which measures there are."""
+    rules = f"{convention(result.plan.convention).label} convention"
+    match list(result.folds):
+        case []:
+            return "no fold was finished", ()
+        case [first, *_] if first.test:
+            return f"test measures, {rules}", result.plan.evaluated
+        case [first, *_] if first.validation:
+            return f"validation measures, {rules}", result.plan.evaluated
+        case _:
+            return f"chosen by {result.plan.criterion}, nothing to measure on", ()
+
+
+def _ids(selected: tuple[int, ...], most: int = 10) -> str:
+    text = " ".join(str(i) for i in selected[:most])
+    return text + (" …" if len(selected) > most else "")

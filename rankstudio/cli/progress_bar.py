@@ -1,0 +1,159 @@
+"""How far a run is: a bar with time left on a terminal, a plain line a fold where output goes to a file."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+from rankstudio.engine.experiment.plan.settings import Axis, Unit
+from rankstudio.engine.experiment.results.events import (
+    Event,
+    FoldFinished,
+    RunStarted,
+    StepDone,
+    UnitFinished,
+    UnitWorking,
+)
+
+_WIDTH = 24
+_REDRAW = 0.1  # seconds
+_NO_TIME = 0.005  # seconds in which nothing is computed, but a study tells of what it has
+
+
+class Whole:
+    """How far several runs together are, and how long what is left may take.
+
+    Parameters
+    ----------
+    total : int
+        How many runs there are.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self._over = 0
+        self._worked = 0
+        self._seconds = 0.0
+
+    def __str__(self) -> str:
+        left = f", {clock(self.left())} left" if self._worked else ""
+        return f"Run {self._over + 1} of {self.total}{left}"
+
+    def add(self, seconds: float, worked: bool) -> None:
+        """Count a run that is over; only one that was computed tells how long others may take."""
+        self._over += 1
+        if worked:
+            self._worked += 1
+            self._seconds += seconds
+
+    def pass_over(self) -> None:
+        """Count a run that cannot be run."""
+        self._over += 1
+
+    def left(self, seconds: float = 0.0, share: float = 0.0) -> float:
+        """Return the seconds left, if the others take as long as those before them.
+
+        Parameters
+        ----------
+        seconds, share : float
+            How long the run under way has worked, and which share of it is done.
+        """
+        per_run = (self._seconds + seconds) / (self._worked + share)
+        return per_run * (self.total - self._over - share)
+
+
+class Progress:
+    """Follows the events of a run and shows how far it is, on the error stream so that results stay clean."""
+
+    def __init__(self, stream: TextIO | None = None, whole: Whole | None = None) -> None:
+        self._whole = Whole(1) if whole is None else whole
+        self._stream = sys.stderr if stream is None else stream
+        self._live = self._stream.isatty()
+        self._began = self._drawn = self._heard = time.monotonic()
+        self._done = 0.0
+        self._units = self._known = 0
+        self._computing = False
+        self._total = 1
+        self._steps = 1
+        self._folds: tuple[int, ...] = ()
+        self._axes: tuple[Axis, ...] = ()
+
+    def __enter__(self) -> Self:
+        if self._live:
+            print(
+                "Preparing; the first run after installation compiles for some seconds.",
+                end="",
+                file=self._stream,
+                flush=True,
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._clear()
+        if kind is None:
+            self._whole.add(time.monotonic() - self._began, self._units > self._known)
+
+    def show(self, event: Event) -> None:
+        """Take one event in."""
+        before, self._heard = self._heard, time.monotonic()
+        match event:
+            case RunStarted():
+                self._began = self._heard
+                self._total, self._steps, self._folds = len(event.units), event.steps_per_unit, event.folds
+                self._axes = event.plan.axes
+            case StepDone():
+                self._computing = True
+                self._done = self._units + event.step.number / self._steps
+                self._draw(event.unit)
+            case UnitWorking():
+                self._draw(event.unit, event.working.what)
+            case UnitFinished():
+                self._units += 1
+                self._done = self._units
+                here = event.seconds is None and not self._computing
+                self._known += here and self._heard - before < _NO_TIME
+                self._computing = False
+                self._draw(event.unit)
+            case FoldFinished() if not self._live:
+                print(
+                    f"Fold {event.result.fold} of {self._folds[-1]} is done.", file=self._stream, flush=True
+                )
+
+    def _draw(self, unit: Unit, doing: str = "") -> None:
+        now = time.monotonic()
+        if not self._live or now - self._drawn < _REDRAW:
+            return
+        self._drawn = now
+        share = self._done / self._total
+        filled = round(share * _WIDTH)
+        computed = self._done - self._known
+        left = f"  {self._left(now - self._began, computed)}" if computed > 0 else ""
+        values = zip(self._axes, unit.values, strict=True)
+        setting = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
+        bar = "█" * filled + "░" * (_WIDTH - filled)
+        text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}{left}"
+        text += f"  {doing}" if doing else ""
+        text = text[: shutil.get_terminal_size().columns - 1]  # a second line would not be cleared
+        print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)
+
+    def _left(self, seconds: float, computed: float) -> str:
+        """Return the time left for this run, and for all of them where there are several."""
+        whole = self._whole.left(seconds, computed / (self._total - self._known))
+        in_all = f", {clock(whole)} in all" if self._whole.total > 1 else ""
+        return f"{clock(seconds / computed * (self._total - self._done))} left{in_all}"
+
+    def _clear(self) -> None:
+        if self._live:
+            print("\r\x1b[K", end="", file=self._stream, flush=True)
+
+
+def clock(seconds: float) -> str:
+    """Return a time as "0:07", "12:34" or "1:02:03"."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,0 +1,101 @@
+"""A run on its way in the terminal: what is finished stays, whatever happens."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.cli.interrupts import Stop
+from rankstudio.cli.progress_bar import Progress, Whole
+from rankstudio.cli.worker_options import ALONE, Workers
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import Event, FoldFinished
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.study import Study
+
+
+@dataclass
+class Going:
+    """A run on its way: what is there should it be interrupted.
+
+    Attributes
+    ----------
+    plan : Plan
+    dataset : FoldedDataset
+    grouped : dict
+        What other runs on the same data found out, by fold.
+    study : Study or None
+        Where every finished unit goes, and from where it comes if it is there already.
+    folds : list of FoldResult
+        Finished.
+    seconds : float
+        Worked.
+    whole : Whole or None
+        The runs of which this is one.
+    workers : Workers
+        Who carries it out.
+    """
+
+    plan: Plan
+    dataset: FoldedDataset
+    grouped: dict[int, Any] = field(default_factory=dict)
+    study: Study | None = None
+    folds: list[FoldResult] = field(default_factory=list)
+    seconds: float = 0.0
+    whole: Whole | None = None
+    workers: Workers = ALONE
+
+    def result(self) -> RunResult:
+        """Return what is finished."""
+        from rankstudio.engine.experiment.runner import collect
+
+        return collect(self.plan, self.dataset, self.folds, self.seconds)
+
+
+def carry_on(going: Going, stop: Stop) -> bool:
+    """Run to the end, or until somebody asks to stop, showing how far it is; tell whether it was stopped."""
+    began = time.perf_counter()
+    try:
+        with Progress(whole=going.whole) as progress:
+            for event in _closing(_events(going)):
+                if isinstance(event, FoldFinished):
+                    going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
+                progress.show(event)
+                if stop.follow(event):
+                    break
+            else:
+                return False
+    except KeyboardInterrupt:
+        pass  # asked twice
+    finally:
+        going.seconds = time.perf_counter() - began
+    print(f"Stopped; {len(going.folds)} finished folds are kept.", file=sys.stderr)
+    return True
+
+
+def _events(going: Going) -> Iterator[Event]:
+    folds = going.dataset.folds
+    n_units = len(going.plan.folds or folds) * len(going.plan.settings)
+    size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
+    executor = going.workers.serve(n_units, size)
+    if going.study is None:
+        from rankstudio.engine.experiment.runner import run
+
+        return run(going.plan, going.dataset, going.grouped, executor=executor)
+    from rankstudio.engine.experiment.resume import run_stored
+
+    return run_stored(going.plan, going.dataset, going.study, going.grouped, executor=executor)
+
+
+def _closing(events: Any) -> Iterator[Any]:
+    """Close the generator at the end, and at Ctrl+C too: its threads end with it."""
+    try:
+        yield from events
+    finally:
+        events.close()

@@ -1,0 +1,190 @@
+"""The options of ``rankstudio run``, and the plan that they ask for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankstudio.cli.worker_options import add_worker_options
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.support.resources import resource
+
+# Options that are attributes of the plan as they stand.
+_PLAIN = ("method", "judge", "select_by", "convention", "missing", "normalize", "seed", "protocol", "rule")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add all options: what to run on, what to run, and its parameters."""
+    parser.add_argument(
+        "plan",
+        metavar="PLAN",
+        nargs="?",
+        type=Path,
+        help=f"a plan to run, a file or one of {', '.join(_bundled())}; options given beside it change it",
+    )
+    _add_places(parser.add_argument_group("what to run on, and where to"))
+    add_worker_options(parser)
+    _add_choices(parser.add_argument_group("method and choice"))
+    parameters = parser.add_argument_group(
+        "parameters of the method (see rankstudio methods); several values, with commas, are each tried"
+    )
+    _add_parameters(parameters, methods(), "parameter_")
+    judged = parser.add_argument_group("parameters of the judge")
+    _add_parameters(judged, [m for m in methods() if not m.selects], "judge_parameter_", "--judge-")
+
+
+def _add_places(where: Any) -> None:
+    """Add where the data come from, and where the results go."""
+    where.add_argument(
+        "--data",
+        action="append",
+        metavar="PLACE",
+        help="a LETOR file, or a folder with Fold1 … Fold5 or train, vali and test; several for a comparison",
+    )
+    where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
+    where.add_argument("--folds", help="numbers of the folds to run, such as 1,3; all when not given")
+    where.add_argument(
+        "--protocol",
+        help='folds: "given" (default), "10-fold", "leave-query-out", "split 60/20/20" or "nested 20" '
+        '(percents); with an inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"',
+    )
+    where.add_argument(
+        "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
+    )
+    where.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
+    where.add_argument("--out", type=Path, help="folder for the results; without it they are only printed")
+    where.add_argument(
+        "--study", type=Path, help="file that keeps every finished unit; study.rankstudio in OUT by default"
+    )
+    where.add_argument(
+        "--resume", type=Path, metavar="STUDY", help="go on with the unfinished runs of a study"
+    )
+    where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
+    where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
+
+
+def _add_choices(what: Any) -> None:
+    """Add what is run, and how a model is chosen."""
+    selectors = [m.key for m in methods() if m.selects]
+    rankers = [m.key for m in methods() if not m.selects]
+    what.add_argument(
+        "--method",
+        metavar="NAME",
+        choices=[*selectors, *rankers],
+        help=f"what selects: {', '.join(selectors)}; or what ranks with all features: {', '.join(rankers)}; "
+        "greedy-rankrls by default",
+    )
+    what.add_argument(
+        "--judge",
+        metavar="NAME",
+        choices=rankers,
+        help="what ranks with the selected features, one of those that rank; the method's own model else",
+    )
+    what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
+    what.add_argument(
+        "--rule", help='model to choose: "best" (default), "one-se" (one standard error) or "at most 10"'
+    )
+    what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
+    what.add_argument("--seed", type=int, help="for random numbers, those of the protocol too; 0 by default")
+    what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
+
+
+def _add_parameters(group: Any, entries: Sequence[Method], dest: str, prefix: str = "--") -> None:
+    """Add the options of some methods, each once, with the methods that have it."""
+    options: dict[str, list[tuple[str, Parameter]]] = {}
+    for entry in entries:
+        for p in entry.parameters:
+            options.setdefault(p.option, []).append((entry.key, p))
+    for option, owners in options.items():
+        p = owners[0][1]
+        group.add_argument(
+            f"{prefix}{option.removeprefix('--')}",
+            dest=f"{dest}{p.name}",
+            metavar=_METAVARS[p.kind],
+            help=_help(owners).replace("%", "%%"),
+        )
+
+
+def _help(owners: Sequence[tuple[str, Parameter]]) -> str:
+    """Return what an option is, once for all methods in which it is the same."""
+    texts: dict[str, list[str]] = {}
+    for key, p in owners:
+        texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
+    return " ".join(f"{text} ({', '.join(keys)})" for text, keys in texts.items())
+
+
+_METAVARS = {
+    Kind.GRID: "GRID",
+    Kind.INTEGER: "K",
+    Kind.NUMBER: "X",
+    Kind.FEATURES: "IDS",
+    Kind.COSTS: "ID:COST",
+    Kind.CHOICE: "NAME",
+    Kind.SWITCH: "YES/NO",
+    Kind.MEASURE: "MEASURE",
+}
+
+
+def _bundled() -> list[str]:
+    """Return the names of the plans that are shipped."""
+    return sorted(path.stem for path in resource("plans").glob("*.toml"))
+
+
+def plan_file(args: argparse.Namespace) -> Path | None:
+    """Return the file of the plan that was named: one there is, else a shipped one of that name."""
+    path: Path | None = args.plan
+    if path is not None and not path.exists() and str(path) in _bundled():
+        return resource("plans", f"{path}.toml")
+    return path
+
+
+def plan_from(args: argparse.Namespace) -> Plan:
+    """Make the plan that the options ask for.
+
+    Raises
+    ------
+    PlanError, ParameterError
+        Where they do not make one.
+    """
+    if args.plan is None and args.data is None and not args.sample:
+        raise PlanError("There is nothing to run: give --data with a file or folder, --sample, or a plan.")
+    plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else None
+    changes: dict[str, Any] = {}
+    if args.sample:
+        changes["data"] = SAMPLE
+    elif args.data is not None:
+        if len(args.data) > 1:
+            raise PlanError("--data: one run is on one file or folder; several are for a comparison.")
+        changes["data"] = str(Path(args.data[0]).absolute())
+    for name in _PLAIN:
+        if getattr(args, name) is not None:
+            changes[name] = getattr(args, name)
+    if args.measures is not None:
+        changes["measures"] = tuple(m.strip() for m in args.measures.split(",") if m.strip())
+    if args.folds is not None:
+        changes["folds"] = _fold_numbers(args.folds)
+    given, judged = _given(args, "parameter_"), _given(args, "judge_parameter_")
+    if plan is None:
+        return Plan(**changes, parameters=given, judge_parameters=judged)
+    kept = dict(plan.parameters) if changes.get("method", plan.method) == plan.method else {}
+    kept_judge = dict(plan.judge_parameters) if changes.get("judge", plan.judge) == plan.judge else {}
+    return plan.changed(**changes, parameters={**kept, **given}, judge_parameters={**kept_judge, **judged})
+
+
+def _given(args: argparse.Namespace, prefix: str) -> dict[str, Any]:
+    """Return the options of a kind that were given, by the parameter's name."""
+    options = ((k.removeprefix(prefix), v) for k, v in vars(args).items() if k.startswith(prefix))
+    return {name: value for name, value in options if value is not None}
+
+
+def _fold_numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(item) for item in text.replace(",", " ").split())
+    except ValueError:
+        raise PlanError(f"--folds: expected numbers such as 1,3, got {text!r}.") from None

@@ -1,0 +1,179 @@
+"""Several methods on several datasets: one file that makes many plans, and the table that they make."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.analysis.published import Published, published
+from rankstudio.engine.analysis.significance import (
+    RunComparison,
+    by_dataset,
+    compare_runs,
+    is_named,
+    named,
+)
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog import method
+
+_OWN = ("title", "data", "runs", "parameters", "against")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Plans to be run one after the other and put into one table.
+
+    Attributes
+    ----------
+    title : str
+    data : tuple of str
+        Files or folders.
+    runs : tuple of Mapping
+        Each has "method", may have "judge" — a key or a list of them, every pair is a plan — and may have
+        "parameters" and "judge_parameters" of its own.
+    parameters : Mapping
+        By method: what holds wherever it occurs, as the method or as the judge.
+    protocol : Mapping
+        Attributes that all plans have: "select_by", "measures", "folds" and the like.
+    against : str
+        The run that the others are tested against: its method's key, "gas", or that and its judge's,
+        "gas/ranksvm"; "" for the one with the best average.
+    """
+
+    title: str
+    data: tuple[str, ...]
+    runs: tuple[Mapping[str, Any], ...]
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    against: str = ""
+
+    def plans(self, data: str) -> tuple[Plan, ...]:
+        """Return the plans for one of the datasets.
+
+        Raises
+        ------
+        PlanError, ParameterError
+            For what makes no plan.
+        """
+        return tuple(self._plan(data, run, *pair) for run in self.runs for pair in _pairs(run))
+
+    def _plan(self, data: str, run: Mapping[str, Any], key: str, judge: str) -> Plan:
+        own = {**self.parameters.get(key, {}), **run.get("parameters", {})}
+        values = {**self.protocol, "data": data, "method": key, "parameters": own}
+        if judge:
+            judged = {**self.parameters.get(judge, {}), **run.get("judge_parameters", {})}
+            values |= {"judge": judge, "judge_parameters": judged}
+        return plan_from_dict(values)
+
+
+def _pairs(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield every method of a run with every judge."""
+    several = [
+        value if isinstance(value, list) else [value] for value in (run["method"], run.get("judge", ""))
+    ]
+    yield from product(*several)
+
+
+def is_comparison(path: str | Path) -> bool:
+    """Tell whether a file of a plan asks for several runs."""
+    try:
+        return "runs" in tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return False  # whoever reads it as a plan will say what is wrong with it
+
+
+def load_comparison(path: str | Path) -> Comparison:
+    """Read a comparison from TOML.
+
+    Raises
+    ------
+    PlanError
+        Where it is none; the text names the file.
+    """
+    values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    data = values.get("data", ())
+    runs = values["runs"]
+    try:
+        if not isinstance(runs, list) or not runs or any("method" not in run for run in runs):
+            raise PlanError('runs: expected tables [[runs]], each with a line like method = "gas".')
+        for key in values.get("parameters", {}):
+            method(key)
+        made = Comparison(
+            str(values.get("title", Path(path).stem)),
+            (data,) if isinstance(data, str) else tuple(data),
+            tuple(runs),
+            values.get("parameters", {}),
+            {name: value for name, value in values.items() if name not in _OWN},
+            str(values.get("against", "")),
+        )
+        plans = made.plans("nowhere")  # what makes no plan is found before any work
+        if made.against:
+            named(plans, made.against)
+    except (PlanError, ParameterError) as error:
+        raise PlanError(f"{path}: {error}") from error
+    return made
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the table: what ran, our averages, and what was printed.
+
+    Attributes
+    ----------
+    result : RunResult
+    printed : Mapping of str to tuple of Published
+        By measure.
+    """
+
+    result: RunResult
+    printed: Mapping[str, tuple[Published, ...]]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of features of the chosen models, a fold each."""
+        return tuple(len(fold.selected) for fold in self.result.folds)
+
+
+def entry(result: RunResult) -> Entry:
+    """Return the row of a run, with what was printed of it if it has all five given folds."""
+    plan = result.plan
+    names = plan.measures if len(result.folds) == 5 and plan.protocol == GIVEN else ()
+    return Entry(result, {name: published(plan, result.data_name, name) for name in names})
+
+
+def tests_of(comparison: Comparison, entries: Sequence[Entry]) -> tuple[RunComparison, ...]:
+    """Test the runs on each dataset against the one that the comparison names, else against the best one.
+
+    A dataset with one run has no tests. Where the run that was named is not there, the best one is taken.
+    """
+    found = []
+    for runs in by_dataset([e.result for e in entries]).values():
+        there = comparison.against and any(is_named(result.plan, comparison.against) for result in runs)
+        if len(runs) > 1:
+            found.append(compare_runs(runs, against=comparison.against if there else None))
+    return tuple(found)
+
+
+def comparison_table(entries: Sequence[Entry]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return one row for every run and printed source, all digits: header and rows."""
+    header = ["data", "method", "judge", "convention", "features_mean", "features_min", "features_max"]
+    header += ["measure", "average", "best_single_feature", "published", "difference", "source"]
+    rows: list[tuple[Any, ...]] = []
+    for e in entries:
+        plan, sizes = e.result.plan, e.sizes
+        head = (e.result.data_name, plan.method, plan.judge, plan.convention)
+        size = (sum(sizes) / len(sizes), min(sizes), max(sizes))
+        for name in plan.measures:
+            ours, single = e.result.average[name], e.result.baseline[name]
+            for p in e.printed.get(name, ()) or (None,):
+                printed = (p.value, ours - p.value, f"{p.label}: {p.source}") if p else ("", "", "")
+                rows.append((*head, *size, name, ours, single, *printed))
+    return header, rows

@@ -1,0 +1,73 @@
+"""Paths of several folds side by side: their mean, and how far they are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.experiment.results.results import PathResult
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Across:
+    """A quantity along the paths of several folds.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (K,)
+        Over the folds.
+    low, high : ndarray of shape (K,)
+        One standard deviation over the folds below and above; the mean where there is one fold.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class AcrossFolds:
+    """The paths that one setting has on several folds, averaged.
+
+    Attributes
+    ----------
+    places : ndarray of shape (K,)
+        Where on the axis the steps stand; K is the length of the shortest path.
+    criterion : Across
+        Per training document.
+    validation : dict of str to Across
+        By measure.
+    """
+
+    places: NDArray[np.int64]
+    criterion: Across
+    validation: dict[str, Across]
+
+
+def across_folds(paths: Sequence[PathResult]) -> AcrossFolds:
+    """Average the paths of one setting over folds.
+
+    Parameters
+    ----------
+    paths : sequence of PathResult
+        At least one.
+    """
+    length = min(len(path.steps) for path in paths)
+    names = [name for name in paths[0].validation if all(name in path.validation for path in paths)]
+    return AcrossFolds(
+        paths[0].places[:length],
+        _across([path.criterion[:length] for path in paths]),
+        {name: _across([path.validation[name][:length] for path in paths]) for name in names},
+    )
+
+
+def _across(rows: Sequence[Floats]) -> Across:
+    values = np.array(rows)
+    mean = values.mean(axis=0)
+    spread = values.std(axis=0, ddof=1) if len(rows) > 1 else np.zeros_like(mean)
+    return Across(mean, mean - spread, mean + spread)

@@ -1,0 +1,75 @@
+"""What papers and LETOR print for the known datasets, to stand beside our numbers."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.support.resources import resource
+
+
+@dataclass(frozen=True)
+class Published:
+    """One printed number: an average over the five folds of the test parts.
+
+    Attributes
+    ----------
+    dataset : str
+        "MQ2008".
+    method, judge : str
+        The keys in our catalog of what was run.
+    when : str
+        What else has to be so, "loss=hinge"; "" for nothing.
+    label : str
+        How the source calls the method.
+    measure : str
+    value : float
+        With as many digits as were printed.
+    source : str
+        "Lai et al. 2013, Table I".
+    """
+
+    dataset: str
+    method: str
+    judge: str
+    when: str
+    label: str
+    measure: str
+    value: float
+    source: str
+
+    def fits(self, plan: Plan, dataset: str) -> bool:
+        """Tell whether this is what a plan runs, on data of this name."""
+        name, _, value = self.when.partition("=")
+        return (
+            dataset.lower().startswith(self.dataset.lower())
+            and (self.method, self.judge) == (plan.method, plan.judge)
+            and (not name or str(plan.parameters.get(name)) == value)
+        )
+
+
+@cache
+def everything() -> tuple[Published, ...]:
+    """Return all published numbers, in the order of their table."""
+    with resource("published", "results.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(
+            Published(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
+            for row in csv.DictReader(file)
+        )
+
+
+def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
+    """Return what was printed of a plan's method on data of this name, the best known source first."""
+    return tuple(p for p in everything() if p.measure == measure and p.fits(plan, dataset))
+
+
+def known() -> dict[str, tuple[str, ...]]:
+    """Return the datasets of which numbers were printed, each with the labels of the methods."""
+    found: dict[str, dict[str, None]] = {}
+    for p in everything():
+        judge = f", then {method(p.judge).label}" if p.judge else ""
+        found.setdefault(p.dataset, {})[method(p.method).label + judge] = None
+    return {dataset: tuple(labels) for dataset, labels in found.items()}

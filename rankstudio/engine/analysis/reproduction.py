@@ -1,0 +1,269 @@
+"""A paper's tables beside our own: which of its cells come out to the last printed digit."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.support.number_grid import format_power, parse_grid
+from rankstudio.engine.support.resources import resource
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Attributes
+    ----------
+    printed, ours : str
+        As the paper prints it, and ours in the same way; "" where there is none.
+    """
+
+    printed: str
+    ours: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both read the same."""
+        return self.printed == self.ours
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a paper with ours beside it.
+
+    Attributes
+    ----------
+    title : str
+        "Table 7: MAP results on MQ2008".
+    columns : tuple of str
+        The methods, or the folds.
+    rows : tuple of (label, tuple of Cell)
+    promised : tuple of bool
+        Of each column, whether its cells should agree: not so where the paper leaves open what was run.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    promised: tuple[bool, ...]
+
+    def cells(self, promised: bool = True) -> Iterator[Cell]:
+        """Yield the cells that should agree, or those that need not; what is not printed is no cell."""
+        for _, cells in self.rows:
+            for cell, should in zip(cells, self.promised, strict=True):
+                if should == promised and cell.printed:
+                    yield cell
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What a paper prints, and the plans that should give it.
+
+    Attributes
+    ----------
+    key, title : str
+        "greedy-rankrls", and the paper.
+    runs : Mapping of str to Mapping
+        By the paper's name: method, judge and their parameters, and perhaps a note.
+    tables : sequence of Mapping
+        Their number, title, dataset and contents; as in ``resources/published``.
+    notes : tuple of str
+        What has to be known of all of it.
+    """
+
+    key: str
+    title: str
+    runs: Mapping[str, Mapping[str, Any]]
+    tables: Sequence[Mapping[str, Any]]
+    notes: tuple[str, ...] = ()
+
+    def datasets(self) -> tuple[str, ...]:
+        """Return the names of the datasets that have tables."""
+        return tuple(dict.fromkeys(str(table["dataset"]) for table in self.tables))
+
+    def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the tables of a dataset.
+
+        Raises
+        ------
+        PlanError
+            Where the paper has none on data of this name.
+        """
+        found = tuple(t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower()))
+        if not found:
+            raise PlanError(
+                f"{self.key} has no table on {data}; it has some on {', '.join(self.datasets())}."
+            )
+        return found
+
+    def plans(self, data: str, place: str, convention: str) -> dict[str, Plan]:
+        """Return the plans that the tables of a dataset need, by the paper's name.
+
+        Parameters
+        ----------
+        data, place : str
+            Name of the dataset, and where it is.
+        convention : str
+            Of its measures.
+        """
+        tables = self.of(data)
+        measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
+        names = dict.fromkeys(name for table in tables for name in _runs(table))
+        return {name: self._plan(name, place, convention, measures) for name in names}
+
+    def _plan(self, name: str, place: str, convention: str, measures: tuple[str, ...]) -> Plan:
+        wanted = {key: value for key, value in self.runs[name].items() if key != "note"}
+        protocol = {"data": place, "select_by": "MAP", "measures": measures, "convention": convention}
+        return plan_from_dict({**protocol, **wanted})
+
+    def table(self, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
+        """Return one of the tables with ours beside it."""
+        title = f"{printed['number']}: {printed['title']}"
+        if "columns" in printed:
+            return self._measured(title, printed, results)
+        if "rows" in printed:
+            return self._averaged(title, printed, results)
+        if "used" in printed:
+            return _used(title, printed, results)
+        return _selected(title, printed, results[printed["run"]])
+
+    def _measured(self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
+        """Return a table of folds × methods."""
+        measure, columns = printed["measure"], printed["columns"]
+        rows = []
+        for place, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
+            cells = []
+            for name, values in columns.items():
+                result = results[name]
+                ours = result.average if label == "avg" else result.folds[place].test
+                cells.append(Cell(f"{values[place]:.4f}", f"{ours[measure]:.4f}"))
+            rows.append((label, tuple(cells)))
+        return Table(title, tuple(columns), tuple(rows), tuple(self._promised(name) for name in columns))
+
+    def _averaged(self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
+        """Return a table of methods × measures, averages over the folds."""
+        measures = tuple(printed["measures"])
+        rows = []
+        for name, values in printed["rows"].items():
+            average = results[name].average
+            cells = [Cell(f"{v:.4f}", f"{average[m]:.4f}") for m, v in zip(measures, values, strict=True)]
+            rows.append((name, tuple(cells)))
+        return Table(title, measures, tuple(rows), (False,) * len(measures))
+
+    def _promised(self, name: str) -> bool:
+        return "note" not in self.runs[name]
+
+
+def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> Table:
+    """Return the table of the features that each fold's model has."""
+    longest = max(len(features) for features in printed["first"])
+    columns = tuple(f"fold {fold.fold}" for fold in result.folds)
+    chosen = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
+    printed_values = [format_power(parse_grid(text)[0]) for text in printed["lambda"]]
+    rows = [
+        ("λ", tuple(Cell(*pair) for pair in zip(printed_values, chosen, strict=True))),
+        (
+            "k",
+            tuple(
+                Cell(str(k), str(len(f.selected)))
+                for k, f in zip(printed["sizes"], result.folds, strict=True)
+            ),
+        ),
+    ]
+    for place in range(longest):
+        pairs = [
+            (_at(theirs, place), _at(fold.selected[: len(theirs)], place))
+            for theirs, fold in zip(printed["first"], result.folds, strict=True)
+        ]
+        rows.append((f"selected {place + 1}", tuple(Cell(*pair) for pair in pairs)))
+    return Table(title, columns, tuple(rows), (True,) * len(columns))
+
+
+def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
+    """Return the table of how many features each selector gave to each ranker, and of what ours measured.
+
+    Nothing in it is promised: what chose the printed numbers is not printed.
+    """
+    measure = printed["measure"]
+    rankers = tuple(next(iter(printed["used"].values())))
+    rows, measured = [], []
+    for selector, numbers in printed["used"].items():
+        ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
+        theirs = [str(numbers[ranker]) for ranker in rankers]
+        counts = [str(steps_of_all_folds(result, measure)) for result in ours]
+        rows.append((selector, tuple(Cell(*pair) for pair in zip(theirs, counts, strict=True))))
+        averages = tuple(Cell("", f"{result.average[measure]:.4f}") for result in ours)
+        measured.append((f"{selector}, {measure}", averages))
+    return Table(title, rankers, (*rows, *measured), (False,) * len(rankers))
+
+
+def steps_of_all_folds(result: RunResult, measure: str) -> int:
+    """Return how many steps of selection are best for all folds together.
+
+    That is by the mean of a measure over the validation parts, where each fold has after every step the best
+    setting; of equal ones the fewest steps. Without a selection it is the number of features.
+    """
+    if not result.plan.entry.selects:
+        return len(result.feature_ids)
+    length = min(len(path.steps) for fold in result.folds for path in fold.paths)
+    best = [
+        np.max([path.validation[measure][:length] for path in fold.paths], axis=0) for fold in result.folds
+    ]
+    return int(np.argmax(np.mean(best, axis=0))) + 1
+
+
+def _at(features: Sequence[int], place: int) -> str:
+    return str(features[place]) if place < len(features) else ""
+
+
+def _measures(table: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        tuple(table["measures"]) if "measures" in table else (table["measure"],) if "measure" in table else ()
+    )
+
+
+def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:
+    if "run" in table:
+        return (table["run"],)
+    if "used" in table:
+        return tuple(f"{selector}, {ranker}" for selector, row in table["used"].items() for ranker in row)
+    return tuple(table["columns"] if "columns" in table else table["rows"])
+
+
+def cells_of(tables: Sequence[Table]) -> tuple[list[Cell], list[Cell]]:
+    """Return the cells of several tables: those that should agree, and those that need not."""
+    return (
+        [cell for table in tables for cell in table.cells()],
+        [cell for table in tables for cell in table.cells(promised=False)],
+    )
+
+
+def reproductions() -> tuple[str, ...]:
+    """Return the keys of the papers whose tables are known."""
+    return tuple(sorted(path.stem for path in resource("published").glob("*.toml")))
+
+
+def load_reproduction(key: str) -> Reproduction:
+    """Read what a paper prints.
+
+    Raises
+    ------
+    PlanError
+        For a key that is not there; the text names those that are.
+    """
+    path: Path = resource("published", f"{key}.toml")
+    if key not in reproductions():
+        raise PlanError(f"There is nothing to reproduce for {key!r}; there is {', '.join(reproductions())}.")
+    values = tomllib.loads(path.read_text(encoding="utf-8"))
+    notes = tuple(values.get("notes", ()))
+    return Reproduction(key, values["title"], values["runs"], values["tables"], notes)

@@ -1,0 +1,111 @@
+"""How much the features that a run chose on its folds agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.statistics.stability import Stability, similarity, stability
+
+_FEW = 50  # sets; from here on nearly as many intervals hold the stability as say so
+_TOO_SHORT = (
+    "the interval is too short: in trials with independent sets, 73 % of such 95 % intervals held the "
+    "stability with 5 sets, 87 % with 10 and 94 % with 50. The training data of folds overlap besides."
+)
+
+
+@dataclass(frozen=True)
+class ChosenFeature:
+    """A feature that some fold's model has.
+
+    Attributes
+    ----------
+    feature : int
+        Its 1-based id.
+    name : str
+    ranks : Mapping of int to int
+        By fold, as which one it was selected, from 1; only folds whose model has it.
+    """
+
+    feature: int
+    name: str
+    ranks: Mapping[int, int]
+
+    @property
+    def times(self) -> int:
+        """How many folds chose it."""
+        return len(self.ranks)
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """What the models of several folds have in common.
+
+    Attributes
+    ----------
+    folds : tuple of int
+        Their numbers; M of them.
+    found : Stability
+        The indices, and Jaccard's of each pair.
+    corrected : ndarray of shape (M, M)
+        The index that is corrected for chance, `found.index`, of each pair.
+    features : tuple of ChosenFeature
+        Those that any fold chose: the most often chosen first, of these the earlier ones.
+    """
+
+    folds: tuple[int, ...]
+    found: Stability
+    corrected: NDArray[np.float64]
+    features: tuple[ChosenFeature, ...]
+
+    @property
+    def warning(self) -> str:
+        """What to know about the interval of few folds, as sentences; "" where they are many."""
+        n = len(self.folds)
+        return f"With {n} folds {_TOO_SHORT}" if 1 < n < _FEW else ""
+
+
+def selection_stability(result: RunResult) -> Stability | None:
+    """Tell how much the features that the folds selected agree; None without two folds, or a selection."""
+    if not result.plan.entry.selects or len(result.folds) < 2:
+        return None
+    return stability(_sets(result.folds, result.feature_ids), len(result.feature_ids))
+
+
+def agreement(folds: Sequence[FoldResult], feature_ids: NDArray[np.int64], names: Sequence[str]) -> Agreement:
+    """Hold the features of the chosen models side by side.
+
+    Parameters
+    ----------
+    folds : sequence of FoldResult
+        One or more.
+    feature_ids, names : of length n
+        Of the dataset's columns.
+    """
+    sets = _sets(folds, feature_ids)
+    found = stability(sets, len(feature_ids))
+    return Agreement(
+        tuple(fold.fold for fold in folds),
+        found,
+        similarity(sets, len(feature_ids), found.index),
+        _chosen(folds, dict(zip(feature_ids.tolist(), names, strict=True))),
+    )
+
+
+def _sets(folds: Sequence[FoldResult], feature_ids: NDArray[np.int64]) -> list[list[int]]:
+    """Return the columns of the features of each fold's model."""
+    columns = {int(i): column for column, i in enumerate(feature_ids)}
+    return [[columns[i] for i in fold.selected] for fold in folds]
+
+
+def _chosen(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[ChosenFeature, ...]:
+    ranks: dict[int, dict[int, int]] = {}
+    for fold in folds:
+        for rank, feature in enumerate(fold.selected, start=1):
+            ranks.setdefault(feature, {})[fold.fold] = rank
+    found = [ChosenFeature(feature, names[feature], by_fold) for feature, by_fold in ranks.items()]
+    return tuple(sorted(found, key=lambda f: (-f.times, sum(f.ranks.values()), f.feature)))

@@ -1,0 +1,228 @@
+"""Datasets that everybody of the field knows: how to tell them, what their features mean, how to measure.
+
+A dataset is recognised by its number of features together with its labels, the style of its comments and the
+name of its folder. A wrong name is worse than none, so what could be something else is left unnamed; and a
+``features.csv`` or ``feature_names.txt`` beside the data (lines of ``id,name``) wins over everything here.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.support.resources import resource
+
+_NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt")
+_PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
+_LINE = re.compile(r"\s*(\d+)\s*[,;:\t ]\s*(.*?)\s*")
+_SAMPLE = 50  # comments looked at
+
+
+@dataclass(frozen=True)
+class KnownDataset:
+    """One of the field's datasets.
+
+    Attributes
+    ----------
+    key : str
+        Also the name of its table in ``resources/features``, if there is one.
+    n_features : range
+        Numbers of features it comes with.
+    labels : range
+        Labels it comes with.
+    convention : str
+        The measures' convention that is usual for it.
+    folder : Pattern
+        What names of its folders look like.
+    comment : Pattern or None
+        What each of its comments looks like; None if it has none.
+    unmistakable : callable or None
+        Tells it from any other by its values, without the help of a folder's name; given the dataset.
+    """
+
+    key: str
+    n_features: range
+    labels: range
+    convention: str
+    folder: re.Pattern[str]
+    comment: re.Pattern[str] | None
+    unmistakable: Callable[[RankingDataset], bool] | None = None
+
+    def fits(self, path: Path, dataset: RankingDataset) -> bool:
+        """Tell whether a dataset read from a path is this one."""
+        if dataset.n_features not in self.n_features or not _labels_within(dataset, self.labels):
+            return False
+        comments = list(islice(dataset.comments, _SAMPLE))
+        if self.comment is not None and any(comments) and not all(map(self.comment.search, comments)):
+            return False
+        if any(self.folder.search(part) for part in path.parts[-4:]):
+            return True
+        if self.comment is not None:
+            return all(map(self.comment.search, comments))
+        return self.unmistakable is not None and not any(comments) and self.unmistakable(dataset)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a dataset turned out to be.
+
+    Attributes
+    ----------
+    known : str or None
+        Key of the known dataset.
+    convention : str
+        Key of the measures' convention to begin with.
+    names : dict of int to str
+        Names of features by their 1-based id, as far as there are any.
+    warnings : tuple of str
+        What was wrong with a file of names beside the data.
+    """
+
+    known: str | None
+    convention: str
+    names: dict[int, str]
+    warnings: tuple[str, ...] = ()
+
+    def name_features(self, dataset: RankingDataset) -> RankingDataset:
+        """Return the dataset with the names."""
+        old = zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True)
+        names = tuple(self.names.get(i, name) for i, name in old)
+        return replace(dataset, feature_names=names, warnings=dataset.warnings + self.warnings)
+
+
+def identify(path: Path, dataset: RankingDataset) -> Identity:
+    """Find out which dataset was read from a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; the names of its folders are evidence, and a file of feature names is looked for there.
+    dataset : RankingDataset
+        What was read from it.
+    """
+    known = next((k for k in KNOWN if k.fits(path, dataset)), None)
+    names: dict[int, str] = {}
+    if known is not None and (known.key != "gov" or _gov_by_feature(dataset)):
+        names = table_of_names(known.key)
+    warnings: tuple[str, ...] = ()
+    own = _own_names_file(path)
+    if own is not None:
+        found = _read_names(own)
+        if found:
+            names = found
+        else:
+            warnings = (
+                f"{own}: found no line such as 12,BM25 of title, so that no feature was named after it.",
+            )
+    if known is None:
+        return Identity(None, "letor4", names, warnings)
+    return Identity(known.key, known.convention, names, warnings)
+
+
+@cache
+def _shipped(key: str) -> tuple[tuple[int, str], ...]:
+    path = resource("features", f"{key}.csv")
+    return tuple(_read_names(path).items()) if path.is_file() else ()
+
+
+def table_of_names(key: str) -> dict[int, str]:
+    """Return the names of a known dataset's features by id; empty where nobody published them."""
+    return dict(_shipped(key))
+
+
+def _own_names_file(path: Path) -> Path | None:
+    """Return the file of names beside a data file, or beside the fold it is in."""
+    folders = [path.parent]
+    if _PART_OR_FOLD.fullmatch(path.parent.name):
+        folders.append(path.parent.parent)
+    candidates = (folder / name for folder in folders for name in _NAME_FILES)
+    return next((c for c in candidates if c.is_file() and c != path), None)
+
+
+def _read_names(path: Path) -> dict[int, str]:
+    """Return the names in a table with lines of id and name; lines of another kind are passed over."""
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return {}
+    if path.suffix.lower() == ".csv":
+        rows = [row[:2] for row in csv.reader(text.splitlines()) if len(row) >= 2]
+    else:
+        rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
+    return {int(i): name.strip() for i, name in rows if i.strip().isdecimal() and name.strip()}
+
+
+def _labels_within(dataset: RankingDataset, labels: range) -> bool:
+    whole = bool((dataset.y == np.floor(dataset.y)).all())
+    return whole and dataset.y.min() >= labels.start and dataset.y.max() < labels.stop
+
+
+def _is_mslr(dataset: RankingDataset) -> bool:
+    """Look for what 136 features of MSLR must be: boolean matches in 96 … 100, coverage ratios in 6 … 10."""
+    boolean, ratio = dataset.X[:, 95:100], dataset.X[:, 5:10]
+    return bool(np.isin(boolean, (0.0, 1.0)).all() and (ratio >= 0.0).all() and (ratio <= 1.0).all())
+
+
+def _gov_by_feature(dataset: RankingDataset) -> bool:
+    """Tell whether BM25 of anchor is column 22, as LETOR 3.0's list says: 0 where TF of anchor (2) is.
+
+    The list that circulates for LETOR 4.0 turned out to have another order than the data.
+    """
+    return bool(((dataset.X[:, 1] == 0.0) == (dataset.X[:, 21] == 0.0)).mean() > 0.9)
+
+
+_GOV_DOCUMENT = r"docid\s*=\s*G\d\d-\d\d-\d+"
+_WEB_DOCUMENT = r"docid\s*=\s*GX\d\d\d-\d\d-\d+\s+inc\s*=.*prob\s*="
+_MEDLINE_DOCUMENT = r"docid\s*=\s*\d+\s*$"
+
+KNOWN = (
+    KnownDataset(
+        key="letor4",
+        n_features=range(46, 47),
+        labels=range(-1, 3),  # -1: not judged, in the semi-supervised setting
+        convention="letor4",
+        folder=re.compile(r"MQ200[78]|LETOR[-_ ]?4", re.IGNORECASE),
+        comment=re.compile(_WEB_DOCUMENT, re.IGNORECASE),
+    ),
+    KnownDataset(
+        key="ohsumed",
+        n_features=range(45, 46),
+        labels=range(3),
+        convention="letor3",
+        folder=re.compile(r"OHSUMED", re.IGNORECASE),
+        comment=re.compile(_MEDLINE_DOCUMENT, re.IGNORECASE),
+    ),
+    KnownDataset(
+        key="gov",
+        n_features=range(64, 65),
+        labels=range(3),
+        convention="letor3",
+        folder=re.compile(r"^Gov$|(HP|NP|TD)_?200[34]", re.IGNORECASE),
+        comment=re.compile(_GOV_DOCUMENT, re.IGNORECASE),
+    ),
+    KnownDataset(
+        key="mslr",
+        n_features=range(136, 137),
+        labels=range(5),
+        convention="mslr",
+        folder=re.compile(r"MSLR|WEB[13]0K", re.IGNORECASE),
+        comment=None,
+        unmistakable=_is_mslr,
+    ),
+    KnownDataset(
+        key="yahoo",
+        n_features=range(500, 701),
+        labels=range(5),
+        convention="letor4",
+        folder=re.compile(r"Yahoo|C14B|LTRC|^set[12]\b", re.IGNORECASE),
+        comment=None,
+    ),
+)

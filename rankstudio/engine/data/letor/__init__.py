@@ -1,0 +1,1 @@
+"""LETOR text to arrays and back: reader, parser, writer, cache."""

@@ -1,0 +1,204 @@
+"""Parsed files, kept so that opening them again needs no parser.
+
+An entry is found by the SHA-256 of the *contents* of the text file and the version of the parser, never by
+name, size or time: those can stay the same while the contents change (a restored backup, a coarse clock, a
+network drive), and a result computed from data that are no longer there is worse than the hundredth of a
+second per 20 MB that hashing costs. An entry ends with the SHA-256 of its own bytes; one that was cut short,
+flipped a bit or comes from another version is ignored and written anew. It holds what the text says, before
+any policy for missing values or normalisation, so that one entry serves all of them. Nothing in it is
+executed: it is JSON and arrays.
+
+The folder can be deleted at any time. When it grows beyond its limit the entries unused for longest go first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.letor.parsed_table import Scattered, Table
+from rankstudio.engine.data.letor.progress import Watch
+
+log = logging.getLogger(__name__)
+
+PARSER_VERSION = 2  # to be raised whenever the parser would give another Table for the same text
+LIMIT = 4 << 30  # bytes
+
+_MAGIC = b"RankStudio table\n"
+_SUFFIX = ".table"
+_DIGEST = 32
+_ALIGN = 64
+_PIECE = 1 << 22
+_ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "comment_offsets", "comment_content")
+
+
+def folder() -> Path:
+    """Return the folder of the cache: RANKSTUDIO_CACHE_DIR, or in the user's own cache folder."""
+    chosen = os.environ.get("RANKSTUDIO_CACHE_DIR")
+    if chosen:
+        return Path(chosen) / "tables"
+    from platformdirs import user_cache_path  # noqa: PLC0415 - only who opens a file needs it
+
+    return user_cache_path("rankstudio", appauthor=False) / "tables"
+
+
+def entry_path(checksum: str) -> Path:
+    """Return where the entry for a file with this checksum is, or would be."""
+    return folder() / f"{checksum.partition(':')[2]}-{PARSER_VERSION}{_SUFFIX}"
+
+
+def load(checksum: str, watch: Watch) -> Table | None:
+    """Return the table of a file with this checksum; None if there is none that verifies.
+
+    The watch is asked whether to stop, but not told of progress. O(bytes of the entry).
+    """
+    path = entry_path(checksum)
+    try:
+        table = _unpack(_read(path, watch), checksum)
+        os.utime(path)  # used just now
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, MemoryError) as error:
+        log.debug("cache entry %s is of no use: %s", path, error)
+        return None
+    return table
+
+
+def store(checksum: str, table: Table, watch: Watch) -> None:
+    """Keep the table of a file with this checksum. Where that fails, nothing but a debug log says so."""
+    path = entry_path(checksum)
+    try:
+        parts = _pack(table, checksum)
+        size = sum(len(part) for part in parts) + _DIGEST
+        if size > LIMIT:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        prune(LIMIT - size)
+        _write(path, parts, watch)
+    except OSError as error:
+        log.debug("cache entry %s was not written: %s", path, error)
+
+
+def prune(limit: int) -> None:
+    """Remove the entries unused for longest until the others have at most ``limit`` bytes."""
+    entries = []
+    for path in folder().iterdir():
+        status = path.stat()
+        entries.append((status.st_mtime, status.st_size, path))
+    total = 0
+    for _, size, path in sorted(entries, reverse=True):
+        total += size
+        if total > limit:
+            path.unlink(missing_ok=True)
+
+
+def _read(path: Path, watch: Watch) -> NDArray[np.uint8]:
+    """Return an entry without its digest, which must fit."""
+    digest = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        size = max(os.fstat(file.fileno()).st_size - _DIGEST, 0)
+        content = np.empty(size, dtype=np.uint8)
+        for begin in range(0, size, _PIECE):
+            watch.check()
+            piece = content.data[begin : min(begin + _PIECE, size)]
+            if file.readinto(piece) != len(piece):
+                raise ValueError("it became shorter")
+            digest.update(piece)
+        if file.read() != digest.digest():
+            raise ValueError("its digest does not fit")
+    return content
+
+
+def _write(path: Path, parts: list[memoryview], watch: Watch) -> None:
+    """Write the parts and their digest under a name of its own, then give the file its name."""
+    digest = hashlib.sha256()
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-", suffix=_SUFFIX)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for part in parts:
+                for begin in range(0, len(part), _PIECE):
+                    watch.check()
+                    piece = part[begin : begin + _PIECE]
+                    digest.update(piece)
+                    file.write(piece)
+            file.write(digest.digest())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _pack(table: Table, checksum: str) -> list[memoryview]:
+    """Return the bytes of an entry, all but the digest."""
+    arrays: dict[str, NDArray[Any]] = {
+        "X": table.X,
+        "y": table.y,
+        "query_ptr": table.query_ptr,
+        "missing": table.missing,
+        "file_rows": table.file_rows,
+        "comment_offsets": table.comments.offsets,
+        "comment_content": table.comments.content,
+    }
+    header = {
+        "checksum": checksum,
+        "parser": PARSER_VERSION,
+        "shapes": {name: arrays[name].shape for name in _ARRAYS},
+        "types": {name: arrays[name].dtype.str for name in _ARRAYS},
+        "query_ids": table.query_ids,
+        "dense": table.dense,
+        "scattered": None if table.scattered is None else asdict(table.scattered),
+    }
+    text = json.dumps(header).encode()
+    start = _MAGIC + len(text).to_bytes(8, "little") + text
+    parts = [memoryview(start), memoryview(bytes(-len(start) % _ALIGN))]
+    for name in _ARRAYS:
+        content = np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8)
+        parts += [content.data, memoryview(bytes(-len(content) % _ALIGN))]
+    return parts
+
+
+def _unpack(content: NDArray[np.uint8], checksum: str) -> Table:
+    """Return the table of an entry whose digest fits.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        If it is not an entry of this version for this checksum.
+    """
+    body = content.data
+    if content[: len(_MAGIC)].tobytes() != _MAGIC:
+        raise ValueError("it does not begin as an entry does")
+    at = len(_MAGIC) + 8
+    length = int.from_bytes(body[len(_MAGIC) : at], "little")
+    header = json.loads(bytes(body[at : at + length]))
+    if header["checksum"] != checksum or header["parser"] != PARSER_VERSION:
+        raise ValueError("it belongs to another file or version")
+    arrays: dict[str, NDArray[Any]] = {}
+    at += length
+    for name in _ARRAYS:
+        at += -at % _ALIGN
+        dtype, shape = np.dtype(header["types"][name]), tuple(header["shapes"][name])
+        size = dtype.itemsize * int(np.prod(shape))
+        arrays[name] = content[at : at + size].view(dtype).reshape(shape)
+        at += size
+    return Table(
+        X=arrays["X"],
+        y=arrays["y"],
+        query_ptr=arrays["query_ptr"],
+        query_ids=tuple(header["query_ids"]),
+        comments=TextComments(arrays["comment_content"], arrays["comment_offsets"]),
+        missing=arrays["missing"],
+        dense=header["dense"],
+        scattered=None if header["scattered"] is None else Scattered(**header["scattered"]),
+        file_rows=arrays["file_rows"],
+    )

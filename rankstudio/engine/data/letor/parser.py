@@ -1,0 +1,294 @@
+"""From LETOR text in memory to a `Table`: the text in pieces, the pieces in threads, the rows in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.letor import _line_kernel as kernels
+from rankstudio.engine.data.letor.file_access import PADDING, physical_memory
+from rankstudio.engine.data.letor.format_errors import (
+    BINARY,
+    MISSING,
+    MOST_FEATURES,
+    OVERFLOW,
+    format_error,
+)
+from rankstudio.engine.data.letor.parsed_table import Table
+from rankstudio.engine.data.letor.progress import Watch
+from rankstudio.engine.data.letor.query_grouping import copy_comments, group
+from rankstudio.engine.errors import DatasetError, FormatError
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
+_PEEK = 1 << 16
+_WINDOW = 1 << 12
+_FEW_HARD = 64
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Whole lines of the text, and the row that the first document of them gets."""
+
+    begin: int
+    end: int
+    row: int
+    lines: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The arrays that the kernel writes to; as many rows as there are lines."""
+
+    X: Floats
+    y: Floats
+    spans: Ints
+    new_query: NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, rows: int, width: int) -> _Rows:
+        return cls(
+            np.zeros((rows, width)), np.empty(rows), np.empty((rows, 4), np.int64), np.empty(rows, np.bool_)
+        )
+
+    def take(self, rows: Ints) -> _Rows:
+        return _Rows(self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What came of one piece."""
+
+    tally: Ints
+    missing: Ints
+    problems: list[tuple[int, int]]  # position and code, in no order
+
+
+def parse_text(
+    path: Path,
+    text: Bytes,
+    pool: Executor,
+    watch: Watch,
+    *,
+    n_features: int | None = None,
+    refuse: bool = False,
+) -> Table:
+    """Parse LETOR text.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for the texts of errors.
+    text : uint8 array
+        Its text, with `PADDING` newlines behind it.
+    pool : Executor
+        Threads.
+    watch : Watch
+        Told of half of the bytes of the text, as they are parsed.
+    n_features : int, optional
+        A larger feature id is an error.
+    refuse : bool
+        Whether a missing value is an error.
+
+    Raises
+    ------
+    FormatError
+        At the first place that is not LETOR text.
+    MissingValueError
+        At the first missing value, if ``refuse`` is set.
+    DatasetError
+        If the features do not fit into memory.
+
+    Notes
+    -----
+    Time O(b / p) for b bytes on p processors, twice that for sparse text whose width a look at its beginning
+    did not tell; memory O(m n) for m documents and n features.
+    """
+    most_features = MOST_FEATURES if n_features is None else min(n_features, MOST_FEATURES)
+    size = len(text) - PADDING
+    pieces = _cut(path, text, size, pool, watch)
+    width = _peek_width(text, pieces, most_features)
+    while True:
+        rows = _allocate(path, sum(p.lines for p in pieces), width)
+        futures = [pool.submit(_parse_piece, text, p, rows, most_features, refuse) for p in pieces]
+        outcomes: list[_Outcome] = []
+        try:
+            for piece, outcome in zip(pieces, watch.in_order(futures), strict=True):
+                watch.advance((piece.end - piece.begin) / 2)
+                outcomes.append(outcome)
+                if outcome.problems:
+                    break
+        finally:
+            for future in futures:
+                future.cancel()
+        greatest = max((int(o.tally[kernels.GREATEST_ID]) for o in outcomes), default=0)
+        if greatest <= width:
+            break
+        width = greatest
+    for outcome in outcomes:
+        if outcome.problems:
+            raise format_error(path, text, *min(outcome.problems), most_features)
+    return _assemble(path, text, pieces, rows, outcomes)
+
+
+def warm_up() -> None:
+    """Compile the parser, which takes seconds once after an installation, or load it: a moment."""
+    text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
+    text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
+    with ThreadPoolExecutor(1) as pool:
+        parse_text(Path("warm-up"), text, pool, Watch())
+
+
+def _cut(path: Path, text: Bytes, size: int, pool: Executor, watch: Watch) -> list[_Piece]:
+    """Cut the text at ends of lines, and count the lines of the pieces."""
+    begin = _skip_mark(path, text)
+    ends: list[int] = []
+    at = begin
+    while at < size:
+        at = _line_end(text, min(at + _PIECE, size) - 1, size)
+        ends.append(at)
+    begins = [begin, *ends][: len(ends)]
+    counts = [pool.submit(_count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
+    pieces: list[_Piece] = []
+    row = 0
+    for b, e, (newlines, zero) in zip(begins, ends, watch.in_order(counts), strict=True):
+        if zero:
+            raise format_error(path, text, b + int(np.flatnonzero(text[b:e] == 0)[0]), BINARY, 0)
+        lines = newlines + int(text[e - 1] != ord("\n"))  # the last line of a file may lack its end
+        pieces.append(_Piece(b, e, row, lines))
+        row += lines
+    return pieces
+
+
+def _skip_mark(path: Path, text: Bytes) -> int:
+    """Return where the text begins, which is behind UTF-8's byte order mark."""
+    head = text[:3].tobytes()
+    if head == b"\xef\xbb\xbf":
+        return 3
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise FormatError(path, 1, 1, "text in UTF-16", "text in UTF-8 or ASCII; please save the file so")
+    return 0
+
+
+def _line_end(text: Bytes, position: int, size: int) -> int:
+    """Return the position behind the line that a position is on."""
+    for begin in range(position, size, _WINDOW):
+        found = text[begin : begin + _WINDOW].tobytes().find(b"\n")
+        if found >= 0:
+            return min(begin + found + 1, size)
+    return size
+
+
+def _count_lines(text: Bytes) -> tuple[int, bool]:
+    """Return the number of newlines, and whether there is a zero byte."""
+    return int(np.count_nonzero(text == ord("\n"))), bool(text.min() == 0)
+
+
+def _peek_width(text: Bytes, pieces: list[_Piece], most_features: int) -> int:
+    """Return the greatest feature id in the first lines: the width, nearly always."""
+    if not pieces:
+        return 0
+    first = pieces[0]
+    end = _line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
+    lines = _count_lines(text[first.begin : end])[0] + 1
+    outcome = _parse_piece(
+        text, _Piece(first.begin, end, 0, lines), _Rows.empty(lines, 0), most_features, False
+    )
+    return int(outcome.tally[kernels.GREATEST_ID])
+
+
+def _allocate(path: Path, rows: int, width: int) -> _Rows:
+    """Return arrays for the rows, or say that they do not fit."""
+    needed = 8 * rows * width
+    try:
+        if needed > physical_memory():
+            raise MemoryError
+        return _Rows.empty(rows, width)
+    except MemoryError:
+        raise DatasetError(
+            f"{path}: {rows} documents with {width} features need {needed / 1e9:.1f} GB of memory, more than "
+            f"there is. Every feature becomes a column, so leave out unused ones or number them anew."
+        ) from None
+
+
+def _parse_piece(text: Bytes, piece: _Piece, rows: _Rows, most_features: int, refuse: bool) -> _Outcome:
+    """Parse one piece into its rows; runs in a thread of the pool."""
+    width = rows.X.shape[1]
+    capacity = _FEW_HARD
+    while True:
+        tally = np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
+        missing = np.zeros(width, dtype=np.int64)
+        hard = np.empty((capacity, 4), dtype=np.int64)
+        kernels.parse(
+            text,
+            piece.begin,
+            piece.end,
+            piece.row,
+            most_features,
+            rows.X,
+            rows.y,
+            rows.spans,
+            rows.new_query,
+            missing,
+            np.full(width + 1, -1, dtype=np.int64),
+            hard,
+            tally,
+        )
+        n_hard = int(tally[kernels.HARD_TOKENS])
+        if n_hard <= capacity:
+            break
+        capacity = n_hard
+    problems = list(_convert_hard(text, hard[:n_hard], rows))
+    if tally[kernels.ERROR] != kernels.FINE:
+        problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))
+    if refuse and tally[kernels.FIRST_MISSING] >= 0:
+        problems.append((int(tally[kernels.FIRST_MISSING]), MISSING))
+    return _Outcome(tally, missing, problems)
+
+
+def _convert_hard(text: Bytes, hard: Ints, rows: _Rows) -> Iterator[tuple[int, int]]:
+    """Convert the numbers that the kernel left to ``float()``; yield where one is too large."""
+    for row, column, begin, end in hard.tolist():
+        value = float(text[begin:end].tobytes())
+        if not np.isfinite(value):
+            yield begin, OVERFLOW
+        elif column == kernels.LABEL:
+            rows.y[row] = value
+        else:
+            rows.X[row, column] = value
+
+
+def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcomes: list[_Outcome]) -> Table:
+    """Put the rows of the pieces together and group them by query."""
+    counts = [int(o.tally[kernels.ROWS]) for o in outcomes]
+    if sum(counts) == 0:
+        found = "an empty file" if len(text) == PADDING else "no documents"
+        raise FormatError(path, 0, 0, found, "at least one line such as: 2 qid:10 1:0.5 2:0.25")
+    if rows.X.shape[1] == 0:
+        raise FormatError(path, 0, 0, "no features", "at least one feature:value in some line")
+    if counts != [p.lines for p in pieces]:  # there were blank lines
+        kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
+        rows = rows.take(np.concatenate(kept))
+    groups = group(text, rows.spans, rows.new_query)
+    if groups.scattered is not None:
+        rows = rows.take(groups.order)
+    n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
+    return Table(
+        X=rows.X,
+        y=rows.y,
+        query_ptr=groups.query_ptr,
+        query_ids=groups.query_ids,
+        comments=copy_comments(text, rows.spans),
+        missing=np.sum([o.missing for o in outcomes], axis=0),
+        dense=n_values == rows.X.size,
+        file_rows=groups.order,
+        scattered=groups.scattered,
+    )

@@ -1,0 +1,166 @@
+"""Read a LETOR file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from rankstudio.engine.data.dataset import RankingDataset, Source, default_names
+from rankstudio.engine.data.known_datasets import identify
+from rankstudio.engine.data.letor import cache as tables
+from rankstudio.engine.data.letor import file_access as files
+from rankstudio.engine.data.letor.missing_values import (
+    Missing,
+    Normalize,
+    check_policies,
+    fill_missing,
+    normalize_queries,
+    widen,
+)
+from rankstudio.engine.data.letor.parsed_table import Table
+from rankstudio.engine.data.letor.progress import Progress, Watch
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support import threads
+
+
+def load_letor(
+    path: str | os.PathLike[str],
+    *,
+    missing: Missing = "query_min",
+    n_features: int | None = None,
+    normalize: Normalize = False,
+    cache: bool = True,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> RankingDataset:
+    """Read a file in LETOR's format, which is that of SVM-light and of RankLib too.
+
+    A line is ``label qid:id feature:value … # comment``. Dense or sparse (a feature left out is 0), with or
+    without comments, any line ends; ids of queries need not be numbers; ``NULL`` and ``nan`` are missing
+    values; a file may be packed with gzip. Every number becomes the very double that ``float()`` makes of it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    missing : {"query_min", "zero", "refuse"}
+        What a missing value becomes: the least value of that feature within its query, as in LETOR's "min"
+        version of its data (0 where the query has no value at all); 0; or an error.
+    n_features : int, optional
+        Number of features; the greatest id in the file if left out. A greater id is an error.
+    normalize : False or "query_minmax"
+        Whether to scale every feature to [0, 1] within every query (LETOR's QueryLevelNorm).
+    cache : bool
+        Whether to look into the cache of parsed files, and to put this one into it.
+    progress : callable, optional
+        Called in this thread with (bytes done, bytes in total).
+    cancelled : callable, optional
+        Asked in this thread, every few milliseconds, whether to stop.
+
+    Returns
+    -------
+    RankingDataset
+        The documents, grouped by query in the order of first appearance.
+
+    Raises
+    ------
+    FileAccessError
+        If the file cannot be read.
+    FormatError
+        At the first place that does not follow the format.
+    MissingValueError
+        At the first missing value, if these are to be refused.
+    DatasetError
+        If the features do not fit into memory.
+    Cancelled
+        If ``cancelled`` said so.
+    ParameterError
+        For an option that does not exist.
+
+    Notes
+    -----
+    Time O(b / p) for b bytes on p processors; memory O(b + mn) for m documents and n features.
+    """
+    check_policies(missing, normalize)
+    if n_features is not None and n_features < 1:
+        raise ParameterError("n_features", n_features, "a number of at least 1")
+    path = Path(path)
+    watch = Watch(progress, cancelled, files.regular_file_size(path))
+    refuse = missing == "refuse"
+    table, source = read_table(path, watch, n_features=n_features, refuse=refuse, cache=cache)
+    dataset = make_dataset(table, source, missing=missing, n_features=n_features, normalize=normalize)
+    return identify(path, dataset).name_features(dataset)
+
+
+def read_table(
+    path: Path, watch: Watch, *, n_features: int | None = None, refuse: bool = False, cache: bool = True
+) -> tuple[Table, Source]:
+    """Read a file, or find what was once read from the same bytes; see `load_letor` for the rest."""
+    content = files.read_file(path, watch)
+    with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
+        try:
+            checksum = pool.submit(files.checksum, content, watch)
+            table = _recall(watch.result(checksum), watch, n_features, refuse) if cache else None
+            if table is not None:
+                watch.advance(watch.total / 2)
+            else:
+                table = _parse(path, content, pool, watch, n_features, refuse)
+                if cache:
+                    tables.store(checksum.result(), table, watch)
+            return table, Source(path, len(content) - files.PADDING, watch.result(checksum))
+        except BaseException:
+            watch.stopped = True
+            raise
+
+
+def make_dataset(
+    table: Table, source: Source, *, missing: str, n_features: int | None, normalize: str | bool
+) -> RankingDataset:
+    """Make the dataset of a table, which is used up: its values are changed in place."""
+    if missing != "refuse":
+        fill_missing(table.X, table.query_ptr, table.missing, missing)
+    X = widen(table.X, n_features or table.X.shape[1])
+    if normalize:
+        normalize_queries(X, table.query_ptr)
+    n = X.shape[1]
+    feature_ids = np.arange(1, n + 1, dtype=np.int64)
+    counts = np.zeros(n, dtype=np.int64)
+    counts[: len(table.missing)] = table.missing
+    for array in (X, table.y, table.query_ptr, feature_ids, counts):
+        array.flags.writeable = False
+    return RankingDataset(
+        X=X,
+        y=table.y,
+        query_ptr=table.query_ptr,
+        query_ids=table.query_ids,
+        feature_ids=feature_ids,
+        feature_names=default_names(feature_ids),
+        comments=table.comments,
+        source=source,
+        missing=counts,
+        warnings=() if table.scattered is None else (table.scattered.sentence(str(source.path)),),
+        sparse=not table.dense,
+        file_rows=None if table.scattered is None else table.file_rows,
+    )
+
+
+def _recall(checksum: str, watch: Watch, n_features: int | None, refuse: bool) -> Table | None:
+    """Return the table from the cache, unless the text is needed to say what is wrong with it."""
+    table = tables.load(checksum, watch)
+    if table is None or (refuse and table.missing.any()):
+        return None
+    return None if n_features is not None and table.X.shape[1] > n_features else table
+
+
+def _parse(
+    path: Path, content: files.Bytes, pool: Executor, watch: Watch, n_features: int | None, refuse: bool
+) -> Table:
+    # numba is imported only now: who opens what the cache knows does not wait for it.
+    from rankstudio.engine.data.letor.parser import parse_text  # noqa: PLC0415
+
+    text = files.decompress(path, content, watch)
+    return parse_text(path, text, pool, watch, n_features=n_features, refuse=refuse)

@@ -1,0 +1,1 @@
+"""How queries are dealt to folds."""

@@ -1,0 +1,282 @@
+"""Folds made anew: k-fold, leave-query-out, a single split, a validation part out of the training part.
+
+What is dealt are queries: the documents of one stay together, in the order they have, and so do the queries
+of a part. Filling of missing values and scaling happen within a query, so that they come out the same
+whatever the folds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rankstudio.engine.data.comments import TakenComments
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, Ints, RankingDataset
+from rankstudio.engine.data.letor.file_access import physical_memory
+from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_folds
+from rankstudio.engine.data.synthetic import concatenate
+from rankstudio.engine.errors import DatasetError, ParameterError
+
+PERCENT = 100
+LEAVE_QUERY_OUT = "leave-query-out"
+
+
+def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
+    """Make k folds as LETOR makes its five: of subsets S1 … Sk, each is the test part of one fold.
+
+    Fold i trains on k - 2 subsets, validates on the next one and tests on the one after it. With k = 2 there
+    is nothing left to validate on: each half is tested by what was learned on the other, and models are
+    chosen by their criterion.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+        Its documents count (see `whole`), not its folds.
+    k : int
+        From 2 to the number of queries.
+    seed : int
+        Which queries go into which subset, from 0 up. Subsets differ by one query at most.
+
+    Raises
+    ------
+    ParameterError
+        For a k or a seed outside its range.
+    DatasetError
+        For fewer than k queries, folds too large for the memory, or as `whole`.
+
+    Notes
+    -----
+    O(k m n) time and memory for m documents with n features, as for folds that are read from files.
+    """
+    if k < 2:
+        raise ParameterError("k", k, "a whole number from 2 up")
+    data = whole(dataset)
+    if data.n_queries < k:
+        raise DatasetError(f"{dataset.name}: {k} folds need {k} queries, found {data.n_queries}.")
+    check_memory(dataset, k * data.X.nbytes)
+    subsets = np.array_split(shuffled(data.n_queries, seed), k)
+    folds = []
+    for i in range(k):
+        turn = [subsets[(i + j) % k] for j in range(k)]
+        train, vali = (turn[:-2], turn[-2]) if k > 2 else (turn[:1], turn[0][:0])
+        folds.append(_fold(i + 1, data, np.concatenate(train), vali, turn[-1]))
+    return _made(dataset, data, folds, f"{k}-fold, seed {seed}")
+
+
+def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
+    """Make a fold of each query: it is tested by what was learned on all others.
+
+    Nothing is left to validate on: models are chosen by their criterion. What the protocol asks of RankRLS
+    is in closed form what RankRLS calls its leave-query-out error; for any other method there is no such
+    short way.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+        Its documents count (see `whole`), not its folds.
+
+    Raises
+    ------
+    DatasetError
+        For fewer than two queries, data too large for the memory, or as `whole`.
+
+    Notes
+    -----
+    Folds share the data (see `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory, however many queries there
+    are. A method is trained Q times for each setting.
+    """
+    data = whole(dataset)
+    if data.n_queries < 2:
+        raise DatasetError(f"{dataset.name}: leave-query-out needs 2 queries, found {data.n_queries}.")
+    check_memory(dataset, 2 * data.X.nbytes)
+    return replace(dataset, folds=leave_query_out_folds(data), divided_by=LEAVE_QUERY_OUT)
+
+
+def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int = 0) -> FoldedDataset:
+    """Make one fold with given shares of the queries.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+        Its documents count (see `whole`), not its folds.
+    shares : tuple of int
+        Of train, vali and test, in percent: 100 together, and only vali may be 0, for no validation part.
+    seed : int
+        Which queries go where, from 0 up.
+
+    Raises
+    ------
+    ParameterError
+        For shares or a seed outside their range.
+    DatasetError
+        Where a part would have no query, or as `whole`.
+
+    Notes
+    -----
+    O(mn). The numbers of queries are the exact shares rounded by largest remainder, ties to the earlier part.
+    """
+    train, vali, test = shares
+    if min(train, test) < 1 or vali < 0 or sum(shares) != PERCENT:
+        raise ParameterError("shares", shares, f"{PERCENT} together, and more than 0 for train and test")
+    data = whole(dataset)
+    ends = np.cumsum(_counts(dataset, data.n_queries, shares))
+    order = shuffled(data.n_queries, seed)
+    fold = _fold(1, data, order[: ends[0]], order[ends[0] : ends[1]], order[ends[1] :])
+    return _made(dataset, data, [fold], f"split {train}/{vali}/{test}, seed {seed}")
+
+
+def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
+    """Give each fold without a validation part one out of its training queries; test parts stay untouched.
+
+    Selection nested in the training part: the model is chosen on queries that are neither learned from nor
+    tested on. It is one inner split for each fold, and the chosen model is not trained again on all training
+    queries; see `rankstudio.engine.data.splitting.inner_folds` for an inner cross-validation.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+    share : int
+        Percent of the training queries that validate, 1 to 99.
+    seed : int
+        Which, from 0 up; each fold draws for itself.
+
+    Raises
+    ------
+    ParameterError
+        For a share or a seed outside its range.
+    DatasetError
+        Where the training or the validation part would have no query.
+
+    Notes
+    -----
+    O(mn) for each fold.
+    """
+    if not 0 < share < PERCENT:
+        raise ParameterError("share", share, f"a whole number from 1 to {PERCENT - 1}")
+    folds = [fold if fold.vali is not None else _inner(dataset, fold, share, seed) for fold in dataset.folds]
+    return replace(dataset, folds=tuple(folds), divided_by=f"nested {share}, seed {seed}")
+
+
+def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
+    data = fold.train
+    learned, _ = _counts(dataset, data.n_queries, (PERCENT - share, share))
+    order = shuffled(data.n_queries, seed, fold.number)
+    train, vali = take(data, order[:learned]), take(data, order[learned:])
+    return replace(fold, train=replace(train, warnings=data.warnings), vali=vali)
+
+
+def whole(dataset: FoldedDataset) -> RankingDataset:
+    """Return all documents of a dataset, each once.
+
+    They are those of all parts where there is one fold, and those of the test parts where there are several,
+    as with LETOR's five, whose test parts are the five subsets.
+
+    Raises
+    ------
+    DatasetError
+        Where the test parts of several folds are not everything, or a query is in two parts.
+
+    Notes
+    -----
+    O(mn).
+    """
+    parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
+    ids = [query for part in parts for query in part.query_ids]
+    there = set(ids)
+    for name, part in _named(dataset):
+        beyond = [query for query in part.query_ids if query not in there]
+        if beyond:
+            raise DatasetError(
+                f"{dataset.name}: new folds are made of the test parts of all folds, and query {beyond[0]} "
+                f"of {name} is in none of them; expected every fold, each with its test part."
+            )
+    if len(there) < len(ids):
+        twice = Counter(ids).most_common(1)[0][0]
+        raise DatasetError(
+            f"{dataset.name}: found query {twice} in two parts of which new folds would be made, "
+            "expected each query in one."
+        )
+    return parts[0] if len(parts) == 1 else concatenate(parts)
+
+
+def _named(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:
+    """Yield every part with its name: "Fold 1, test"."""
+    for fold in dataset.folds:
+        for name, part in fold.parts.items():
+            yield f"Fold {fold.number}, {name}", part
+
+
+def take(dataset: RankingDataset, queries: Ints) -> RankingDataset:
+    """Return some queries of a dataset, in the order they have there.
+
+    Parameters
+    ----------
+    dataset : RankingDataset
+    queries : ndarray of int64
+        Their indices, from 0, in any order; at least one, none twice.
+
+    Notes
+    -----
+    O(m'n) for the m' documents taken. What tells of a file (source, warnings, counts of missing values) stays
+    behind; comments are still decoded only when somebody asks.
+    """
+    chosen = np.sort(queries)
+    sizes = np.diff(dataset.query_ptr)
+    rows = np.flatnonzero(np.isin(np.arange(dataset.n_queries), chosen)[dataset.query_index])
+    arrays = dataset.X[rows], dataset.y[rows], np.concatenate([[0], np.cumsum(sizes[chosen])])
+    for array in arrays:
+        array.flags.writeable = False
+    X, y, query_ptr = arrays
+    ids = dataset.query_ids
+    return RankingDataset(
+        X,
+        y,
+        query_ptr,
+        tuple(ids[q] for q in chosen.tolist()),
+        dataset.feature_ids,
+        dataset.feature_names,
+        TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
+        sparse=dataset.sparse,
+    )
+
+
+def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
+    """Make a fold of three sets of queries; an empty validation part is none."""
+    return Fold(number, take(data, train), take(data, vali) if vali.size else None, take(data, test))
+
+
+def _made(dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], how: str) -> FoldedDataset:
+    """Put new folds in the place of the old; what the reader mended is told once, in the first."""
+    first = replace(folds[0], train=replace(folds[0].train, warnings=data.warnings))
+    return replace(dataset, folds=(first, *folds[1:]), divided_by=how)
+
+
+def shuffled(n: int, *seeds: int) -> Ints:
+    """Return the numbers from 0 to n - 1 in the order that the seeds make; ParameterError for one below 0."""
+    if min(seeds) < 0:
+        raise ParameterError("seed", seeds[0], "a whole number from 0 up")
+    return np.random.default_rng(seeds).permutation(n)
+
+
+def _counts(dataset: FoldedDataset, n: int, shares: Sequence[int]) -> list[int]:
+    """Return how many of n queries each share (percent) is, by largest remainder."""
+    counts = [n * share // PERCENT for share in shares]
+    by_remainder = sorted(range(len(shares)), key=lambda i: -(n * shares[i] % PERCENT))
+    for i in by_remainder[: n - sum(counts)]:
+        counts[i] += 1
+    if any(share and not count for share, count in zip(shares, counts, strict=True)):
+        text = "/".join(map(str, shares))
+        raise DatasetError(f"{dataset.name}: {n} queries are too few for parts of {text} percent.")
+    return counts
+
+
+def check_memory(dataset: FoldedDataset, needed: int) -> None:
+    """Raise `DatasetError` before the folds are more than the machine can hold."""
+    if needed > 0.9 * physical_memory():
+        raise DatasetError(
+            f"{dataset.name}: so many folds need {needed / 1e9:.1f} GB of memory, which is more than there "
+            "is; please make fewer, or a single split."
+        )

@@ -1,0 +1,1 @@
+"""Who carries units of work out: threads, processes, a dask cluster."""

@@ -1,0 +1,122 @@
+"""The workers of a dask scheduler as an executor; to import this takes the extra ``cluster``."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from distributed import Client, KilledWorker, Worker, WorkerPlugin
+from distributed.comm.addressing import get_address_host_port
+
+from rankstudio.engine.data import memory_mapped as mapped
+from rankstudio.engine.errors import WorkerError
+from rankstudio.engine.experiment.execution.data_transport import Shipment
+from rankstudio.engine.experiment.versions import versions
+
+Given = ParamSpec("Given")
+Value = TypeVar("Value")
+
+_SECONDS = 10  # for the scheduler to answer, and then for a worker to be there
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Cluster]:
+    """Provide the workers of a running scheduler; see `rankstudio.engine.experiment.execution.executors.on_cluster`."""
+    try:
+        # A client that finds nobody would leave a thread behind that looks for ever.
+        socket.create_connection(get_address_host_port(address, strict=True), timeout=_SECONDS).close()
+        client = Client(address, timeout=_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise WorkerError(
+            f"{address}: no scheduler answers ({error}); expected the address of a running one, such as "
+            "tcp://10.0.0.1:8786."
+        ) from error
+    with client:
+        _check(client, address)
+        yield Cluster(client)
+
+
+class Cluster(Executor):
+    """The workers of a scheduler; what one of them leaves undone when it dies another one takes up.
+
+    Parameters
+    ----------
+    client : Client
+        Connected.
+    """
+
+    lost: tuple[type[BaseException], ...] = (KilledWorker,)
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._inner: Any = client.get_executor(pure=False)  # type: ignore[no-untyped-call]
+
+    @property
+    def ahead(self) -> int:
+        """How many units it is given at a time: two for each thread of a worker, as many as there are now."""
+        threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
+        return max(2, 2 * sum(threads.values()))
+
+    def submit(
+        self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
+    ) -> Future[Value]:
+        """Have a call carried out by a worker."""
+        future: Future[Value] = self._inner.submit(fn, *args, **kwargs)
+        return future
+
+    def deliver(self, shipment: Shipment) -> None:
+        """Send the data of a run to the workers where any of them does not see this machine's disk."""
+        if any(self._client.run(_lacks, shipment).values()):
+            self._client.register_plugin(Delivery(shipment), name="-".join(("rankstudio", *shipment.names)))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more calls."""
+        self._inner.shutdown(wait=wait and not cancel_futures)
+
+
+class Delivery(WorkerPlugin):
+    """Brings the parts of a shipment to every worker that does not have them, now or when it joins.
+
+    Parameters
+    ----------
+    shipment : Shipment
+        On the disk of this machine.
+    """
+
+    def __init__(self, shipment: Shipment) -> None:
+        folder = Path(shipment.folder)
+        self._parts = {name: mapped.packed(folder / name) for name in shipment.names}
+
+    def setup(self, worker: Worker) -> None:
+        """Write what is not there; dask calls this on the worker."""
+        for name, content in self._parts.items():
+            mapped.unpack(name, content)
+
+
+def _lacks(shipment: Shipment) -> bool:
+    return not all(shipment.place(name).exists() for name in shipment.names)
+
+
+def _check(client: Client, address: str) -> None:
+    """Refuse a scheduler without workers, and workers that compute by other versions."""
+    try:
+        client.wait_for_workers(1, timeout=_SECONDS)
+        theirs: Mapping[str, dict[str, str]] = client.run(versions)
+    except TimeoutError as error:
+        raise WorkerError(f"{address}: the scheduler has no workers; expected one or more.") from error
+    except Exception as error:  # whatever happened on a worker is raised here
+        raise WorkerError(
+            f"{address}: the workers cannot load RankStudio ({error}); expected it in the version of this "
+            "machine."
+        ) from error
+    for worker, found in theirs.items():
+        for name, version in versions().items():
+            if found.get(name) != version:
+                raise WorkerError(
+                    f"{address}: the worker {worker} has {name} {found.get(name)}, expected {version} as "
+                    "here: its numbers might differ."
+                )

@@ -1,0 +1,161 @@
+"""How the data of a run reach its workers: by hand in this process, else mapped from the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rankstudio.engine.data import memory_mapped as mapped
+from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.data.splitting.leave_query_out import LeftOut, left_out_fold
+from rankstudio.engine.errors import Cancelled
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.steps import Step, Working
+
+_NAMES = ("train", "vali", "test")
+
+
+class Source(Protocol):
+    """Where a worker has the folds of a run from."""
+
+    def follow(self, unit: Unit, told: Step | Working) -> None:
+        """Take note of what a worker tells of a unit; raise Cancelled where nobody waits for it any more."""
+
+    def key(self, number: int) -> Hashable:
+        """Return what a fold has in common only with one that has the same data."""
+
+    def fold(self, number: int) -> Fold:
+        """Return a fold by its number."""
+
+
+class InMemory:
+    """Folds that the workers share with whoever asks them: threads of this process.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+    """
+
+    def __init__(self, folds: Sequence[Fold]) -> None:
+        self._folds = {fold.number: fold for fold in folds}
+        self._latest: tuple[Unit, Working] | None = None
+        self._given_up = False
+
+    def give_up(self) -> None:
+        """Have the workers stop at the next opportunity."""
+        self._given_up = True
+
+    def latest(self) -> tuple[Unit, Working] | None:
+        """Return the last sign of life of any worker."""
+        return self._latest
+
+    def follow(self, unit: Unit, told: Step | Working) -> None:
+        """Take note of what a worker tells of a unit; raise Cancelled where nobody waits for it any more."""
+        if self._given_up:
+            raise Cancelled("The run")
+        doing = told if isinstance(told, Working) else Working(f"step {told.number}", 0.0)
+        self._latest = unit, doing
+
+    def key(self, number: int) -> Hashable:
+        """Return what a fold has in common only with one that has the same data."""
+        fold = self._folds[number]
+        return fold.train, fold.vali
+
+    def fold(self, number: int) -> Fold:
+        """Return a fold by its number."""
+        return self._folds[number]
+
+
+@dataclass(frozen=True)
+class Shipment:
+    """Folds on the disk, by the names of their parts: small enough to go with every unit of work.
+
+    Attributes
+    ----------
+    folder : str
+        Where the parts are.
+    parts : Mapping of int to tuple of str
+        By number of the fold: its train, vali and test part, "" for one that it does not have.
+    """
+
+    folder: str
+    parts: Mapping[int, tuple[str, ...]]
+
+    def follow(self, unit: Unit, told: Step | Working) -> None:
+        """Note nothing: whoever waits is in another process, and ends this one if need be."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of every part, each once."""
+        return tuple(dict.fromkeys(name for names in self.parts.values() for name in names if name))
+
+    def key(self, number: int) -> Hashable:
+        """Return what a fold has in common only with one that has the same data."""
+        return self.parts[number]
+
+    def place(self, name: str) -> Path:
+        """Return where a part is on the machine that asks: in the shipment's folder, else in its own."""
+        shared = Path(self.folder) / name
+        return shared if shared.exists() else mapped.folder() / name
+
+    def fold(self, number: int) -> Fold:
+        """Return a fold by its number, its arrays mapped into memory.
+
+        Raises
+        ------
+        FileAccessError
+            Where this machine does not have them.
+        """
+        train, vali, test = (
+            mapped.open_kept(self.place(name)) if name else None for name in self.parts[number]
+        )
+        assert train is not None  # every fold has one
+        return Fold(number, train, vali, test)
+
+
+@dataclass(frozen=True)
+class WholeShipment(Shipment):
+    """One part on the disk, each query of which is a fold: leave-query-out, without a copy for each.
+
+    Attributes
+    ----------
+    whole : str
+        The name of the part.
+    """
+
+    whole: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of the one part."""
+        return (self.whole,)
+
+    def key(self, number: int) -> Hashable:
+        """Return what a fold has in common only with one that has the same data."""
+        return self.whole, number
+
+    def fold(self, number: int) -> Fold:
+        """Return a fold by its number; see :meth:`Shipment.fold`."""
+        return left_out_fold(mapped.open_kept(self.place(self.whole)), number - 1)
+
+
+def ship(folds: Sequence[Fold]) -> Shipment:
+    """Write the parts of folds to where other processes of this machine find them.
+
+    Raises
+    ------
+    OutputError
+        Where they cannot be written.
+    """
+    first = folds[0].train if folds else None
+    if isinstance(first, LeftOut):
+        return WholeShipment(str(mapped.folder()), {}, mapped.keep([first.whole])[0])
+    found: dict[int, RankingDataset] = {id(part): part for fold in folds for part in fold.parts.values()}
+    names = dict(zip(found, mapped.keep(list(found.values())), strict=True))
+    parts = {
+        fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _NAMES)
+        for fold in folds
+    }
+    return Shipment(str(mapped.folder()), parts)

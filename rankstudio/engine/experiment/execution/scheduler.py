@@ -1,0 +1,228 @@
+"""The units of a run on an executor: many at a time, in any order, with the same results as one by one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from dataclasses import dataclass
+from functools import partial
+from uuid import uuid4
+
+from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.errors import WorkerError
+from rankstudio.engine.experiment.execution.data_transport import InMemory, Source, ship
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.results.events import Event, UnitFinished, UnitStarted, UnitWorking
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.experiment.units.fold_context import PreparedFold, group_training, prepare_fold
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Working
+from rankstudio.engine.support import threads
+
+_PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
+_SIGN_SECONDS = 0.1
+_AHEAD = 64  # units given to an executor that does not say how many it takes
+_ROOM = 1 << 29  # bytes of training features that a worker keeps for another run
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One unit on its way to a worker.
+
+    Attributes
+    ----------
+    run : str
+        Unlike that of any other run: a worker prepares a fold once for all units of a run.
+    plan : Plan
+    source : Source
+        Of the fold.
+    unit : Unit
+    """
+
+    run: str
+    plan: Plan
+    source: Source
+    unit: Unit
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a worker found, and how many seconds it took."""
+
+    path: PathResult
+    seconds: float
+
+
+class _Bench(threading.local):
+    """What a worker has ready: one a thread, as methods note with the data what they found out about them.
+
+    The data outlive the run: the next one may be another method on the same folds.
+    """
+
+    def __init__(self) -> None:
+        self._grouped: OrderedDict[Hashable, Grouped] = OrderedDict()
+        self._prepared: OrderedDict[tuple[str, int], PreparedFold] = OrderedDict()
+
+    def fold(self, task: Task) -> PreparedFold:
+        """Return the fold of a task, ready for any of its run's units."""
+        number = task.unit.fold
+        key = task.run, number
+        if key not in self._prepared:
+            while len(self._prepared) >= _PREPARED:
+                self._prepared.popitem(last=False)
+            fold = task.source.fold(number)
+            self._prepared[key] = prepare_fold(task.plan, fold, self._group(task.source.key(number), fold))
+        self._prepared.move_to_end(key)
+        return self._prepared[key]
+
+    def _group(self, key: Hashable, fold: Fold) -> Grouped:
+        if key not in self._grouped:
+            self._grouped[key] = group_training(fold)
+        self._grouped.move_to_end(key)
+        while len(self._grouped) > 1 and sum(data.X.nbytes for data in self._grouped.values()) > _ROOM:
+            self._grouped.popitem(last=False)
+        return self._grouped[key]
+
+
+_BENCH = _Bench()
+
+
+def learn_unit(task: Task) -> Learned:
+    """Carry a unit out, on one thread. This is what a worker does.
+
+    Raises
+    ------
+    Cancelled
+        Where the run was given up by another thread of this process.
+    """
+    began = time.perf_counter()
+    with threads.at_most(1):
+        path = _BENCH.fold(task).path(task.unit, partial(task.source.follow, task.unit))
+    return Learned(path, time.perf_counter() - began)
+
+
+class Spread:
+    """The units of one run on an executor; a context manager that takes back what nobody waits for.
+
+    Parameters
+    ----------
+    executor : Executor
+        Of threads of this process, of processes, or any other. One with a method ``deliver`` is shown the
+        data first, for the machines that cannot see this one's disk; ``lost`` are the exceptions by which
+        it tells of workers that are gone, besides those of `concurrent.futures`; ``ahead`` is how many units
+        it is given that nobody has asked for the results of, so that to pause is to pause.
+    plan : Plan
+    folds : sequence of Fold
+        Those that have units.
+    units : sequence of Unit
+        Those to be carried out, fold by fold.
+
+    Attributes
+    ----------
+    paths : dict of (int, int) to PathResult
+        What is finished and was told of, by the number of the fold and the position of the setting.
+
+    Raises
+    ------
+    OutputError
+        Where the data cannot be written for other processes.
+    WorkerError
+        Where there are no workers.
+    """
+
+    def __init__(self, executor: Executor, plan: Plan, folds: Sequence[Fold], units: Sequence[Unit]) -> None:
+        self.paths: dict[tuple[int, int], PathResult] = {}
+        self._source = _source(executor, folds)
+        self._lost = (BrokenExecutor, CancelledError, *getattr(executor, "lost", ()))
+        self._ahead: int = getattr(executor, "ahead", _AHEAD)
+        self._submit = executor.submit
+        self._task = partial(Task, uuid4().hex, plan, self._source)
+        self._waiting = deque(units)
+        self._futures: dict[Future[Learned], Unit] = {}
+        self._fill()
+
+    def __enter__(self) -> Spread:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if isinstance(self._source, InMemory):
+            self._source.give_up()
+        for future in self._futures:
+            future.cancel()
+
+    def finish(self, fold: int) -> Iterator[Event]:
+        """Wait for the units of a fold, telling of those of other folds that are done meanwhile.
+
+        While there is nothing to tell there is a sign of life every tenth of a second, so that whoever asks
+        can stop asking.
+
+        Raises
+        ------
+        WorkerError
+            Where the workers are gone.
+        RankStudioError
+            What a unit raised.
+        """
+        while any(unit.fold == fold for unit in (*self._futures.values(), *self._waiting)):
+            ready, _ = wait(self._futures, timeout=_SIGN_SECONDS, return_when=FIRST_COMPLETED)
+            if not ready:
+                yield UnitWorking(*self._sign())
+            for future in sorted(ready, key=self._place):
+                place = self._place(future)
+                unit = self._futures.pop(future)
+                try:
+                    learned = future.result()
+                except self._lost as error:
+                    raise _gone() from error
+                self.paths[place] = learned.path
+                self._fill()
+                yield UnitStarted(unit)
+                yield UnitFinished(unit, learned.path, learned.seconds)
+
+    def _fill(self) -> None:
+        """Give the executor as much as it may have at a time."""
+        try:
+            while self._waiting and len(self._futures) < self._ahead:
+                future = self._submit(learn_unit, self._task(self._waiting[0]))
+                self._futures[future] = self._waiting.popleft()
+        except self._lost as error:
+            raise _gone() from error
+
+    def _sign(self) -> tuple[Unit, Working]:
+        """Return what some worker is doing; of those elsewhere only that they have work."""
+        latest = self._source.latest() if isinstance(self._source, InMemory) else None
+        return latest or (next(iter(self._futures.values())), Working("waiting for the workers", 0.0))
+
+    def _place(self, future: Future[Learned]) -> tuple[int, int]:
+        unit = self._futures[future]
+        return unit.fold, unit.position
+
+
+def _source(executor: Executor, folds: Sequence[Fold]) -> Source:
+    """Give the data to the workers of an executor: once, not with every unit."""
+    if isinstance(executor, ThreadPoolExecutor):
+        return InMemory(folds)
+    shipment = ship(folds)
+    deliver = getattr(executor, "deliver", None)
+    if deliver is not None:
+        deliver(shipment)
+    return shipment
+
+
+def _gone() -> WorkerError:
+    return WorkerError(
+        "The workers ended before their work did: they were killed, perhaps for want of memory, or cannot be "
+        "reached. What is finished is kept; run again to go on."
+    )

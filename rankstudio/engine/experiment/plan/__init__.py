@@ -1,0 +1,1 @@
+"""The plan of a run, and its forms as TOML, command and code."""

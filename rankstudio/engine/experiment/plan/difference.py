@@ -1,0 +1,95 @@
+"""What tells one plan from another, in words: the parameters that differ, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.methods.catalog import Kind, Parameter
+
+Names = Mapping[int, str]
+
+PINS = ("pinned", "banned")
+"""The parameters by which a person has a say in what is selected."""
+
+
+def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tuple[str, ...]:
+    """Return in what a plan differs from another: "λ 1, 2", "pinned BM25 of anchor", "another method".
+
+    Parameters
+    ----------
+    plan, reference : Plan
+    names : Mapping of int to str, optional
+        Of the features, by id.
+
+    Returns
+    -------
+    tuple of str
+        Values of the first plan. Of another method no parameter is told: none is the same thing there.
+    """
+    if plan.method != reference.method:
+        return ("another method",)
+    own = [p for p in plan.entry.parameters if not (p.ranks and plan.judge)]
+    found = _changed(own, plan.parameters, reference.parameters, names or {})
+    judge = plan.judge_entry
+    if plan.judge != reference.judge:
+        found.append(f"ranked by {judge.label}" if judge else "ranked by its own model")
+    elif judge:
+        judged = _changed(judge.parameters, plan.judge_parameters, reference.judge_parameters, {})
+        found += [f"{judge.label} {text}" for text in judged]
+    return (*found, *_protocol(plan, reference))
+
+
+def pins_of(plan: Plan) -> tuple[Any, ...]:
+    """Return what is pinned and banned; empty where nothing is."""
+    return tuple(plan.parameters[name] for name in PINS if plan.parameters.get(name))
+
+
+def only_pins_differ(plan: Plan, reference: Plan) -> bool:
+    """Tell whether two plans differ in pinned or banned features alone: what lies between is their effect."""
+    if plan.method != reference.method or not set(PINS) & set(plan.parameters):
+        return False
+    same = {name: reference.parameters[name] for name in PINS if name in plan.parameters}
+    bare = plan.changed(parameters={**plan.parameters, **same})
+    return plan.parameters != reference.parameters and not differences(bare, reference)
+
+
+def _changed(
+    parameters: Sequence[Parameter], values: Mapping[str, Any], others: Mapping[str, Any], names: Names
+) -> list[str]:
+    """Return each parameter whose values differ, with the first one."""
+    differing = [p for p in parameters if values[p.name] != others[p.name]]
+    return [_said(p, values[p.name], others[p.name], names) for p in differing]
+
+
+def _said(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
+    """Return a parameter with its value; of features those that come and those that go, by their names."""
+    if parameter.kind is not Kind.FEATURES or parameter.several(value) or parameter.several(other):
+        return f"{parameter.label} {parameter.format(value) or parameter.none_label or 'none'}"
+    more, less = _missing_from(other, value), _missing_from(value, other)
+    parts = [f"{parameter.label} {_named(more, names)}"] if more else []
+    parts += [f"not {parameter.label} {_named(less, names)}"] if less else []
+    return ", ".join(parts) or f"{parameter.label} in another order"
+
+
+def _missing_from(some: Iterable[int], all_of_them: Iterable[int]) -> tuple[int, ...]:
+    return tuple(i for i in all_of_them if i not in some)
+
+
+def _named(ids: Iterable[int], names: Names) -> str:
+    return ", ".join(names.get(i, f"feature {i}") for i in ids)
+
+
+def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
+    """Return what differs besides method and parameters."""
+    by = "the criterion" if plan.select_by == CRITERION else plan.select_by
+    scaled = "not scaled" if plan.normalize == "none" else "scaled"
+    told = {
+        "select_by": f"chosen by {by}",
+        "rule": f"take {plan.rule}",
+        "normalize": scaled,
+        "missing": f"missing values: {plan.missing}",
+        "seed": f"seed {plan.seed}",
+    }
+    return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))

@@ -1,0 +1,231 @@
+"""A plan: everything that determines the numbers of a run, as one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
+from rankstudio.engine.experiment.plan.settings import Axis, Setting
+from rankstudio.engine.methods.catalog import Method, method, methods
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.names import measure
+
+Missing = Literal["query_min", "zero", "refuse"]
+Normalize = Literal["none", "query_minmax"]
+MISSING: tuple[str, ...] = get_args(Missing)
+NORMALIZE: tuple[str, ...] = get_args(Normalize)
+
+SAMPLE = "sample"
+"""The name under which a plan asks for the bundled sample instead of a file."""
+
+CRITERION = "criterion"
+"""Choosing by the method's own criterion, for data without a validation part."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run: data, method, grid and protocol.
+
+    Attributes
+    ----------
+    data : str
+        A LETOR file or a folder of folds, or ``"sample"``.
+    method : str
+        Key in the catalog.
+    parameters : Mapping
+        By name; grids are tuples of numbers, features are 1-based ids. What is left out has its default. Any
+        parameter may have several values, as a list: every combination is a setting that is tried.
+    select_by : str
+        The validation measure that chooses the setting and the number of features, or ``"criterion"``.
+        Ties go to the earlier setting (the smaller λ, the value listed first), then to the smaller number of
+        features.
+    measures : tuple of str
+        What is reported.
+    convention : str
+        Which convention the measures follow.
+    folds : tuple of int
+        Numbers of the folds to run; empty for all.
+    missing : str
+        What becomes of missing values: "query_min", "zero" or "refuse".
+    normalize : str
+        "none", or "query_minmax" for scaling each feature to [0, 1] within each query.
+    seed : int
+        For methods that draw random numbers, and for dealing queries to folds.
+    judge : str
+        Key of a ranker that ranks with the features that the method selects, for every number of them; ""
+        for the method's own model.
+    judge_parameters : Mapping
+        Of that ranker, as ``parameters``.
+    protocol : str
+        How the folds come about: "given" as the files have them, "10-fold", "leave-query-out", "split
+        60/20/20" (percent of train, vali and test) or "nested 20" (where a fold has no validation part,
+        percent of its training queries), or with an inner cross-validation, "5-fold, nested 4-fold"; see
+        `rankstudio.engine.experiment.plan.protocol`.
+    rule : str
+        Which model is chosen: "best", "one-se" for the smallest one on the best one's path that is within a
+        standard error of it, or "at most 10" for the best with so few features.
+    """
+
+    data: str
+    method: str = "greedy-rankrls"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    select_by: str = "MAP"
+    measures: tuple[str, ...] = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
+    convention: str = "letor4"
+    folds: tuple[int, ...] = ()
+    missing: Missing = "query_min"
+    normalize: Normalize = "none"
+    seed: int = 0
+    judge: str = ""
+    judge_parameters: Mapping[str, Any] = field(default_factory=dict)
+    protocol: str = GIVEN
+    rule: str = BEST
+
+    def __post_init__(self) -> None:
+        _check_kinds(self)
+        complete = self.entry.validate(self.parameters)
+        object.__setattr__(self, "parameters", MappingProxyType(complete))
+        judge = _check_judge(self)
+        complete = judge.validate(self.judge_parameters) if judge else {}
+        object.__setattr__(self, "judge_parameters", MappingProxyType(complete))
+        object.__setattr__(self, "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
+        object.__setattr__(self, "folds", tuple(dict.fromkeys(self.folds)))
+        convention(self.convention)
+        if self.select_by != CRITERION:
+            object.__setattr__(self, "select_by", measure(self.select_by).name)
+        object.__setattr__(self, "protocol", str(parse_protocol(self.protocol)))
+        object.__setattr__(self, "rule", str(parse_rule(self.rule)))
+        for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
+            value = getattr(self, name)
+            _check(name, value, f"one of {', '.join(known)}", value in known)
+
+    @property
+    def entry(self) -> Method:
+        """The method's entry in the catalog."""
+        return method(self.method)
+
+    @property
+    def judge_entry(self) -> Method | None:
+        """The judge's entry in the catalog; None where there is no judge."""
+        return method(self.judge) if self.judge else None
+
+    @property
+    def title(self) -> str:
+        """What is run, in words: "GAS, then RankSVM"."""
+        judge = self.judge_entry
+        return f"{self.entry.label}, then {judge.label}" if judge else self.entry.label
+
+    @property
+    def along(self) -> Along:
+        """What the steps of a path are."""
+        return Along.FEATURES if self.judge else self.entry.along
+
+    @property
+    def live(self) -> bool:
+        """Whether a path is computed fast enough to follow a slider."""
+        judge = self.judge_entry
+        return self.entry.live and (judge is None or judge.live)
+
+    @property
+    def inner(self) -> int:
+        """How many inner folds of each training part choose the model; 0 where a validation part does."""
+        return parse_protocol(self.protocol).inner
+
+    @property
+    def criterion(self) -> str:
+        """What the criterion of a step is, as an axis title."""
+        return (self.judge_entry or self.entry).criterion
+
+    @property
+    def evaluated(self) -> tuple[str, ...]:
+        """The measures to compute: those reported, and the one that chooses."""
+        extra = () if self.select_by in (CRITERION, *self.measures) else (self.select_by,)
+        return self.measures + extra
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The grids and all else that has several values, as in the form: the method's, then the judge's.
+
+        Where a judge ranks, what concerns only the method's own model is not asked for.
+        """
+        judge = self.judge_entry
+        own = [p for p in self.entry.parameters if not (judge and p.ranks)]
+        axes = [Axis(p, p.values(v)) for p in own if p.several(v := self.parameters[p.name])]
+        if judge:
+            given = [(p, self.judge_parameters[p.name]) for p in judge.parameters]
+            axes += [Axis(p, p.values(v), judge.label) for p, v in given if p.several(v)]
+        return tuple(axes)
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Every combination of the axes' values, one for each parameter; the last axis runs fastest."""
+        return tuple(self.setting(values) for values in product(*(axis.values for axis in self.axes)))
+
+    def setting(self, values: tuple[Any, ...]) -> Setting:
+        """Return the setting with these values on the axes, whether or not they are on the grids."""
+        first = {p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters}
+        on_axes = list(zip(self.axes, values, strict=True))
+        own = {axis.parameter.name: value for axis, value in on_axes if not axis.judge}
+        judge = {axis.parameter.name: value for axis, value in on_axes if axis.judge}
+        return Setting(
+            MappingProxyType({**first, **own}),
+            MappingProxyType({**self.judge_parameters, **judge}),
+            values,
+        )
+
+    def changed(self, **changes: Any) -> Plan:
+        """Return a copy with some attributes replaced."""
+        return replace(self, **changes)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["parameters"] = dict(self.parameters)
+        values["judge_parameters"] = dict(self.judge_parameters)
+        return _rebuild, (values,)
+
+
+def _rebuild(values: dict[str, Any]) -> Plan:
+    return Plan(**values)
+
+
+def _check_kinds(plan: Plan) -> None:
+    """Refuse what is not even of the right kind: a person may have written the plan."""
+    for name in ("data", "method", "select_by", "convention", "judge", "protocol", "rule"):
+        value = getattr(plan, name)
+        _check(name, value, "a text", isinstance(value, str))
+    for name in ("parameters", "judge_parameters"):
+        value = getattr(plan, name)
+        _check(name, value, "a table", isinstance(value, Mapping))
+    several = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
+    _check("measures", plan.measures, "a list of names such as MAP, NDCG@10", several)
+    numbers = isinstance(plan.folds, tuple | list) and all(_whole(f) and f >= 1 for f in plan.folds)
+    _check("folds", plan.folds, "a list of numbers from 1 up", numbers)
+    _check("seed", plan.seed, "a whole number from 0 up", _whole(plan.seed) and plan.seed >= 0)
+
+
+def _check_judge(plan: Plan) -> Method | None:
+    """Return the judge's entry; PlanError where it is no ranker, or has nothing to judge."""
+    judge = plan.judge_entry
+    if judge is None:
+        given = dict(plan.judge_parameters)
+        _check("judge_parameters", given, "none without a judge", not given)
+        return None
+    rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
+    _check("judge", plan.judge, f"a ranker, one of {rankers}", not judge.selects)
+    _check("judge", plan.judge, f"none, as {plan.entry.label} selects no features", plan.entry.selects)
+    return judge
+
+
+def _check(name: str, value: object, expected: str, met: bool) -> None:
+    if not met:
+        raise PlanError(f"{name}: expected {expected}, got {value!r}.")
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,169 @@
+"""What a plan says in words of how folds come about, and of which model of a path is chosen."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import PlanError
+
+GIVEN = "given"
+LEAVE_QUERY_OUT = "leave-query-out"
+_PROTOCOLS = (
+    '"given", "5-fold" (or another number from 2 up), "leave-query-out", "split 60/20/20" or "nested 20", or '
+    'one of these with an inner cross-validation, "5-fold, nested 4-fold"'
+)
+_K_FOLD = re.compile(r"(\d{1,6})[- ]?folds?")
+_SPLIT = re.compile(r"split (\d{1,3}) ?/ ?(\d{1,3}) ?/ ?(\d{1,3})")
+_INNER = re.compile(r"nested (\d{1,6})[- ]?folds?")
+_NESTED = re.compile(r"nested (\d{1,3}) ?%?")
+
+BEST = "best"
+ONE_SE = "one-se"
+_RULES = '"best", "one-se" or "at most 10" (or another number from 1 up)'
+_AT_MOST = re.compile(r"at most (\d{1,9})(?: features?)?")
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the folds of a run come about.
+
+    Attributes
+    ----------
+    kind : str
+        "given": the folds of the files. "k-fold", "leave-query-out", "split": see `k_fold`,
+        `leave_query_out` and `single_split` of `rankstudio.engine.data.splitting.splits`. "nested": the given
+        folds, where one without a validation part gets it out of its training queries (`nested` there).
+    numbers : tuple of int
+        k; the percents of train, vali and test; the percent that validates; none for the given folds.
+    inner : int
+        How many inner folds of each training part choose the model, see `rankstudio.engine.data.splitting.inner_folds`; 0
+        for none.
+    """
+
+    kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
+    numbers: tuple[int, ...] = ()
+    inner: int = 0
+
+    def __str__(self) -> str:
+        numbers = "/".join(map(str, self.numbers))
+        outer = f"{numbers}-fold" if self.kind == "k-fold" else f"{self.kind} {numbers}".strip()
+        if not self.inner:
+            return outer
+        return f"{outer}, nested {self.inner}-fold".removeprefix(f"{GIVEN}, ")
+
+    def divide(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
+        """Return the dataset with the folds of this protocol; itself where it has them already.
+
+        Raises
+        ------
+        DatasetError
+            Where its queries cannot be dealt so.
+        PlanError
+            Where its folds were made by another protocol, or another seed: what was given is not there.
+        """
+        seedless = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}
+        how = seedless.get(str(self), f"{self}, seed {seed}")
+        if dataset.divided_by == how:
+            return dataset
+        if dataset.divided_by:
+            raise PlanError(
+                f"protocol: the folds of {dataset.name} were made by {dataset.divided_by}, expected those of "
+                f"{how or 'its files'}; please open it anew."
+            )
+        divided = self._outer(dataset, seed)
+        if not self.inner:
+            return divided
+        from rankstudio.engine.data.splitting.inner_folds import for_inner_folds  # noqa: PLC0415 - as below
+
+        return for_inner_folds(divided, self.inner, seed)
+
+    def _outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
+        from rankstudio.engine.data.splitting import splits as protocols  # noqa: PLC0415 - most runs are on the given folds
+
+        match self.kind, self.numbers:
+            case "k-fold", (k,):
+                return protocols.k_fold(dataset, k, seed)
+            case "leave-query-out", ():
+                return protocols.leave_query_out(dataset)
+            case "split", (train, vali, test):
+                return protocols.single_split(dataset, (train, vali, test), seed)
+            case "nested", (percent,):
+                return protocols.nested(dataset, percent, seed)
+            case _:
+                return dataset
+
+
+def parse_protocol(text: str) -> Protocol:
+    """Read a protocol: "given", "10-fold", "leave-query-out", "split 60/20/20", "nested 20", "nested 5-fold".
+
+    "nested 5-fold" may follow any other but "nested 20", after a comma: "10-fold, nested 5-fold".
+
+    Raises
+    ------
+    PlanError
+        For anything else.
+    """
+    said = " ".join(text.lower().split())
+    outer, comma, last = said.rpartition(",")
+    if match := _INNER.fullmatch(last.strip()):
+        found = parse_protocol(outer) if comma else Protocol()
+        if int(match[1]) > 1 and found.kind != "nested" and not found.inner:
+            return replace(found, inner=int(match[1]))
+    if said == GIVEN:
+        return Protocol()
+    if said.replace(" ", "-") == LEAVE_QUERY_OUT:
+        return Protocol("leave-query-out")
+    if (match := _K_FOLD.fullmatch(said)) and int(match[1]) > 1:
+        return Protocol("k-fold", (int(match[1]),))
+    if match := _SPLIT.fullmatch(said):
+        train, vali, test = (int(percent) for percent in match.groups())
+        if train + vali + test != 100 or not (train and test):
+            raise PlanError(
+                "protocol: expected percents of train, vali and test that are 100 together, and more than 0 "
+                f"for train and test, got {text!r}."
+            )
+        return Protocol("split", (train, vali, test))
+    if (match := _NESTED.fullmatch(said)) and 0 < int(match[1]) < 100:
+        return Protocol("nested", (int(match[1]),))
+    raise PlanError(f"protocol: expected {_PROTOCOLS}, got {text!r}.")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which model is chosen.
+
+    Attributes
+    ----------
+    kind : str
+        "best": the best by the plan's measure. "one-se": the smallest of the best one's path that is within
+        one standard error of it. "at most": the best of those with no more features than that.
+    most : int or None
+        The greatest number of features of "at most".
+    """
+
+    kind: Literal["best", "one-se", "at most"] = "best"
+    most: int | None = None
+
+    def __str__(self) -> str:
+        return self.kind if self.most is None else f"{self.kind} {self.most}"
+
+
+def parse_rule(text: str) -> Rule:
+    """Read a rule: "best", "one-se", "at most 10".
+
+    Raises
+    ------
+    PlanError
+        For anything else.
+    """
+    said = " ".join(text.lower().split())
+    if said == BEST:
+        return Rule()
+    if said == ONE_SE:
+        return Rule("one-se")
+    if (match := _AT_MOST.fullmatch(said)) and int(match[1]) > 0:
+        return Rule("at most", int(match[1]))
+    raise PlanError(f"rule: expected {_RULES}, got {text!r}.")

@@ -1,0 +1,100 @@
+"""Plans as plain values and as TOML, and back."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.methods.catalog import Parameter
+from rankstudio.engine.support.files import write_text
+
+
+def plan_as_dict(plan: Plan) -> dict[str, Any]:
+    """Return the plan as plain lists, strings and numbers, for TOML and JSON; None is left out."""
+    values: dict[str, Any] = {}
+    for f in fields(plan):
+        value = getattr(plan, f.name)
+        values[f.name] = list(value) if isinstance(value, tuple) else value
+    # TOML wants the tables after the plain values.
+    for table, entry in (("parameters", plan.entry), ("judge_parameters", plan.judge_entry)):
+        given = values.pop(table)
+        if entry:
+            said = [p for p in entry.parameters if given[p.name] is not None]
+            values[table] = {p.name: _plain(p, given[p.name]) for p in said}
+    if not plan.judge:
+        del values["judge"]
+    return values
+
+
+def _plain(parameter: Parameter, value: Any) -> Any:
+    """Return tuples as lists, and a number that is left out, as one of several values, as its name."""
+    named = {None: parameter.none_label} if parameter.none_label else {}
+    return _listed(tuple(named.get(v, v) for v in value)) if parameter.several(value) else _listed(value)
+
+
+def _listed(value: Any) -> Any:
+    """Return tuples, and tuples in them, as lists."""
+    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+
+
+def plan_from_dict(values: Mapping[str, Any]) -> Plan:
+    """Make a plan from what :func:`plan_as_dict` gave, or from a file that a person wrote.
+
+    Raises
+    ------
+    PlanError, ParameterError
+        For an unknown field or a value outside its range.
+    """
+    known = {f.name for f in fields(Plan)}
+    for name in values:
+        if name not in known:
+            raise PlanError(f"A plan has no field {name!r}; it has {', '.join(sorted(known))}.")
+    if "data" not in values:
+        raise PlanError('The plan does not say which data to run on: it needs a line like data = "MQ2008".')
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return Plan(**given)
+
+
+def save_plan(plan: Plan, path: str | Path) -> None:
+    """Write the plan as TOML.
+
+    Raises
+    ------
+    OutputError
+        Where the file cannot be written.
+    """
+    import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
+
+    write_text(path, tomli_w.dumps(plan_as_dict(plan)))
+
+
+def load_plan(path: str | Path) -> Plan:
+    """Read a plan from TOML.
+
+    Raises
+    ------
+    PlanError
+        Where the file cannot be read or is not a plan; the text names the file.
+    """
+    path = Path(path)
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlanError(f"{path}: the plan cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: this is not a plan in TOML: {error}.") from error
+    try:
+        return plan_from_dict(values)
+    except (PlanError, ParameterError) as error:
+        raise PlanError(f"{path}: {error}") from error
+
+
+def with_data_beside(plan: Plan, path: str | Path) -> Plan:
+    """Take a relative path of data from the folder of the plan's file, where something is there."""
+    beside = (Path(path).parent / plan.data).absolute()
+    return plan.changed(data=str(beside)) if plan.data != SAMPLE and beside.exists() else plan

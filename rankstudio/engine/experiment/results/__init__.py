@@ -1,0 +1,1 @@
+"""What a run tells and leaves: events, results, the choice of a model."""

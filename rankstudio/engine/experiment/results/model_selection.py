@@ -1,0 +1,95 @@
+"""Which model of a fold's paths is chosen: the plan's measure, its rule, and ties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_rule
+from rankstudio.engine.experiment.results.results import Chosen, PathResult
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.steps import Step
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def choose(
+    plan: Plan, paths: Sequence[PathResult], standard_error: Callable[[Step], float] | None = None
+) -> Chosen:
+    """Return the model that the plan's rule chooses by its measure.
+
+    Ties go to the earlier setting, then to the earlier step: to the smaller λ, then the fewer features. Of
+    an optimiser's iterations only the last one is a model.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its `select_by` and `rule` count here.
+    paths : sequence of PathResult
+        One a setting, in the order of the settings; at least one.
+    standard_error : callable, optional
+        Returns that of the measure of a step's model, over the queries of the validation part, for paths
+        without standard errors of their own. Without either, and where the criterion chooses, "one-se" is
+        "best".
+
+    Raises
+    ------
+    PlanError
+        Where the rule is "at most K" and all models have more than K features.
+
+    Notes
+    -----
+    The rule of one standard error is that of Breiman, Friedman, Olshen and Stone, Classification and
+    Regression Trees (1984), section 3.4.3: the best value is uncertain, and what is not clearly worse and
+    smaller is preferred. Theirs is over the folds of a cross-validation, and so it is here where inner folds
+    validate (`PathResult.standard_errors`); where one part does, it is over its queries. Only the path of
+    the best model is searched, as settings differ in more than size.
+    """
+    rule = parse_rule(plan.rule)
+    best: tuple[float, PathResult, int] | None = None
+    for path in paths:
+        models = _models(path, rule.most)
+        if models.size:
+            gains = _gains(plan, path)
+            place = int(models[gains[models].argmax()])
+            if best is None or gains[place] > best[0]:
+                best = float(gains[place]), path, place
+    if best is None:
+        least = min(int(path.sizes[path.models].min()) for path in paths)
+        raise PlanError(f"rule: expected a model with {rule}, and the smallest one has {least} features.")
+    gain, path, place = best
+    chosen = Chosen(path.unit, path.steps[place])
+    if rule.kind != ONE_SE or plan.select_by == CRITERION or not np.isfinite(gain):
+        return chosen
+    if path.standard_errors:
+        return _smallest(plan, path, gain - float(path.standard_errors[plan.select_by][place]))
+    return chosen if standard_error is None else _smallest(plan, path, gain - standard_error(chosen.step))
+
+
+def _smallest(plan: Plan, path: PathResult, enough: float) -> Chosen:
+    """Return the smallest of the models that gain enough; of equal sizes the best, then the earliest."""
+    gains = _gains(plan, path)
+    near = (int(place) for place in _models(path) if gains[place] >= enough)
+    place = min(near, key=lambda i: (path.sizes[i], -gains[i], i))
+    return Chosen(path.unit, path.steps[place])
+
+
+def _models(path: PathResult, most: int | None = None) -> Ints:
+    """Return the places of the steps to choose from: those that are models, of at most so many features."""
+    places = np.arange(len(path.steps))[path.models]
+    return places if most is None else places[path.sizes[places] <= most]
+
+
+def _gains(plan: Plan, path: PathResult) -> Floats:
+    """Return what chooses after each step, more being better; -inf where it is not defined."""
+    if plan.select_by == CRITERION:
+        values = -path.criterion
+    else:
+        values = path.validation[plan.select_by]
+        values = values if measure(plan.select_by).higher_is_better else -values
+    return np.where(np.isnan(values), -np.inf, values)

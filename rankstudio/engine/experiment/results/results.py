@@ -1,0 +1,200 @@
+"""What a run leaves behind: paths, the chosen model of each fold, averages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.steps import Step
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PathResult:
+    """All steps of one unit with what they measured.
+
+    Attributes
+    ----------
+    unit : Unit
+    steps : tuple of Step
+        K of them.
+    validation : Mapping of str to ndarray of shape (K,)
+        Each measure on the validation part after each step; empty without a validation part.
+    divisor : float
+        What criteria are divided by so that they compare between folds: the number of training documents
+        where they are sums over documents, else 1.
+    along : Along
+        What the steps are.
+    standard_errors : Mapping of str to ndarray of shape (K,)
+        Where inner folds validate: those of the means that `validation` then are. Else empty.
+    """
+
+    unit: Unit
+    steps: tuple[Step, ...]
+    validation: Mapping[str, Floats]
+    divisor: float
+    along: Along = Along.FEATURES
+    standard_errors: Mapping[str, Floats] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _thaw_path, (self.unit, self.steps, dict(self.validation), self.divisor, self.along)
+
+    @cached_property
+    def criterion(self) -> Floats:
+        """The criterion after each step, comparable between folds, shape (K,)."""
+        return np.array([step.criterion for step in self.steps], dtype=np.float64) / self.divisor
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many features each step's model uses, shape (K,)."""
+        return np.array([len(step.selected) for step in self.steps], dtype=np.int64)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Where each step stands on the axis that curves are drawn over, shape (K,)."""
+        if self.along is Along.FEATURES:
+            return self.sizes
+        return np.array([step.number for step in self.steps], dtype=np.int64)
+
+    @property
+    def models(self) -> slice:
+        """Which steps are models to choose from: of an optimiser's iterations only the last one."""
+        return slice(-1, None) if self.along is Along.ITERATIONS else slice(None)
+
+
+def _thaw_path(
+    unit: Unit, steps: tuple[Step, ...], validation: dict[str, Floats], divisor: float, along: Along
+) -> PathResult:
+    return PathResult(unit, steps, MappingProxyType(validation), divisor, along)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The model that a fold's validation chose.
+
+    Attributes
+    ----------
+    unit : Unit
+        With which parameters.
+    step : Step
+        After which step.
+    """
+
+    unit: Unit
+    step: Step
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """The single feature that ranks the training documents best: what any model has to beat.
+
+    Attributes
+    ----------
+    feature : int
+        Its 1-based id.
+    name : str
+    descending : bool
+        Whether its high values go first.
+    validation, test : Mapping of str to float
+        The measures of ranking by it alone.
+    """
+
+    feature: int
+    name: str
+    descending: bool
+    validation: Mapping[str, float]
+    test: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """One fold, done.
+
+    Attributes
+    ----------
+    fold : int
+        Its number, from 1.
+    chosen : Chosen
+        The model.
+    selected : tuple of int
+        1-based ids of the chosen model's features, in order of selection.
+    validation, test : Mapping of str to float
+        The chosen model's measures; empty where the dataset has no such part.
+    paths : tuple of PathResult
+        Everything that was tried, in the order of the settings.
+    baseline : Baseline
+        The best single feature.
+    per_query : Mapping of str to ndarray of shape (Q,)
+        The chosen model's measures in each query of the test part, or of the validation part where there is
+        no test part, in the order of the data: for paired tests between runs.
+    """
+
+    fold: int
+    chosen: Chosen
+    selected: tuple[int, ...]
+    validation: Mapping[str, float]
+    test: Mapping[str, float]
+    paths: tuple[PathResult, ...]
+    baseline: Baseline
+    per_query: Mapping[str, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """A run: its plan and its finished folds.
+
+    Attributes
+    ----------
+    plan : Plan
+    data_name : str
+        As in titles and tables.
+    feature_ids, feature_names
+        Of the dataset's columns.
+    folds : tuple of FoldResult
+        The finished ones, in order.
+    complete : bool
+        Whether these are all folds of the plan.
+    versions : Mapping of str to str
+        Of RankStudio and of what it computed with.
+    seconds : float
+        How long it took.
+    """
+
+    plan: Plan
+    data_name: str
+    feature_ids: NDArray[np.int64]
+    feature_names: tuple[str, ...]
+    folds: tuple[FoldResult, ...]
+    complete: bool
+    versions: Mapping[str, str]
+    seconds: float
+
+    @property
+    def average(self) -> dict[str, float]:
+        """Mean over the folds of each measure on the test part, or on the validation part without one."""
+        return _mean([fold.test or fold.validation for fold in self.folds])
+
+    @property
+    def baseline(self) -> dict[str, float]:
+        """The same mean for each fold's best single feature."""
+        return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
+
+    def per_query(self, name: str) -> Floats:
+        """Return a measure of the chosen models in every query, one fold after the other."""
+        return np.concatenate([fold.per_query[name] for fold in self.folds])
+
+
+def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return means over the folds in which a measure is defined: in one query alone it may not be."""
+    rows = {name: np.array([c[name] for c in columns]) for name in columns[0]} if columns else {}
+    defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
+    return {name: float(np.mean(values)) if values.size else float("nan") for name, values in defined.items()}

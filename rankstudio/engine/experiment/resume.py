@@ -1,0 +1,104 @@
+"""A run that a study remembers: the same events as ever, and what is finished is stored before it is told."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Generator, Iterator
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import replace
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import (
+    Event,
+    FoldFinished,
+    RunFinished,
+    StepDone,
+    UnitFinished,
+    UnitWorking,
+)
+from rankstudio.engine.experiment.runner import Finished, run
+from rankstudio.engine.experiment.storage.study import RunKey, Study
+from rankstudio.engine.querywise.query_data import Grouped
+
+
+def run_stored(
+    plan: Plan,
+    dataset: FoldedDataset,
+    study: Study,
+    grouped: dict[int, Grouped] | None = None,
+    anew: bool = False,
+    key: RunKey | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Event]:
+    """Carry out a plan, or go on with it where the study has a run of it.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to run.
+    dataset : FoldedDataset
+        The plan's data.
+    study : Study
+        Open; it has to stay so until the last event.
+    grouped : dict of int to Grouped, optional
+        As for :func:`rankstudio.engine.experiment.runner.run`.
+    anew : bool
+        Whether to begin a new run in any case.
+    key : RunKey, optional
+        The run of the study to go on with, where it is not to be found by the plan.
+    executor : Executor, optional
+        As for :func:`rankstudio.engine.experiment.runner.run`.
+
+    Yields
+    ------
+    Event
+        As :func:`rankstudio.engine.experiment.runner.run` does. What is stored already is told of by
+        BaselineFound, UnitStarted, UnitFinished and FoldFinished, without StepDone; the results have the
+        same bits as those of a run that nobody interrupted. The seconds of the result are those of all
+        parts of the run.
+
+    Raises
+    ------
+    PlanError, ParameterError
+        Before the first event, for a plan that does not fit the data; the study has not heard of it.
+    StoreError
+        Where the data changed since the study recorded them, other versions began the run that is named, or
+        something cannot be stored. What was stored before is safe, and another call goes on from there.
+    """
+    next(run(plan, dataset, grouped))  # refuses what does not fit
+    if key is None:
+        key = study.begin(plan, dataset, anew)
+    else:
+        study.check(key, dataset)
+    units = study.finished_units(key)
+    done = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
+    before = study.seconds(key)
+    spent: defaultdict[tuple[int, int], float] = defaultdict(float)
+    for event, seconds in _timed(run(plan, dataset, grouped, done, executor)):
+        told = event
+        match event:
+            case StepDone(unit=unit) | UnitWorking(unit=unit):
+                spent[unit.fold, unit.position] += seconds
+            case UnitFinished(unit=unit, path=path, seconds=own) if (unit.fold, unit.position) not in units:
+                here = spent.pop((unit.fold, unit.position), 0.0) + seconds
+                study.save_unit(key, path, here if own is None else own)
+            case FoldFinished(result=fold) if fold.fold not in done.folds:
+                study.save_fold(key, fold)
+            case RunFinished(result=result):
+                study.finish(key, before + result.seconds)
+                told = RunFinished(replace(result, seconds=study.seconds(key)))
+        yield told
+
+
+def _timed(events: Generator[Event, None, None]) -> Iterator[tuple[Event, float]]:
+    """Yield each event with the seconds that it took to come, not those in which nobody asked for it."""
+    with closing(events):
+        while True:
+            began = time.perf_counter()
+            event = next(events, None)
+            if event is None:
+                return
+            yield event, time.perf_counter() - began

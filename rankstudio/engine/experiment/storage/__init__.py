@@ -1,0 +1,1 @@
+"""The run store: studies in SQLite files."""

@@ -1,0 +1,260 @@
+"""What a study keeps of units and folds, and back with the very same bits. Nothing in it is executed.
+
+A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear steps come back whole. Of models
+that are not linear only one of a path keeps what it scores with, in the form in which it would be exported;
+the others keep everything but that (see `StoredStep`): to keep each round of a boosting would take memory in
+the square of their number.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.errors import StoreError
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.export.models import Model
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.selection.fsmrank import FSMStep
+from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.support.files import READING_ARRAYS
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredStep(Step):
+    """A model that is not linear, from a store; ``coef`` tells how much each feature is used.
+
+    Attributes
+    ----------
+    beyond : Mapping
+        The model as :meth:`rankstudio.engine.steps.Step.beyond_weights` gave it; empty where it was not
+        kept, and then it cannot score.
+    ids : tuple of int of length n
+        The 1-based id of each column.
+    """
+
+    linear: ClassVar[bool] = False
+
+    beyond: Mapping[str, Any]
+    ids: tuple[int, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it can score."""
+        return bool(self.beyond)
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`.
+
+        Raises
+        ------
+        StoreError
+            Where the model was not kept.
+        """
+        model = Model((), "", {}, {}, self._kept())
+        return np.ascontiguousarray(model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the model as it was kept; see :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+
+        Raises
+        ------
+        StoreError
+            Where the model was not kept.
+        """
+        return dict(self._kept())
+
+    def _kept(self) -> Mapping[str, Any]:
+        if not self.whole:
+            raise StoreError(
+                f"Step {self.number}: the study keeps only the best model of a path that is not linear; "
+                "this one has to be learned again."
+            )
+        return self.beyond
+
+
+_LINEAR: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration, FSMStep)}
+_OWN = {f.name for f in fields(Step)}
+
+
+def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
+    """Return a path as bytes.
+
+    Parameters
+    ----------
+    path : PathResult
+        Of any method. A linear step of a class not known here becomes a plain `Step`.
+    model : Step
+        The one of its steps that shall be able to score if it is not linear.
+    ids : sequence of int of length n
+        The 1-based id of each column.
+
+    Notes
+    -----
+    O(K n) for K steps, before packing. Weights that are 0 take no place.
+    """
+    steps = path.steps
+    used = [np.flatnonzero(np.ascontiguousarray(s.coef).view(np.int64)) for s in steps]  # -0.0 is kept
+    header = {
+        "divisor": path.divisor,
+        "along": path.along.value,
+        "measures": list(path.validation),
+        "kinds": [_kind(step) for step in steps],
+        "extras": [{name: _plain(getattr(step, name)) for name in _extras(step)} for step in steps],
+        "beyond": [step.beyond_weights(ids) if step is model else {} for step in steps],
+    }
+    arrays: dict[str, Any] = {
+        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+        "validation": np.array([path.validation[name] for name in path.validation], dtype="<f8"),
+        "number": np.array([step.number for step in steps], dtype="<i8"),
+        "criterion": np.array([step.criterion for step in steps], dtype="<f8"),
+        "before": np.array([step.before for step in steps], dtype="<f8"),
+        "n": np.array([step.coef.size for step in steps], dtype="<i8"),
+        "errors": np.array(list(path.standard_errors.values()), dtype="<f8"),
+        **_joined("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
+        **_joined("used", used, "<i8"),
+        **_joined("weights", [s.coef[at] for s, at in zip(steps, used, strict=True)], "<f8"),
+        **_joined("candidates", [step.candidates for step in steps], "<f8"),
+    }
+    out = io.BytesIO()
+    np.savez_compressed(out, **arrays)
+    return out.getvalue()
+
+
+def unpack_path(content: bytes, unit: Unit, ids: Sequence[int]) -> PathResult:
+    """Return the path that :func:`pack_path` made bytes of.
+
+    Raises
+    ------
+    StoreError
+        Where the bytes are damaged.
+    """
+    try:
+        with READING_ARRAYS, np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays["header"].tobytes())
+        values = dict(zip(header["measures"], arrays["validation"], strict=True))
+        errors = arrays.get("errors", ())  # not there in what older versions stored
+        standard_errors = dict(zip(header["measures"], errors, strict=True)) if len(errors) else {}
+        return PathResult(
+            unit,
+            _steps(header, arrays, tuple(ids)),
+            MappingProxyType(values),
+            header["divisor"],
+            Along(header["along"]),
+            MappingProxyType(standard_errors),
+        )
+    except (ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise StoreError(
+            f"what is stored of fold {unit.fold} with setting {unit.position + 1} is damaged."
+        ) from error
+
+
+def fold_values(result: FoldResult) -> dict[str, Any]:
+    """Return a fold as plain values, all but its paths."""
+    baseline = result.baseline
+    return {
+        "chosen": {"position": result.chosen.unit.position, "number": result.chosen.step.number},
+        "selected": list(result.selected),
+        "validation": dict(result.validation),
+        "test": dict(result.test),
+        "baseline": {
+            "feature": baseline.feature,
+            "name": baseline.name,
+            "descending": baseline.descending,
+            "validation": dict(baseline.validation),
+            "test": dict(baseline.test),
+        },
+        "per_query": {name: values.tolist() for name, values in result.per_query.items()},
+    }
+
+
+def fold_from_values(
+    fold: int, values: Mapping[str, Any], units: Mapping[tuple[int, int], PathResult]
+) -> FoldResult:
+    """Return the fold that :func:`fold_values` made values of, with its units' paths."""
+    path = units[fold, values["chosen"]["position"]]
+    step = next(step for step in path.steps if step.number == values["chosen"]["number"])
+    single = values["baseline"]
+    return FoldResult(
+        fold,
+        Chosen(path.unit, step),
+        tuple(values["selected"]),
+        MappingProxyType(values["validation"]),
+        MappingProxyType(values["test"]),
+        tuple(path for (number, _), path in sorted(units.items()) if number == fold),
+        Baseline(
+            single["feature"],
+            single["name"],
+            single["descending"],
+            MappingProxyType(single["validation"]),
+            MappingProxyType(single["test"]),
+        ),
+        MappingProxyType({name: np.array(row) for name, row in values.get("per_query", {}).items()}),
+    )
+
+
+def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...]) -> tuple[Step, ...]:
+    selected, candidates = _apart("selected", arrays), _apart("candidates", arrays)
+    used, weights = _apart("used", arrays), _apart("weights", arrays)
+    steps: list[Step] = []
+    for k, kind in enumerate(header["kinds"]):
+        coef = np.zeros(int(arrays["n"][k]))
+        coef[used[k]] = weights[k]
+        extras = dict(header["extras"][k])
+        if kind == StoredStep.__name__:
+            extras = {"beyond": MappingProxyType(header["beyond"][k]), "ids": ids}
+        steps.append(
+            {**_LINEAR, StoredStep.__name__: StoredStep}[kind](
+                int(arrays["number"][k]),
+                tuple(selected[k].tolist()),
+                coef,
+                float(arrays["criterion"][k]),
+                candidates[k],
+                before=float(arrays["before"][k]),
+                **extras,
+            )
+        )
+    return tuple(steps)
+
+
+def _kind(step: Step) -> str:
+    """Return the name of the class that a step comes back as."""
+    if not step.linear:
+        return StoredStep.__name__
+    name = type(step).__name__
+    return name if name in _LINEAR else Step.__name__
+
+
+def _extras(step: Step) -> list[str]:
+    """Return the names of what a linear step has besides what every step has."""
+    return [f.name for f in fields(_LINEAR.get(_kind(step), Step)) if f.name not in _OWN]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _joined(name: str, rows: Sequence[NDArray[Any]], dtype: str) -> dict[str, NDArray[Any]]:
+    """Return rows of any lengths as one array and their lengths."""
+    flat = np.concatenate([np.empty(0, dtype=dtype), *rows]).astype(dtype)
+    return {name: flat, f"{name}_sizes": np.array([len(row) for row in rows], dtype="<i8")}
+
+
+def _apart(name: str, arrays: Arrays) -> list[NDArray[Any]]:
+    ends = np.cumsum(arrays[f"{name}_sizes"])
+    return [row.copy() for row in np.split(arrays[name], ends)[:-1]]

@@ -1,0 +1,1 @@
+"""One unit of work: a fold with one combination of parameters."""

@@ -1,0 +1,296 @@
+"""One fold, ready to learn from and to measure on: what every unit of a plan shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.selection.filter_base import best_first, informative
+from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.methods.two_stage import Columns, judged, selections
+from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.scoring import linear_scores
+from rankstudio.engine.steps import Step, Working, finish
+from rankstudio.engine.support.threads import STEADY, steadily
+
+Floats = NDArray[np.float64]
+Measures = Mapping[str, float]
+
+
+def prepare_fold(plan: Plan, fold: Fold, train: Grouped | None = None) -> PreparedFold:
+    """Make a fold ready for any number of units of a plan; its training part may be shared with others."""
+    train = group_training(fold) if train is None else train
+    if plan.inner:
+        from rankstudio.engine.experiment.units.nested_cv import NestedFold  # noqa: PLC0415 - built on this
+
+        return NestedFold(plan, fold, train)
+    return PreparedFold(plan, fold, train)
+
+
+def group_training(fold: Fold) -> Grouped:
+    """Return a fold's training part, knowing the features of the validation part too."""
+    train, vali = fold.train, fold.vali
+    return Grouped(train.X, train.y, train.query_ptr, validation=vali.X if vali is not None else None)
+
+
+class PreparedFold:
+    """A fold with what does not depend on the parameters computed once and shared by every unit.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its methods, measures and convention count here, not its parameters.
+    fold : Fold
+        The data.
+    train : Grouped
+        Its training part, which may be shared with other plans.
+    """
+
+    def __init__(self, plan: Plan, fold: Fold, train: Grouped) -> None:
+        self.plan = plan
+        self.fold = fold
+        self._train = train
+        self._parts = {name: _Part(part, plan) for name, part in fold.parts.items() if name != "train"}
+        self._selected: dict[str, tuple[Columns, ...]] = {}
+        self._baseline: Baseline | None = None
+
+    @property
+    def divisor(self) -> float:
+        """What criteria are divided by; see :class:`PathResult`."""
+        entry = self.plan.judge_entry or self.plan.entry
+        return float(self.fold.train.n_documents) if entry.per_document else 1.0
+
+    @property
+    def baseline(self) -> Baseline:
+        """The single feature that ranks the training documents best by what chooses, and its measures."""
+        if self._baseline is None:
+            finish(self.find_baseline())
+        assert self._baseline is not None  # found just now
+        return self._baseline
+
+    def find_baseline(self) -> Generator[Working, None, None]:
+        """Find the baseline, with signs of life: many features of many documents take their time."""
+        yield from steadily(self._find_baseline())
+
+    def _find_baseline(self) -> Generator[Working, None, None]:
+        plan, train = self.plan, self.fold.train
+        name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
+        values, directions = yield from measuring_features(self._train, name, plan.convention)
+        gains = np.nan_to_num(_gains(values, name), nan=-np.inf)
+        column = int(best_first(np.where(informative(self._train), gains, -np.inf), 1)[0])
+        coef = np.zeros(values.size)
+        coef[column] = directions[column]
+        step = Step(1, (column,), coef, float("nan"), np.empty(0))
+        self._baseline = Baseline(
+            int(train.feature_ids[column]),
+            train.feature_names[column],
+            bool(directions[column] > 0),
+            MappingProxyType(self.evaluate(step, "vali")),
+            MappingProxyType(self.evaluate(step, "test")),
+        )
+
+    def work(self, unit: Unit) -> Iterator[Working | tuple[Step, Measures]]:
+        """Learn step by step, measuring each on the validation part; signs of life in between."""
+        vali = self._parts.get("vali")
+        known: Floats | None = None
+        for told in steadily(self._learn(unit)):
+            if isinstance(told, Working):
+                yield told
+                continue
+            measures: Measures = {}
+            if vali is not None:
+                known = vali.scores(told, known)
+                measures = vali.measure(known)
+            yield told, measures
+
+    def path(self, unit: Unit, follow: Callable[[Step | Working], None] = lambda _: None) -> PathResult:
+        """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
+
+        ``follow`` is told of every step and sign of life, and ends the work by raising.
+        """
+        steps: list[Step] = []
+        with STEADY:
+            for told in self._learn(unit):
+                follow(told)
+                if isinstance(told, Step):
+                    steps.append(told)
+        vali = self._parts.get("vali")
+        values = vali.measure_all(steps) if vali else {}
+        return PathResult(unit, tuple(steps), MappingProxyType(values), self.divisor, self.plan.along)
+
+    def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
+        """Put the steps of a unit together."""
+        names = taken[0][1].keys()
+        values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
+        steps = tuple(step for step, _ in taken)
+        return PathResult(unit, steps, MappingProxyType(values), self.divisor, self.plan.along)
+
+    def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
+        """Return the measures of a step's model on a part, nothing where the fold has no such part."""
+        data = self._parts.get(part)
+        return {} if data is None else data.measure(data.scores(step))
+
+    def standard_error(self, step: Step) -> float:
+        """Return the standard error of what chooses, s / √Q over the queries of the validation part.
+
+        Q counts the queries in which the measure is defined; the error is 0 where there is one of them. The
+        fold has a validation part, and the plan does not choose by the criterion.
+        """
+        values = self._parts["vali"].per_query(step)[self.plan.select_by]
+        values = values[~np.isnan(values)]
+        return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+
+    def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
+        """Test the chosen model and put the fold's results together."""
+        ids = self.fold.train.feature_ids
+        return FoldResult(
+            self.fold.number,
+            chosen,
+            tuple(int(ids[column]) for column in chosen.step.selected),
+            MappingProxyType(self.evaluate(chosen.step, "vali")),
+            MappingProxyType(self.evaluate(chosen.step, "test")),
+            tuple(paths),
+            self.baseline,
+            MappingProxyType(self.per_query(chosen.step)),
+        )
+
+    def per_query(self, step: Step) -> dict[str, Floats]:
+        """Return a model's measures in each query of the test part, or of the validation part without one."""
+        part = self._parts.get("test") or self._parts.get("vali")
+        return {} if part is None else part.per_query(step)
+
+    def _learn(self, unit: Unit) -> Generator[Step | Working, None, None]:
+        judge, ids = self.plan.judge_entry, self.fold.train.feature_ids
+        selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
+        if judge is None:
+            yield from selector.work(self._train)
+            return
+        ranker = estimator(self.plan, judge, unit.setting.judge, ids)
+        sets = yield from self._select(selector, unit)
+        yield from judged(ranker, self._train, sets)
+
+    def _select(self, selector: LinearRanker, unit: Unit) -> Generator[Working, None, tuple[Columns, ...]]:
+        """Select features, once for all settings that differ only in how to rank with them."""
+        entry = self.plan.entry
+        ranking = {p.name for p in entry.parameters if p.ranks}
+        key = repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
+        if key not in self._selected:
+            steps: list[Step] = []
+            for told in selector.work(self._train):
+                if isinstance(told, Step):
+                    steps.append(told)
+                    yield Working("selecting features", min(1.0, len(told.selected) / told.coef.size))
+                else:
+                    yield told
+            self._selected[key] = selections(steps, growing=entry.along is Along.FEATURES)
+        return self._selected[key]
+
+
+class _Part:
+    """A part to measure models on."""
+
+    def __init__(self, data: RankingDataset, plan: Plan) -> None:
+        self._data = data
+        self._plan = plan
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        plan = self._plan
+        return Evaluator(self._data.y, self._data.query_ptr, plan.convention, plan.evaluated)
+
+    @cached_property
+    def _columns(self) -> Floats:
+        return np.ascontiguousarray(self._data.X.T)
+
+    def scores(self, step: Step, known: Floats | None = None) -> Floats:
+        return step.scores(self._columns, known)
+
+    def measure(self, scores: Floats) -> dict[str, float]:
+        return {name: float(v[0]) for name, v in self._evaluator.evaluate_many(scores[None, :]).items()}
+
+    def per_query(self, step: Step) -> dict[str, Floats]:
+        return self._evaluator.per_query(self.scores(step))
+
+    def measure_all(self, steps: Sequence[Step]) -> dict[str, Floats]:
+        if all(step.linear for step in steps):
+            coefs = np.array([step.coef for step in steps])
+            return self._evaluator.evaluate_many(linear_scores(self._columns, coefs))
+        known: Floats | None = None
+        rows = []
+        for step in steps:
+            known = self.scores(step, known)
+            rows.append(self.measure(known))
+        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _gains(values: Floats, name: str) -> Floats:
+    """Return values of which more is better."""
+    return values if measure(name).higher_is_better else -values
+
+
+def n_steps(plan: Plan, feature_ids: NDArray[np.int64]) -> int:
+    """Return how many steps a unit of a plan has at most on data with these features.
+
+    Raises
+    ------
+    ParameterError, PlanError
+        As :func:`estimator`, of the method and of the judge: before any work.
+    """
+    most = 0
+    for setting in plan.settings:
+        chosen = estimator(plan, plan.entry, setting.parameters, feature_ids)
+        if plan.judge_entry is not None:
+            estimator(plan, plan.judge_entry, setting.judge, feature_ids)
+        most = max(most, chosen.n_steps(feature_ids.size))
+    return feature_ids.size if plan.judge and plan.entry.along is not Along.FEATURES else most
+
+
+def estimator(
+    plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: NDArray[np.int64]
+) -> LinearRanker:
+    """Make an estimator with one value of each parameter, feature ids turned into columns.
+
+    Raises
+    ------
+    ParameterError
+        For a feature that the data do not have.
+    PlanError
+        Where something is not installed that the method needs.
+    """
+    columns = {int(i): column for column, i in enumerate(feature_ids)}
+    arguments = {**parameters, **{name: getattr(plan, name) for name in entry.takes}}
+    for p in entry.parameters:
+        if p.kind is Kind.FEATURES:
+            arguments[p.name] = tuple(_column(p, i, columns) for i in arguments[p.name])
+        elif p.kind is Kind.COSTS and arguments[p.name]:
+            costs = np.ones(len(columns))
+            for i, cost in arguments[p.name]:
+                costs[_column(p, i, columns)] = cost
+            arguments[p.name] = costs
+        elif p.kind is Kind.COSTS:
+            arguments[p.name] = None
+    made: LinearRanker = entry.load()(**arguments)
+    return made
+
+
+def _column(p: Parameter, feature: int, columns: Mapping[int, int]) -> int:
+    """Return the column of a feature's id; ParameterError where the data have no such feature."""
+    if feature not in columns:
+        expected = f"ids of the dataset's features, {min(columns)} to {max(columns)}"
+        raise ParameterError(p.label, feature, expected)
+    return columns[feature]

@@ -1,0 +1,170 @@
+"""A fold without a validation part: an inner cross-validation of its training part chooses the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.splitting.inner_folds import inner_folds
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.units.fold_context import PreparedFold, group_training
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.metrics.evaluator import average
+from rankstudio.engine.steps import Step, Working
+
+Floats = NDArray[np.float64]
+Measures = Mapping[str, float]
+
+
+class NestedFold(PreparedFold):
+    """A fold whose models are validated by inner folds, and learned on its whole training part.
+
+    A unit does both: it has the steps of the whole training part, and each measures what the models of
+    its size measure on average on the validation parts of the inner folds, none of which saw any of it. So
+    everything that chooses among steps by their measures chooses by cross-validation, and what it chooses
+    is trained already.
+
+    Notes
+    -----
+    O(k m n) memory for k inner folds, while the fold is worked on, and k + 1 times the time.
+    """
+
+    def work(self, unit: Unit) -> Iterator[Working | tuple[Step, Measures]]:
+        """Validate on the inner folds, with signs of life, then learn step by step."""
+        paths: list[PathResult] = []
+        for place, fold in enumerate(self._inner):
+            taken: list[tuple[Step, Measures]] = []
+            for told in fold.work(unit):
+                if not isinstance(told, Working):
+                    taken.append(told)
+                yield self._sign(place, told if isinstance(told, Working) else told[0])
+            paths.append(fold.collect(unit, taken))
+        known = self._known[unit.position] = _Inner(paths)
+        held: Step | None = None  # until it is known whether it is the last one
+        for told in super().work(unit):
+            if isinstance(told, Working):
+                yield told
+                continue
+            if held is not None:
+                yield held, known.means(held, self.plan.along)
+            held = told[0]
+        if held is not None:
+            yield held, known.means(held, self.plan.along, last=True)
+
+    def path(self, unit: Unit, follow: Callable[[Step | Working], None] = lambda _: None) -> PathResult:
+        """Validate and learn to the end: the same numbers as :meth:`work`, followed as the inherited one."""
+        paths: list[PathResult] = []
+        for place, fold in enumerate(self._inner):
+
+            def tell(told: Step | Working, place: int = place) -> None:
+                follow(self._sign(place, told))
+
+            paths.append(fold.path(unit, tell))
+        self._known[unit.position] = _Inner(paths)
+        return self._validated(super().path(unit, follow))
+
+    def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
+        """Put the steps of a unit together, with the standard errors of what they measured."""
+        return self._validated(super().collect(unit, taken))
+
+    def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
+        """Test the chosen model; its validation is the inner folds', not that of a part it learned from."""
+        path = next(path for path in paths if path.unit == chosen.unit)
+        place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
+        measured = {name: float(values[place]) for name, values in path.validation.items()}
+        return replace(super().result(chosen, paths), validation=MappingProxyType(measured))
+
+    @cached_property
+    def _inner(self) -> tuple[PreparedFold, ...]:
+        plan = self.plan
+        folds = inner_folds(self.fold, plan.inner, plan.seed)
+        return tuple(PreparedFold(plan, fold, group_training(fold)) for fold in folds)
+
+    @cached_property
+    def _known(self) -> dict[int, _Inner]:
+        """What the inner folds found for the units under way, by position."""
+        return {}
+
+    def _sign(self, place: int, told: Step | Working) -> Working:
+        """Return what an inner fold tells as a sign of life of the unit."""
+        where, share = f"inner fold {place + 1} of {len(self._inner)}", place / len(self._inner)
+        return (
+            Working(f"{where}: {told.what}", told.share)
+            if isinstance(told, Working)
+            else Working(where, share)
+        )
+
+    def _validated(self, path: PathResult) -> PathResult:
+        known = self._known.pop(path.unit.position)
+        means, errors = known.along(path)
+        return replace(path, validation=MappingProxyType(means), standard_errors=MappingProxyType(errors))
+
+    def _find_baseline(self) -> Generator[Working, None, None]:
+        """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""
+        for fold in self._inner:
+            yield from fold.find_baseline()
+        yield from super()._find_baseline()
+        assert self._baseline is not None  # found just now
+        rows = [fold.baseline.validation for fold in self._inner]
+        means = {name: float(average(np.array([row[name] for row in rows]))) for name in rows[0]}
+        self._baseline = replace(self._baseline, validation=MappingProxyType(means))
+
+
+@dataclass(frozen=True)
+class _Inner:
+    """The paths of one setting on the inner folds.
+
+    Where a path has no model of a place on the axis (of a size, say), the one before it counts: the last
+    with no more features, or no more rounds. Of an optimiser's iterations the last one is the model.
+    """
+
+    paths: Sequence[PathResult]
+
+    def means(self, step: Step, along: Along, *, last: bool = False) -> dict[str, float]:
+        """Return what the models of a step's place measured on average."""
+        place = len(step.selected) if along is Along.FEATURES else step.number
+        rows = self._rows(place, final=last and along is Along.ITERATIONS)
+        return {name: float(average(values)) for name, values in rows.items()}
+
+    def along(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """Return means and their standard errors along a path."""
+        ends = len(path.steps) - 1 if path.along is Along.ITERATIONS else -1
+        rows = [self._rows(int(place), final=i == ends) for i, place in enumerate(path.places)]
+        table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        means = {name: np.array([float(average(row)) for row in values]) for name, values in table.items()}
+        return means, {name: _standard_errors(values) for name, values in table.items()}
+
+    def _rows(self, place: int, *, final: bool) -> dict[str, Floats]:
+        """Return for each measure its value on every inner fold, shape (k,)."""
+        steps = [-1 if final else _last_until(path.places, place) for path in self.paths]
+        pairs = list(zip(self.paths, steps, strict=True))
+        return {
+            name: np.array([np.nan if i is None else path.validation[name][i] for path, i in pairs])
+            for name in self.paths[0].validation
+        }
+
+
+def _last_until(places: NDArray[np.int64], place: int) -> int | None:
+    """Return the index of the last step that stands no farther than a place; None before the first."""
+    until = np.flatnonzero(places <= place)
+    return int(until[-1]) if until.size else None
+
+
+def _standard_errors(rows: Floats) -> Floats:
+    """Return s / √k of each row's values, those that are defined; 0 where there is one of them.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (K, k)
+    """
+    errors = np.zeros(len(rows))
+    for i, row in enumerate(rows):
+        values = row[~np.isnan(row)]
+        errors[i] = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else 0.0
+    return errors

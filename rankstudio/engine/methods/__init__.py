@@ -1,0 +1,1 @@
+"""The methods: selectors, rankers, and the catalog that knows them all."""

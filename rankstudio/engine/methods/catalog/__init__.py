@@ -1,0 +1,37 @@
+"""The one list of methods: the window's form, the terminal's help and the docs are made from it.
+
+Adding a method is adding a module with an estimator and an entry here. Nothing in this package imports a
+method, so reading the catalog costs nothing.
+"""
+
+from __future__ import annotations
+
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.rankers import RANKERS
+from rankstudio.engine.methods.catalog.selectors import SELECTORS
+from rankstudio.engine.methods.catalog.value_kind import Kind
+
+__all__ = ["CATALOG", "Kind", "Method", "Parameter", "method", "methods"]
+
+CATALOG: tuple[Method, ...] = (*SELECTORS, *RANKERS)
+
+
+def methods() -> tuple[Method, ...]:
+    """Return all methods, selectors first."""
+    return CATALOG
+
+
+def method(key: str) -> Method:
+    """Return a method of the catalog by its key.
+
+    Raises
+    ------
+    PlanError
+        For a key that is not there; the text names those that are.
+    """
+    for entry in methods():
+        if entry.key == key:
+            return entry
+    raise PlanError(f"There is no method {key!r}; the catalog has {', '.join(m.key for m in methods())}.")

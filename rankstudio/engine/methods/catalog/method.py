@@ -1,0 +1,128 @@
+"""A method as data: how it is called, where it comes from, what it asks for and what runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.value_kind import Kind
+
+
+class Along(Enum):
+    """What the steps of a method are, and so what its curves are drawn over.
+
+    Of iterations only the last one is a model to choose; of all others each is.
+    """
+
+    FEATURES = "number of features"
+    ITERATIONS = "iteration"
+    ROUNDS = "round"
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method.
+
+    Attributes
+    ----------
+    key, label : str
+        For plans and the terminal; for people.
+    family : str
+        "selector" for what chooses features, "ranker" for what ranks with the features it is given.
+    citation, title : str
+        "Pahikkala et al. 2010", and the paper's title.
+    summary : str
+        What it does, in a few sentences.
+    criterion : str
+        What its criterion is, as an axis title; "" where it has none.
+    estimator : str
+        "module:Class"; imported when it is first used.
+    parameters : tuple of Parameter
+        In the order of the form.
+    formula : str
+        What it minimises or computes, with the paper's symbols; "" where words say it better.
+    along : Along
+    per_document : bool
+        Whether the criterion is a sum over documents, to be divided by their number so that folds compare.
+    takes : tuple of str
+        Arguments of the estimator that are the plan's and not the method's: "convention", "seed".
+    live : bool
+        Whether a path is computed fast enough to follow a slider.
+    module, extra : str
+        What it cannot do without besides what is always there, and the extra that installs it.
+    """
+
+    key: str
+    label: str
+    family: str
+    citation: str
+    title: str
+    summary: str
+    criterion: str
+    estimator: str
+    parameters: tuple[Parameter, ...]
+    formula: str = ""
+    along: Along = Along.FEATURES
+    per_document: bool = False
+    takes: tuple[str, ...] = ()
+    live: bool = False
+    module: str = ""
+    extra: str = ""
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The default of every parameter, by name."""
+        return {p.name: p.default for p in self.parameters}
+
+    @property
+    def selects(self) -> bool:
+        """Whether it chooses features."""
+        return self.family == "selector"
+
+    @property
+    def grids(self) -> tuple[Parameter, ...]:
+        """The parameters of which several values are tried."""
+        return tuple(p for p in self.parameters if p.kind is Kind.GRID)
+
+    @property
+    def lacking(self) -> str:
+        """Why it cannot be used here, as a sentence; "" where it can."""
+        if not self.module or find_spec(self.module) is not None:
+            return ""
+        return (
+            f"{self.label} needs {self.module}, which is not installed: "
+            f'pip install "rankstudio[{self.extra}]".'
+        )
+
+    def parameter(self, name: str) -> Parameter:
+        """Return a parameter by name; PlanError names the ones there are."""
+        for p in self.parameters:
+            if p.name == name:
+                return p
+        known = ", ".join(p.name for p in self.parameters)
+        raise PlanError(f"{self.label} has no parameter {name!r}; it has {known}.")
+
+    def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all parameters in canonical form, defaults filled in, in the order of the catalog."""
+        for name in values:
+            self.parameter(name)
+        return {p.name: p.validate(values.get(p.name, p.default)) for p in self.parameters}
+
+    def load(self) -> type[Any]:
+        """Import and return the estimator's class.
+
+        Raises
+        ------
+        PlanError
+            Where something is not installed that it cannot do without.
+        """
+        if self.lacking:
+            raise PlanError(self.lacking)
+        module, _, name = self.estimator.partition(":")
+        return getattr(import_module(module), name)  # type: ignore[no-any-return]

@@ -1,0 +1,254 @@
+"""A parameter of a method as data: form field, validation, tooltip, option and docs derive from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.catalog.value_kind import Kind, apart
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_grid import format_grid, format_number, format_power, parse_grid
+
+_YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
+_INFINITE = (inf, -inf)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a method, as data: form field, validation, tooltip and help derive from it.
+
+    Attributes
+    ----------
+    name : str
+        The estimator's argument.
+    label : str
+        Short, for the form: "λ".
+    kind : Kind
+        Which values it takes.
+    default : object
+        A tuple of numbers for a grid, a number or None, a choice's key, a bool, a measure's name, a tuple of
+        feature ids, or a tuple of (id, cost) pairs. Of all but a grid it is one value; a plan may give
+        several, a tuple of these.
+    help : str
+        One or two sentences.
+    symbol, source : str
+        The paper's symbol, and where in the paper it stands.
+    option : str
+        The terminal's option.
+    low, high : float
+        Range of the numbers; ``low`` is excluded where ``open_low``.
+    choices : tuple of (key, label)
+        For ``Kind.CHOICE``.
+    none_label : str
+        For a number that may be left out: what leaving it out means.
+    ranks : bool
+        For a selector: whether this concerns only the model that ranks with the selected features. Where
+        another method ranks with them, it is not asked for.
+    """
+
+    name: str
+    label: str
+    kind: Kind
+    default: Any
+    help: str
+    symbol: str = ""
+    source: str = ""
+    option: str = ""
+    low: float = float("-inf")
+    high: float = float("inf")
+    open_low: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
+    none_label: str = ""
+    ranks: bool = False
+
+    @property
+    def expected(self) -> str:
+        """The range in words, for errors and tooltips."""
+        match self.kind:
+            case Kind.GRID:
+                return f"numbers {self._bounds()}, such as 2^0..2^10 or 0.1, 1, 10"
+            case Kind.INTEGER | Kind.NUMBER:
+                text = f"a {'whole ' if self.kind is Kind.INTEGER else ''}number {self._bounds()}"
+                return f"{text}, or nothing for {self.none_label}" if self.none_label else text
+            case Kind.SWITCH:
+                return "yes or no"
+            case Kind.MEASURE:
+                return "a measure such as MAP, NDCG@10 or P@5"
+            case Kind.CHOICE:
+                return "one of " + ", ".join(key for key, _ in self.choices)
+            case Kind.FEATURES:
+                return "feature ids, such as 25, 39"
+            case Kind.COSTS:
+                return "costs greater than 0 by feature id, such as 25: 3, 39: 0.5"
+
+    def _bounds(self) -> str:
+        above = "greater than" if self.open_low else "from"
+        if self.high == float("inf"):
+            return f"{above} {self.low:g}" if self.open_low else f"{above} {self.low:g} up"
+        return f"{above} {self.low:g} to {self.high:g}"
+
+    def validate(self, value: Any) -> Any:
+        """Return the value in its canonical form, several values as a tuple of at least two.
+
+        Several are written as `rankstudio.engine.methods.catalog.value_kind.apart` tells; they stay in the order given.
+
+        Raises
+        ------
+        ParameterError
+            Where it is out of range; the text names the parameter, the range and the value.
+        """
+        if self.kind is Kind.GRID:
+            return self._validate_grid(value)
+        items = apart(self.kind, value, self.label)
+        if items is None:
+            return self._validate_one(value)
+        values = tuple(self._validate_one(item) for item in items)
+        if not values:
+            raise ParameterError(self.label, value, f"at least one value: {self.expected}")
+        for place, one in enumerate(values):
+            if one in values[:place]:
+                raise ParameterError(self.label, value, f"each value once, found {self.name_of(one)} twice")
+        return values if len(values) > 1 else values[0]
+
+    def several(self, value: Any) -> bool:
+        """Tell whether a canonical value is several ones; a grid's numbers always are."""
+        return self.kind is Kind.GRID or apart(self.kind, value) is not None
+
+    def values(self, value: Any) -> tuple[Any, ...]:
+        """Return the values that a canonical value stands for, in the order in which they are tried."""
+        return tuple(value) if self.several(value) else (value,)
+
+    def _validate_one(self, value: Any) -> Any:
+        match self.kind:
+            case Kind.INTEGER | Kind.NUMBER:
+                return self._validate_number(value)
+            case Kind.SWITCH:
+                return self._validate_switch(value)
+            case Kind.MEASURE:
+                return self._validate_measure(value)
+            case Kind.CHOICE:
+                if value not in [key for key, _ in self.choices]:
+                    raise ParameterError(self.label, value, self.expected)
+                return value
+            case Kind.FEATURES:
+                return self._validate_features(value)
+            case Kind.COSTS:
+                return self._validate_costs(value)
+            case _:
+                raise AssertionError(self.kind)  # a grid's values are one value
+
+    def _inside(self, number: float) -> bool:
+        return (number > self.low if self.open_low else number >= self.low) and number <= self.high
+
+    def _validate_grid(self, value: Any) -> tuple[float, ...]:
+        if isinstance(value, str):
+            values: tuple[float, ...] = parse_grid(value, name=self.label)
+        else:
+            try:
+                values = tuple(float(v) for v in (value if isinstance(value, Iterable) else (value,)))
+            except (TypeError, ValueError):
+                raise ParameterError(self.label, value, self.expected) from None
+        for number in values:
+            if not self._inside(number) or number in _INFINITE:
+                raise ParameterError(self.label, number, self.expected)
+        if not values:
+            raise ParameterError(self.label, value, self.expected)
+        return tuple(sorted(set(values)))
+
+    def _validate_number(self, value: Any) -> float | int | None:
+        if value in (None, "", self.none_label):
+            if self.none_label:
+                return None
+            raise ParameterError(self.label, value, self.expected)
+        try:
+            number = self._read(str(value).strip())
+        except ValueError:
+            raise ParameterError(self.label, value, self.expected) from None
+        if isinstance(value, bool) or not self._inside(number) or number in _INFINITE:
+            raise ParameterError(self.label, value, self.expected)
+        return number
+
+    def _read(self, text: str) -> float | int:
+        if self.kind is Kind.INTEGER:
+            return int(text)
+        values = parse_grid(text, name=self.label)
+        if len(values) != 1:
+            raise ParameterError(self.label, text, self.expected)
+        return values[0]
+
+    def _validate_switch(self, value: Any) -> bool:
+        word = str(value).strip().lower()
+        if word not in _YES + _NO:
+            raise ParameterError(self.label, value, self.expected)
+        return word in _YES
+
+    def _validate_measure(self, value: Any) -> str:
+        try:
+            return measure(value).name
+        except ParameterError as error:
+            raise ParameterError(self.label, value, error.expected) from None
+
+    def _validate_features(self, value: Any) -> tuple[int, ...]:
+        items = value.replace(",", " ").split() if isinstance(value, str) else value
+        try:
+            ids = tuple(int(item) for item in items)
+            whole = all(isinstance(item, str) or int(item) == item for item in items)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(self.label, value, self.expected) from None
+        if not whole or any(i < 1 for i in ids) or len(set(ids)) != len(ids):
+            raise ParameterError(self.label, value, self.expected + ", each once and from 1 up")
+        return ids
+
+    def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...]:
+        if isinstance(value, str):
+            items: list[Any] = [
+                item.split(":") for item in value.replace(";", ",").split(",") if item.strip()
+            ]
+        else:
+            items = list(value.items()) if isinstance(value, Mapping) else value
+        try:
+            pairs = [(int(i), float(cost)) for i, cost in items]
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(self.label, value, self.expected) from None
+        ids = [i for i, _ in pairs]
+        if any(i < 1 for i in ids) or len(set(ids)) != len(ids) or not all(0 < c < inf for _, c in pairs):
+            raise ParameterError(self.label, value, self.expected + ", each once and from id 1 up")
+        return tuple(sorted(pairs))
+
+    def format(self, value: Any) -> str:
+        """Return the value as a person reads it; as typed, but for the labels of choices."""
+        if self.kind is Kind.GRID:
+            return format_grid(value)
+        if self.several(value):
+            return self.kind.between.join(self._format_one(one) or self.none_label for one in value)
+        return self._format_one(value)
+
+    def written(self, value: Any) -> str:
+        """Return the value as it is typed, choices by their keys: what :meth:`validate` reads back."""
+        if self.kind is Kind.CHOICE:
+            return self.kind.between.join(self.values(value))
+        return self.format(value)
+
+    def name_of(self, one: Any) -> str:
+        """Return one of several values as a label: "2^3" of a grid, "all" for a number that is left out."""
+        if self.kind is Kind.GRID:
+            return format_power(one)
+        return self._format_one(one) or self.none_label or "none"
+
+    def _format_one(self, value: Any) -> str:
+        match self.kind:
+            case Kind.FEATURES:
+                return ", ".join(str(i) for i in value)
+            case Kind.COSTS:
+                return ", ".join(f"{i}: {format_number(cost)}" for i, cost in value)
+            case Kind.CHOICE:
+                return dict(self.choices).get(value, str(value))
+            case Kind.INTEGER | Kind.NUMBER:
+                return "" if value is None else format_number(value)
+            case Kind.SWITCH:
+                return "yes" if value else "no"
+            case _:
+                return str(value)

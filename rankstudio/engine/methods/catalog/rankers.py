@@ -1,0 +1,327 @@
+"""The entries of the methods that rank with the features they are given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rankstudio.engine.methods.catalog.method import Along, Method
+from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.shared import (
+    LAMBDA,
+    LEAVE_QUERY_OUT,
+    MEASURE,
+    TOL,
+    C,
+    max_iter,
+    rounds,
+)
+from rankstudio.engine.methods.catalog.value_kind import Kind
+
+RANKRLS = Method(
+    key="rankrls",
+    label="RankRLS",
+    family="ranker",
+    citation="Pahikkala et al. 2009",
+    title="An efficient algorithm for learning to rank from preference graphs",
+    summary=(
+        "Regularised least squares on the differences between the documents of a query, with all "
+        "features: the model to compare a selection with."
+    ),
+    formula="minimise over w:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − w'(x_i − x_j))² + λ‖w‖²",
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    live=True,
+    estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
+    parameters=(LAMBDA,),
+)
+
+RANKSVM = Method(
+    key="ranksvm",
+    label="RankSVM",
+    family="ranker",
+    citation="Joachims 2002",
+    title="Optimizing search engines using clickthrough data",
+    summary=(
+        "Wants every document of a query to score at least 1 more than every less relevant one, and makes "
+        "the weights as small as that allows. Pairs are counted, never listed."
+    ),
+    formula="minimise over w:  ½ w'w + C Σ_{y_i > y_j} max(0, 1 − w'(x_i − x_j))ᵖ,  p = 2 or 1",
+    criterion="objective",
+    along=Along.ITERATIONS,
+    estimator="rankstudio.engine.methods.rankers.ranksvm:RankSVM",
+    parameters=(
+        C,
+        Parameter(
+            name="loss",
+            label="loss",
+            kind=Kind.CHOICE,
+            default="squared_hinge",
+            help="What a pair in the wrong order, or too close, costs.",
+            symbol="p",
+            source="Chapelle and Keerthi 2010; Airola 2011, section 4.2.2",
+            option="--loss",
+            choices=(("squared_hinge", "squared hinge"), ("hinge", "hinge")),
+        ),
+        Parameter(
+            name="solver",
+            label="solver",
+            kind=Kind.CHOICE,
+            default="auto",
+            help="Newton steps, or cutting planes, which are for the hinge alone.",
+            source="Chapelle and Keerthi 2010; Airola 2011, section 4.2.2",
+            option="--solver",
+            choices=(("auto", "automatic"), ("newton", "Newton steps"), ("bundle", "cutting planes")),
+        ),
+        TOL,
+        max_iter(1000, 1_000_000, "Newton steps or cutting planes at most."),
+    ),
+)
+
+RANKBOOST = Method(
+    key="rankboost",
+    label="RankBoost",
+    family="ranker",
+    citation="Freund et al. 2003",
+    title="An efficient boosting algorithm for combining preferences",
+    summary=(
+        "Adds up thresholds on single features, each the best for the pairs that those before it put in the "
+        "wrong order. The model is not linear."
+    ),
+    formula="minimise  Σ_{y_i > y_j} exp(H(x_j) − H(x_i)),  H = Σ_t α_t [x_{j_t} > θ_t]",
+    criterion="mean loss of the pairs",
+    along=Along.ROUNDS,
+    estimator="rankstudio.engine.methods.rankers.rankboost:RankBoost",
+    parameters=(rounds(300, "Freund et al. 2003, Figure 1"),),
+)
+
+ADARANK = Method(
+    key="adarank",
+    label="AdaRank",
+    family="ranker",
+    citation="Xu and Li 2007",
+    title="AdaRank: a boosting algorithm for information retrieval",
+    summary=(
+        "Adds up single features, each the best by the measure for the queries that those before it rank "
+        "badly."
+    ),
+    formula="α_t = ½ ln( Σ_q P(q)(1 + E(q, x_k)) / Σ_q P(q)(1 − E(q, x_k)) )",
+    criterion="minus the measure of the training documents",
+    along=Along.ROUNDS,
+    takes=("convention",),
+    estimator="rankstudio.engine.methods.rankers.adarank:AdaRank",
+    parameters=(
+        MEASURE,
+        rounds(100, "Xu and Li 2007, Figure 1"),
+        Parameter(
+            name="repeats",
+            label="repeats",
+            kind=Kind.SWITCH,
+            default=False,
+            help="Whether a feature may be taken more than once; as soon as one is, no other comes after it.",
+            option="--repeats",
+        ),
+        Parameter(
+            name="direction",
+            label="direction",
+            kind=Kind.CHOICE,
+            default="both",
+            help="Whether a feature may also rank from its least value up; in the paper it may not.",
+            option="--weak-direction",
+            choices=(("both", "both"), ("descending", "high values first")),
+        ),
+    ),
+)
+
+LISTNET = Method(
+    key="listnet",
+    label="ListNet",
+    family="ranker",
+    citation="Cao et al. 2007",
+    title="Learning to rank: from pairwise approach to listwise approach",
+    summary=(
+        "Makes the probability of being ranked first that follows from the scores like the one that follows "
+        "from the labels, query by query."
+    ),
+    formula="minimise over w:  Σ_q Σ_{i∈q} −P_y(i) ln P_w(i) + λ/2 ‖w‖²,  P(i) = exp(s_i) / Σ_j exp(s_j)",
+    criterion="objective",
+    along=Along.ITERATIONS,
+    estimator="rankstudio.engine.methods.rankers.listnet:ListNet",
+    parameters=(
+        replace(
+            LAMBDA,
+            default=tuple(4.0**e for e in range(-4, 4)),
+            help="Weight of the squared norm of the model against the cross entropy. Every value is tried.",
+            source="not in the paper; it makes the minimum unique",
+        ),
+        replace(
+            TOL, help="It ends where the gradient's length is at most this share of its length at the start."
+        ),
+        max_iter(500, 100_000),
+    ),
+)
+
+COORDINATE_ASCENT = Method(
+    key="coordinate-ascent",
+    label="Coordinate ascent",
+    family="ranker",
+    citation="Metzler and Croft 2007",
+    title="Linear feature-based models for information retrieval",
+    summary=(
+        "Changes one weight at a time to whatever ranks the training documents best by the measure itself, "
+        "from several starts."
+    ),
+    criterion="minus the measure of the training documents",
+    along=Along.ITERATIONS,
+    takes=("convention", "seed"),
+    estimator="rankstudio.engine.methods.rankers.coordinate_ascent:CoordinateAscent",
+    parameters=(
+        MEASURE,
+        Parameter(
+            name="n_restarts",
+            label="starts",
+            kind=Kind.INTEGER,
+            default=3,
+            help="How often to start: from equal weights first, then from random ones.",
+            source="Metzler and Croft 2007, section 4",
+            option="--restarts",
+            low=1,
+            high=1000,
+        ),
+        max_iter(25, 10_000, "Iterations of a start at most; each visits all weights."),
+        Parameter(
+            name="tolerance",
+            label="tolerance",
+            kind=Kind.NUMBER,
+            default=1e-3,
+            help="A start ends with an iteration that raises the measure by no more.",
+            option="--tolerance",
+            low=0.0,
+            open_low=True,
+        ),
+    ),
+)
+
+LAMBDAMART = Method(
+    key="lambdamart",
+    label="LambdaMART",
+    family="ranker",
+    citation="Burges 2010",
+    title="From RankNet to LambdaRank to LambdaMART: an overview",
+    summary=(
+        "Adds up regression trees, each fitted to what would raise NDCG most, by LightGBM. The model is not "
+        "linear."
+    ),
+    formula="λ_ij = −|ΔNDCG_ij| / (1 + exp(s_i − s_j));  each tree is fitted to the sums of λ",
+    criterion="minus NDCG of the training documents",
+    along=Along.ROUNDS,
+    takes=("seed",),
+    module="lightgbm",
+    extra="boosting",
+    estimator="rankstudio.engine.methods.rankers.lambdamart:LambdaMART",
+    parameters=(
+        replace(
+            rounds(300, "Burges 2010, section 7"),
+            label="trees",
+            help="Trees at most; the validation part chooses how many of them make the model.",
+            symbol="N",
+            high=10_000,
+        ),
+        Parameter(
+            name="learning_rate",
+            label="learning rate",
+            kind=Kind.GRID,
+            default=(0.1,),
+            help="What a tree's answer is multiplied with: small steps need more trees.",
+            symbol="η",
+            source="Burges 2010, section 7",
+            option="--learning-rate",
+            low=0.0,
+            open_low=True,
+            high=1.0,
+        ),
+        Parameter(
+            name="num_leaves",
+            label="leaves",
+            kind=Kind.INTEGER,
+            default=31,
+            help="Leaves of a tree at most; fewer suit small data.",
+            symbol="L",
+            source="Burges 2010, section 7",
+            option="--leaves",
+            low=2,
+            high=131_072,
+        ),
+        Parameter(
+            name="min_data_in_leaf",
+            label="leaf size",
+            kind=Kind.INTEGER,
+            default=20,
+            help="A leaf has at least so many training documents.",
+            source="LightGBM, min_data_in_leaf",
+            option="--leaf-documents",
+            low=1,
+            high=1_000_000_000,
+        ),
+        Parameter(
+            name="ndcg_at",
+            label="NDCG at",
+            kind=Kind.INTEGER,
+            default=10,
+            help="The k of the NDCG@k that is raised: of each pair, one document is among the first k.",
+            symbol="k",
+            source="LightGBM, lambdarank_truncation_level",
+            option="--ndcg-at",
+            low=1,
+            high=10_000,
+        ),
+        Parameter(
+            name="feature_fraction",
+            label="feature share",
+            kind=Kind.NUMBER,
+            default=1.0,
+            help="Share of the features, drawn anew for each tree, that it may use.",
+            source="LightGBM, feature_fraction",
+            option="--feature-fraction",
+            low=0.0,
+            open_low=True,
+            high=1.0,
+        ),
+    ),
+)
+
+SVM_MAP = Method(
+    key="svm-map",
+    label="SVM-MAP",
+    family="ranker",
+    citation="Yue et al. 2007",
+    title="A support vector method for optimizing average precision",
+    summary=(
+        "Wants the perfect ranking of every query to score more than any other one, the more the lower that "
+        "one's average precision. Labels from 1 up are relevant."
+    ),
+    formula="minimise over w:  ½ w'w + C/Q Σ_q max_y (1 − AP(y) + w'Ψ(x_q, y) − w'Ψ(x_q, y_q))",
+    criterion="objective",
+    along=Along.ITERATIONS,
+    estimator="rankstudio.engine.methods.rankers.svm_map:SVMMAP",
+    parameters=(
+        replace(
+            C,
+            default=(0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0),
+            help="Weight of the queries' mean slack against the squared norm. Every value is tried.",
+            source="Yue et al. 2007, Optimization Problem 1",
+        ),
+        replace(TOL, default=1e-4),
+        max_iter(1000, 1_000_000, "Cutting planes at most."),
+    ),
+)
+
+RANKERS: tuple[Method, ...] = (
+    RANKRLS,
+    RANKSVM,
+    LISTNET,
+    COORDINATE_ASCENT,
+    ADARANK,
+    RANKBOOST,
+    SVM_MAP,
+    LAMBDAMART,
+)

@@ -1,0 +1,390 @@
+"""The entries of the methods that choose features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
+from rankstudio.engine.methods.catalog.method import Along, Method
+from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.shared import (
+    FSM,
+    LAMBDA,
+    LEAVE_QUERY_OUT,
+    MEASURE,
+    RANKING_LAMBDA,
+    SIZE,
+    C,
+    max_iter,
+)
+from rankstudio.engine.methods.catalog.value_kind import Kind
+
+FSMRANK = Method(
+    key="fsmrank",
+    label="FSMRank",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=(
+        "Learns weights and selects features at once: a convex objective of ranking errors, of weight on "
+        "unimportant features, and of weight on features that are like each other. Features whose weight is "
+        "0 are out."
+    ),
+    formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
+    criterion="objective",
+    along=Along.ITERATIONS,
+    estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
+    parameters=(
+        *FSM[:5],
+        Parameter(
+            name="solver",
+            label="solver",
+            kind=Kind.CHOICE,
+            default="nesterov",
+            help=(
+                "Algorithm 1, or the projected subgradient method that the paper compares it with; its "
+                "steps are 1/√t, as the paper gives no rule for them."
+            ),
+            source="Lai et al. 2013, Algorithm 1 and section IV.E",
+            option="--fsm-solver",
+            choices=(("nesterov", "Algorithm 1"), ("subgradient", "subgradient")),
+        ),
+        *FSM[5:],
+    ),
+)
+
+FSMSVM = Method(
+    key="fsmsvm",
+    label="FSMSVM",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=(
+        "Takes features in the order of the weights that FSMRank gives them; RankSVM ranks with the first "
+        "one, the first two, and so on."
+    ),
+    criterion="objective of RankSVM",
+    estimator="rankstudio.engine.methods.selection.fsmsvm:FSMSVM",
+    parameters=(
+        replace(
+            C,
+            default=tuple(4.0**e for e in range(-7, 2, 2)),
+            help="Of the RankSVM that ranks with the selected features; the selection does not depend on it.",
+            ranks=True,
+        ),
+        SIZE,
+        replace(FSM[0], default=(0.1,)),
+        replace(FSM[1], default=(1e-4,)),
+        *FSM[2:],
+    ),
+)
+
+EXPECTED_DIVERGENCE = Method(
+    key="expected-divergence",
+    label="Expected divergence",
+    family="selector",
+    citation="Gupta and Rosso 2012",
+    title="Expected divergence based feature selection for learning to rank",
+    summary=(
+        "Takes features in the order of how well each ranks alone, and of how differently its values are "
+        "distributed over the grades of relevance. Densities are estimated on the training part and compared "
+        "at the values of the validation part; RankRLS ranks with the features."
+    ),
+    formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    takes=("convention",),
+    estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
+    parameters=(
+        RANKING_LAMBDA,
+        SIZE,
+        Parameter(
+            name="density",
+            label="densities",
+            kind=Kind.CHOICE,
+            default="normalised",
+            help=(
+                "Normalised: each density sums to one, so that divergence weighs as importance does. As "
+                "released: what the authors' program does, which leaves densities as they are."
+            ),
+            symbol="f̂",
+            source="Gupta and Rosso 2012, eq. (4)",
+            option="--density",
+            choices=(("normalised", "normalised"), ("released", "as released")),
+        ),
+        Parameter(
+            name="kde",
+            label="estimate",
+            kind=Kind.CHOICE,
+            default="fast",
+            help="Fast and exact differ by rounding; exact takes far longer on many documents.",
+            option="--kde",
+            choices=(("fast", "fast"), ("exact", "exact")),
+        ),
+    ),
+)
+
+GAS = Method(
+    key="gas",
+    label="GAS",
+    family="selector",
+    citation="Geng et al. 2007",
+    title="Feature selection for ranking",
+    summary=(
+        "Takes the feature that ranks best alone, then lowers the importance of those that rank alike, and "
+        "so on; RankRLS ranks with the features."
+    ),
+    formula="maximise over x ∈ {0,1}ⁿ, Σ x_i = k:  Σ w_i x_i − c Σ_{i≠j} e_ij x_i x_j",
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    takes=("convention",),
+    estimator="rankstudio.engine.methods.selection.gas:GAS",
+    parameters=(
+        RANKING_LAMBDA,
+        SIZE,
+        Parameter(
+            name="importance",
+            label="importance",
+            kind=Kind.CHOICE,
+            default="map",
+            help="The measure of a feature that ranks alone, in the better of both directions.",
+            symbol="w",
+            source="Geng et al. 2007, section 3.2",
+            option="--importance",
+            choices=(("map", "MAP"), ("ndcg@10", "NDCG@10")),
+        ),
+        Parameter(
+            name="c",
+            label="c",
+            kind=Kind.NUMBER,
+            default=0.1,
+            help="How much similarity counts against importance; with 0 importance alone counts.",
+            symbol="c",
+            source="Geng et al. 2007, eq. (3)",
+            option="--c",
+            low=0.0,
+        ),
+    ),
+)
+
+FS_BFS = Method(
+    key="fs-bfs",
+    label="FS-BFS",
+    family="selector",
+    citation="Dang and Croft 2010",
+    title="Feature selection for document ranking using best first search and coordinate ascent",
+    summary=(
+        "Divides the features into small subsets by best-first search; coordinate ascent combines each "
+        "subset into one new feature that ranks best, and RankRLS ranks with those. Takes minutes."
+    ),
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    takes=("convention", "seed"),
+    estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
+    parameters=(
+        RANKING_LAMBDA,
+        replace(
+            SIZE,
+            label="subsets",
+            help="How many subsets to make at most; every number up to it is a candidate model.",
+            symbol="",
+            source="Dang and Croft 2010, section 3",
+            none_label="until no feature is left",
+        ),
+        Parameter(
+            name="subset_size",
+            label="subset size p",
+            kind=Kind.INTEGER,
+            default=5,
+            help="How many features a subset has at most.",
+            symbol="p",
+            source="Dang and Croft 2010, section 3",
+            option="--subset-size",
+            low=1,
+            high=10_000,
+        ),
+        MEASURE,
+        Parameter(
+            name="patience",
+            label="patience R",
+            kind=Kind.INTEGER,
+            default=5,
+            help="A search ends after so many nodes in a row without a better one.",
+            symbol="R",
+            source="Dang and Croft 2010, section 3",
+            option="--patience",
+            low=1,
+            high=1000,
+        ),
+        max_iter(25, 10_000, "Iterations of coordinate ascent for a subset at most."),
+        Parameter(
+            name="tolerance",
+            label="tolerance",
+            kind=Kind.NUMBER,
+            default=1e-3,
+            help="Coordinate ascent ends with an iteration that raises the measure by no more.",
+            option="--tolerance",
+            low=0.0,
+            open_low=True,
+        ),
+    ),
+)
+
+SINGLE_FEATURE = Method(
+    key="single-feature",
+    label="Single features",
+    family="selector",
+    citation="Geng et al. 2007",
+    title="Feature selection for ranking",
+    summary=(
+        "Takes features in the order of how well each alone ranks the training documents; RankRLS ranks with "
+        "them."
+    ),
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    takes=("convention",),
+    estimator="rankstudio.engine.methods.selection.single_feature:SingleFeatureRanking",
+    parameters=(
+        RANKING_LAMBDA,
+        SIZE,
+        MEASURE,
+        Parameter(
+            name="direction",
+            label="direction",
+            kind=Kind.CHOICE,
+            default="best",
+            help="Whether a feature may also rank from its least value up, where that is better.",
+            option="--direction",
+            choices=(("best", "the better one"), ("descending", "high values first")),
+        ),
+    ),
+)
+
+MUTUAL_INFORMATION = Method(
+    key="mutual-information",
+    label="Mutual information",
+    family="selector",
+    citation="Guyon and Elisseeff 2003",
+    title="An introduction to variable and feature selection",
+    summary=(
+        "Takes features in the order of the information that their values, put into bins, have on the "
+        "labels, each for itself; RankRLS ranks with them."
+    ),
+    formula="I(f; y) = Σ_b,l p(b, l) ln( p(b, l) / (p(b) p(l)) )",
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    live=True,
+    estimator="rankstudio.engine.methods.selection.single_feature:MutualInformation",
+    parameters=(
+        RANKING_LAMBDA,
+        SIZE,
+        Parameter(
+            name="n_bins",
+            label="bins",
+            kind=Kind.INTEGER,
+            default=10,
+            help="Bins of about equally many documents that a feature's values are put into.",
+            option="--bins",
+            low=2,
+            high=1000,
+        ),
+    ),
+)
+
+RECURSIVE_ELIMINATION = Method(
+    key="rfe",
+    label="Recursive elimination",
+    family="selector",
+    citation="Guyon et al. 2002",
+    title="Gene selection for cancer classification using support vector machines",
+    summary=(
+        "Learns RankRLS or RankSVM with all features, drops the one with the smallest weight, and learns "
+        "again: the last one left is the first of the path. RankRLS ranks with the features."
+    ),
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    live=True,
+    estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
+    parameters=(
+        LAMBDA,
+        SIZE,
+        Parameter(
+            name="importance",
+            label="importance",
+            kind=Kind.CHOICE,
+            default="weight",
+            help=(
+                "The smallest is dropped: the weight itself, for features on one scale, or the weight "
+                "times the feature's deviation inside queries, for features on scales of their own."
+            ),
+            source="Guyon et al. 2002, section 4",
+            option="--importance",
+            choices=(("weight", "weight"), ("scaled", "weight × deviation")),
+        ),
+        Parameter(
+            name="ranker",
+            label="weights of",
+            kind=Kind.CHOICE,
+            default="rankrls",
+            help="Whose weights decide which feature is dropped: RankRLS's with λ, or RankSVM's with C.",
+            source="Guyon et al. 2002, section 4",
+            option="--ranker",
+            choices=(("rankrls", "RankRLS"), ("ranksvm", "RankSVM")),
+        ),
+        Parameter(
+            name="C",
+            label="C",
+            kind=Kind.NUMBER,
+            default=0.01,
+            help="Of RankSVM, where its weights decide.",
+            symbol="C",
+            source="Chapelle and Keerthi 2010, eq. (4)",
+            option="--C",
+            low=0.0,
+            open_low=True,
+        ),
+    ),
+)
+
+L1_PATH = Method(
+    key="l1-path",
+    label="L1 path",
+    family="selector",
+    citation="Efron et al. 2004",
+    title="Least angle regression",
+    summary=(
+        "Takes features in the order in which the lasso gives them a weight as its penalty falls; "
+        "RankRLS ranks with them."
+    ),
+    formula="minimise over w:  ½ ‖y^ − X^w‖² + α ‖w‖₁,  α falling from where w = 0",
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    live=True,
+    estimator="rankstudio.engine.methods.selection.l1_path:L1Path",
+    parameters=(
+        RANKING_LAMBDA,
+        SIZE,
+        Parameter(
+            name="scaling",
+            label="scaling",
+            kind=Kind.CHOICE,
+            default="unit",
+            help="Whether the lasso sees every feature at the same length, or features as they are.",
+            option="--scaling",
+            choices=(("unit", "unit length"), ("none", "as they are")),
+        ),
+    ),
+)
+
+SELECTORS: tuple[Method, ...] = (
+    GREEDY_RANKRLS,
+    FSMRANK,
+    FSMSVM,
+    EXPECTED_DIVERGENCE,
+    GAS,
+    FS_BFS,
+    RECURSIVE_ELIMINATION,
+    L1_PATH,
+    SINGLE_FEATURE,
+    MUTUAL_INFORMATION,
+)

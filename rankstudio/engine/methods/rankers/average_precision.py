@@ -1,0 +1,76 @@
+"""The loss of SVM-MAP: how much worse than a perfect ranking the most violated one is, and its slopes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.methods.rankers._average_precision_kernel import most_violated
+from rankstudio.engine.querywise._rows_kernel import dot
+from rankstudio.engine.querywise.linear_scores import Queries, Tangent
+
+Floats = NDArray[np.float64]
+
+
+class AveragePrecisionLoss:
+    """Mean over queries of max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*), a convex function of the scores Xw.
+
+    Ψ is that of :class:`rankstudio.engine.methods.rankers.svm_map.SVMMAP`, w'Ψ the same with scores in place of x.
+
+    Parameters
+    ----------
+    relevant : ndarray of shape (m,), bool
+    queries : Queries
+        Of the m documents.
+
+    Attributes
+    ----------
+    n_queries : int
+        Q', the queries that have relevant documents and others; the mean is over them.
+    """
+
+    def __init__(self, relevant: NDArray[np.bool_], queries: Queries) -> None:
+        sizes = np.diff(queries.ptr)
+        self._queries = queries
+        self._n_relevant = np.add.reduceat(relevant.astype(np.int64), queries.ptr[:-1])
+        self.n_queries = int(((self._n_relevant > 0) & (self._n_relevant < sizes)).sum())
+        # Each query's relevant documents first. Calls leave both parts sorted: the next finds them nearly so.
+        self._order = np.lexsort((~relevant, np.repeat(np.arange(sizes.size), sizes))).astype(np.int64)
+        self._harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, sizes.max() + 1))))
+
+    def tangent(self, scores: Floats) -> Tangent:
+        """Return the loss and its plane at some scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (m,)
+            Best centred inside each query: the loss is the same and the sums round less.
+
+        Returns
+        -------
+        Tangent
+
+        Notes
+        -----
+        O(m log m).
+        """
+        losses, slopes = np.empty(self._n_relevant.size), np.empty(scores.size)
+
+        def work(_: int, first: int, last: int) -> None:
+            most_violated(
+                scores,
+                self._queries.ptr,
+                self._n_relevant,
+                self._harmonic,
+                first,
+                last,
+                self._order,
+                losses,
+                slopes,
+            )
+
+        self._queries.spread(work)
+        share = 1.0 / max(1, self.n_queries)
+        slopes *= share
+        offset = share * float(losses.sum())
+        return Tangent(offset + dot(slopes, scores), offset, slopes)

@@ -1,0 +1,53 @@
+"""What the rankers share that go down to a minimum and know how far above it they are."""
+
+from __future__ import annotations
+
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning
+
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Iteration, Step
+
+MOST_ITERATIONS = 1_000_000
+
+
+class ConvergingRanker(LinearRanker):
+    """Base of rankers whose steps are :class:`rankstudio.engine.steps.Iteration`.
+
+    Their parameters include ``tol``, the duality gap at which they stop as a share of the objective, and
+    ``max_iter``. A fit that ends before that gives a ``ConvergenceWarning``.
+
+    Attributes
+    ----------
+    objective_ : float
+        The minimised sum.
+    gap_ : float
+        Duality gap: ``objective_`` is at most this much above the minimum.
+    n_iter_ : int
+        Iterations taken.
+    """
+
+    tol: float
+    max_iter: int
+
+    objective_: float
+    gap_: float
+    n_iter_: int
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return self.max_iter
+
+    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+        last = taken[-1]
+        assert isinstance(last, Iteration)
+        self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number
+        if not last.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {self.n_iter_} iterations with a duality gap of "
+                f"{self.gap_:.3g} at an objective of {self.objective_:.6g}; max_iter is {self.max_iter}, "
+                f"tol {self.tol:g}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )

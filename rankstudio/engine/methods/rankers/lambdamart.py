@@ -1,0 +1,271 @@
+"""LambdaMART: boosted trees whose gradients know what a swap of two documents does to NDCG (Burges 2010)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rankstudio.engine.errors import DatasetError, MissingExtraError, ParameterError
+from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.threads import available
+
+Floats = NDArray[np.float64]
+
+GREATEST_LABEL = 30
+"""LightGBM's table of gains, 2^l - 1, ends here."""
+LONGEST_QUERY = 10_000
+"""LightGBM refuses to rank more documents in one query."""
+
+_WORTH_THREADS = 100_000  # documents times features: below, threads wait for each other longer than they work
+
+
+@dataclass(frozen=True, eq=False)
+class TreeStep(Step):
+    """A round of boosting. ``coef`` holds what the splits on each feature have gained so far, in total.
+
+    That tells how much a feature is used; it is not the model, which is not linear: :meth:`scores` is.
+
+    Attributes
+    ----------
+    booster : lightgbm.Booster
+        The model of the whole run, to which later rounds add trees, and with it the binned training data:
+        one for all steps. The first ``number`` trees are this step's.
+    """
+
+    linear: ClassVar[bool] = False
+
+    booster: Any
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        if known is None:
+            return _scores(self.booster, columns.T, 0, self.number)
+        return known + _scores(self.booster, columns.T, self.number - 1, 1)
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the trees; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        return {"kind": "trees", "columns": [int(i) for i in ids], "lightgbm": self.model_text()}
+
+    def model_text(self) -> str:
+        """Return the model up to this round as LightGBM writes it: ``lightgbm.Booster(model_str=...)``."""
+        return str(self.booster.model_to_string(num_iteration=self.number))
+
+
+class LambdaMART(LinearRanker):
+    """Boosted regression trees for NDCG (LambdaMART of Burges 2010), by LightGBM.
+
+    Every round grows one tree on the paper's λ_i: summed over the pairs of document i with those of its
+    query that have another label, the slope of the pair's logistic loss times how much NDCG would change if
+    the two swapped places. The trees are LightGBM's, leaf by leaf on binned features (objective
+    ``lambdarank``); what is not among the parameters below is as LightGBM has it.
+
+    Parameters
+    ----------
+    n_rounds : int, default 300
+        Trees, 1 to 10,000.
+    learning_rate : float, default 0.1
+        What a tree's answer is multiplied with; greater than 0, up to 1.
+    num_leaves : int, default 31
+        Leaves of a tree at most, 2 to 131,072.
+    min_data_in_leaf : int, default 20
+        Documents in a leaf at least, 1 to 1,000,000,000.
+    ndcg_at : int, default 10
+        k of the NDCG@k that is raised, 1 to 10,000: of each pair, one document is among the first k of the
+        ranking so far (LightGBM's ``lambdarank_truncation_level``).
+    feature_fraction : float, default 1.0
+        Share of the features, drawn anew for each tree, that it may use; greater than 0, up to 1.
+    seed : int, default 0
+        Of that draw, and of the sample of 200,000 documents from which LightGBM finds the bins of larger
+        data; 0 to 2,147,483,647.
+
+    Attributes
+    ----------
+    booster_ : lightgbm.Booster
+        The model, without the training data.
+    coef_ : ndarray of shape (n,)
+        Total gain of the splits on each feature, not normalised: how much it is used. The model is not
+        linear.
+    feature_importances_ : ndarray of shape (n,)
+        ``coef_`` as shares of its sum; all 0 for a model without a split.
+    n_iter_ : int
+        Trees grown.
+
+    Notes
+    -----
+    O(mnd) a round at most for m documents, n features and trees of depth d, and O(k) pairs a document for
+    the derivatives. The same data, parameters and seed give the same bits with any number of threads: each
+    feature's histogram is summed by one thread, in the order of the rows (``force_col_wise``; LightGBM's
+    row-wise sums depend on the number of threads, ``deterministic`` or not). It ends early where no split
+    gains anything, unless the next tree may draw other features.
+
+    Needs the extra ``boosting``. Labels are whole numbers from 0 to 30, and no query has more than 10,000
+    documents: those are LightGBM's limits.
+    """
+
+    booster_: Any
+    feature_importances_: Floats
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_rounds: int = 300,
+        learning_rate: float = 0.1,
+        num_leaves: int = 31,
+        min_data_in_leaf: int = 20,
+        ndcg_at: int = 10,
+        feature_fraction: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.min_data_in_leaf = min_data_in_leaf
+        self.ndcg_at = ndcg_at
+        self.feature_fraction = feature_fraction
+        self.seed = seed
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return self.n_rounds
+
+    def learn(self, data: Grouped) -> Iterator[TreeStep]:
+        """Yield one step a tree.
+
+        Its criterion is minus the NDCG@k of the training documents, which the λ_i stand for, in LightGBM's
+        convention: a query without a relevant document counts 1.
+
+        Raises
+        ------
+        MissingExtraError
+            Without LightGBM.
+        ParameterError
+            For a parameter outside its range.
+        DatasetError
+            For labels or queries that LightGBM does not take.
+        """
+        n_rounds = between("n_rounds", self.n_rounds, 1, 10_000)
+        parameters = self._parameters() | {"num_threads": _threads(data.X)}
+        _check(data)
+        lightgbm = _library()
+        training = lightgbm.Dataset(data.X, label=data.y, group=np.diff(data.ptr), params=parameters)
+        booster = lightgbm.Booster(parameters, training)
+        loss = _Loss(data, parameters["lambdarank_truncation_level"])
+        features, number = dict[int, None](), 0
+        coef = np.zeros(data.X.shape[1])
+        for _ in range(n_rounds):
+            nothing_gained = booster.update()
+            if booster.num_trees() > number:  # the first tree is kept even where it is one leaf
+                number += 1
+                total = booster.feature_importance("gain", iteration=number)
+                features.update(dict.fromkeys(_used(total - coef)))
+                coef = total
+                yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), booster=booster)
+            if nothing_gained and parameters["feature_fraction"] == 1.0:
+                return
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return what LightGBM is told."""
+        return {
+            "objective": "lambdarank",
+            "metric": "None",
+            "learning_rate": _share("learning_rate", self.learning_rate),
+            "num_leaves": between("num_leaves", self.num_leaves, 2, 131_072),
+            "min_data_in_leaf": between("min_data_in_leaf", self.min_data_in_leaf, 1, 1_000_000_000),
+            "lambdarank_truncation_level": between("ndcg_at", self.ndcg_at, 1, 10_000),
+            "feature_fraction": _share("feature_fraction", self.feature_fraction),
+            "seed": between("seed", self.seed, 0, 2**31 - 1),
+            "deterministic": True,
+            "force_col_wise": True,
+            "verbosity": -1,
+        }
+
+    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+        last = taken[-1]
+        assert isinstance(last, TreeStep)
+        # The step's own would keep the training data alive.
+        self.booster_ = _library().Booster(model_str=last.model_text())
+        self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
+        self.n_iter_ = last.number
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return a score for each document, shape (m,): the higher, the more relevant."""
+        check_is_fitted(self, "booster_")
+        features = validate_data(self, X, reset=False, dtype=np.float64)
+        return _scores(self.booster_, features, 0, self.n_iter_)
+
+
+class _Loss:
+    """Minus NDCG@k of the training documents, from the scores that LightGBM keeps.
+
+    LightGBM's own sum over queries depends on the number of threads in the last bits; this one does not.
+    """
+
+    def __init__(self, data: Grouped, k: int) -> None:
+        from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
+
+        self._name = f"NDCG@{k}"
+        self._evaluator = Evaluator(data.y, data.ptr, "lightgbm", [self._name])
+
+    def of(self, booster: Any) -> float:
+        return -float(booster.eval_train(self._measure)[0][2])
+
+    def _measure(self, scores: Floats, training: object) -> tuple[str, float, bool]:
+        return self._name, self._evaluator.evaluate(scores)[self._name], True
+
+
+def _scores(booster: Any, X: Floats, first: int, count: int) -> Floats:
+    """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
+    scores: Floats = booster.predict(
+        X, start_iteration=first, num_iteration=count, raw_score=True, num_threads=_threads(X)
+    )
+    return scores
+
+
+def _threads(X: Floats) -> int:
+    """Return how many threads to use; the number changes no bit."""
+    return available() if X.size >= _WORTH_THREADS else 1
+
+
+def _used(gains: Floats) -> list[int]:
+    """Return the features with a gain, the greatest first; of equal ones the first column."""
+    order: list[int] = np.argsort(-gains, kind="stable").tolist()
+    return [j for j in order if gains[j] > 0]
+
+
+def _share(name: str, value: Any) -> float:
+    """Return a parameter as a float; ParameterError unless it is greater than 0 and at most 1."""
+    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and 0 < value <= 1:
+        return float(value)
+    raise ParameterError(name, value, "a number greater than 0, up to 1")
+
+
+def _check(data: Grouped) -> None:
+    """Refuse what LightGBM refuses, in words and before it prints."""
+    bad = (data.y < 0) | (data.y > GREATEST_LABEL) | (data.y != np.floor(data.y))
+    if bad.any():
+        raise DatasetError(
+            f"LambdaMART: expected labels that are whole numbers from 0 to {GREATEST_LABEL}, "
+            f"found {data.y[bad][0]:g}."
+        )
+    longest = int(np.diff(data.ptr).max())
+    if longest > LONGEST_QUERY:
+        raise DatasetError(
+            f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
+        )
+
+
+def _library() -> Any:
+    """Return LightGBM's package, which is imported where it is first needed."""
+    try:
+        import lightgbm  # noqa: PLC0415 - an extra, and it takes a second
+    except ImportError:
+        raise MissingExtraError("LambdaMART", "LightGBM", "boosting") from None
+    except OSError as error:  # its compiled part lacks a library of the system, such as OpenMP's
+        raise MissingExtraError("LambdaMART", "LightGBM", "boosting", str(error)) from error
+    return lightgbm

@@ -1,0 +1,119 @@
+"""RankSVM: large margins between the documents of a query, without a list of their pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import between, positive
+from rankstudio.engine.methods.rankers.base import MOST_ITERATIONS, ConvergingRanker
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.support.threads import pool
+
+if TYPE_CHECKING:
+    from rankstudio.engine.optimization.truncated_newton import Progress
+
+Floats = NDArray[np.float64]
+
+_LOSSES = ("squared_hinge", "hinge")
+_SOLVERS = ("auto", "newton", "bundle")
+
+
+class RankSVM(ConvergingRanker):
+    """Linear ranking support vector machine.
+
+    Minimises ½ w'w + C sum of max(0, 1 - w'(x_i - x_j))^p over the pairs of documents of one query with
+    y_i > y_j, p = 2 for the squared hinge (RankSVM-Primal: Chapelle & Keerthi 2010) and p = 1 for the hinge
+    (Joachims 2002; thesis of Airola 2011, section 4.2.2).
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Weight of a pair's loss against the squared norm, greater than 0.
+    loss : {"squared_hinge", "hinge"}, default "squared_hinge"
+        p = 2 or p = 1.
+    solver : {"auto", "newton", "bundle"}, default "auto"
+        "newton" takes truncated Newton steps; for the hinge, on smoother versions of it whose width shrinks
+        as the duality gap asks. "bundle" is the cutting-plane method of the thesis, for the hinge alone;
+        it needs many more iterations where C is large. "auto" takes a few planes where C is small, and
+        Newton steps from there on.
+    tol : float, default 1e-6
+        Stops where the duality gap is at most this share of the objective, and of what it has fallen by
+        since w = 0.
+    max_iter : int, default 1000
+        Newton steps or cutting planes at most.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        The weights.
+    objective_ : float
+        The minimised sum.
+    gap_ : float
+        Duality gap: ``objective_`` is at most this much above the minimum.
+    n_iter_ : int
+        Iterations taken.
+
+    Notes
+    -----
+    O(mn + m log m) for an iteration's loss, gradient and each product with the Hessian, for m documents, n
+    features and any number of distinct labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, qid = np.array([[3.0], [1.0], [2.0], [0.0]]), np.array([1, 1, 2, 2])
+    >>> RankSVM(C=10.0).fit(X, np.array([1, 0, 1, 0]), qid=qid).coef_.round(3)
+    array([0.494])
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        loss: str = "squared_hinge",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def learn(self, data: Grouped) -> Iterator[Step]:
+        """Yield one :class:`Iteration` a Newton step or cutting plane; its criterion is the objective."""
+        C, tol = positive("C", self.C), positive("tol", self.tol)
+        max_iter = between("max_iter", self.max_iter, 1, MOST_ITERATIONS)
+        minimise = self._minimiser()
+        from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
+        from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415 - numba, where it is needed
+
+        with pool() as (executor, workers):
+            problem = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
+            everything = tuple(range(data.X.shape[1]))
+            for number, now in enumerate(minimise(problem, C, tol, max_iter), start=1):
+                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+
+    def _minimiser(self) -> Callable[..., Iterator[Progress]]:
+        if self.loss not in _LOSSES:
+            raise ParameterError("loss", self.loss, " or ".join(_LOSSES))
+        if self.solver not in _SOLVERS:
+            raise ParameterError("solver", self.solver, " or ".join(_SOLVERS))
+        if self.solver == "bundle" and self.loss != "hinge":
+            raise ParameterError("solver", self.solver, f"auto or newton, with the loss {self.loss}")
+        from rankstudio.engine.optimization import bundle_method as bundle  # noqa: PLC0415 - numba, where it is needed
+        from rankstudio.engine.optimization import truncated_newton as newton
+
+        if self.loss == "squared_hinge":
+            return newton.minimise_squared_hinge
+        return {
+            "auto": bundle.minimise_hinge_either_way,
+            "newton": newton.minimise_hinge,
+            "bundle": bundle.minimise_hinge_by_planes,
+        }[self.solver]

@@ -1,0 +1,115 @@
+"""Compiled inner loops of expected divergence: sums of Gaussian kernels, and divergences between classes.
+
+The fast sums are a Gauss transform (Greengard & Strain 1991) on one axis. Space is cut into boxes one
+bandwidth wide. With c a box's centre, s = (x_j - c) / h and u = (x - c) / h,
+
+    exp(-(u - s)² / 2) = sum_l  s^l / l!  H_l(u),      H_l(u) = He_l(u) exp(-u² / 2),
+
+so a box is known by its moments A_l = sum_j w_j s^l / l!, and seen from another box, at a whole number of
+bandwidths, as a Taylor series, because H_l' = -H_{l+1}. Both series end after ``TERMS`` terms, and boxes
+further than ``REACH`` are left out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.support.jit import fused, kernel
+
+Floats = NDArray[np.float64]
+
+TERMS = 24
+REACH = 9
+"""With |H_l(u)| <= 1.09 sqrt(l!) and |s| <= 1/2 each series loses less than 1e-15 of the sum of weights
+(1.09 sum_{k >= 24} 2^(-k/2) / sqrt(k!) times the sum of the same from 0); what is further than 9 bandwidths
+away, exp(-9² / 2) = 3e-18."""
+
+
+@kernel
+def exact_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats) -> None:
+    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x of ``at``: O(points · at)."""
+    for i in range(at.shape[0]):
+        total = 0.0
+        for j in range(points.shape[0]):
+            z = (at[i] - points[j]) / h
+            total += weights[j] * np.exp(-0.5 * z * z)
+        out[i] = total
+
+
+@fused
+def fast_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats) -> None:
+    """Write the sums of :func:`exact_sums` up to 1e-14 + 2 eps range / h of the sum of weights.
+
+    ``points`` and ``at`` ascend. O(TERMS (points + at) + TERMS² REACH boxes with something in them).
+    """
+    origin = points[0]
+    n_boxes = int((points[-1] - origin) / h) + 1
+    moments = np.zeros((n_boxes, TERMS))
+    for j in range(points.shape[0]):
+        z = (points[j] - origin) / h
+        box = int(z)
+        s = z - box - 0.5
+        term = weights[j]
+        for k in range(TERMS):
+            moments[box, k] += term
+            term *= s / (k + 1)
+    hermite = np.empty((2 * REACH + 1, 2 * TERMS))
+    for r in range(2 * REACH + 1):
+        u = float(r - REACH)
+        hermite[r, 0] = np.exp(-0.5 * u * u)
+        hermite[r, 1] = u * hermite[r, 0]
+        for k in range(1, 2 * TERMS - 1):
+            hermite[r, k + 1] = u * hermite[r, k] - k * hermite[r, k - 1]
+    local = np.empty(TERMS)
+    i = 0
+    while i < at.shape[0]:
+        place = np.floor((at[i] - origin) / h)
+        if place < -REACH or place >= n_boxes + REACH:
+            out[i] = 0.0
+            i += 1
+            continue
+        here = int(place)
+        local[:] = 0.0
+        for box in range(max(0, here - REACH), min(n_boxes, here + REACH + 1)):
+            if moments[box, 0] == 0.0:
+                continue
+            row = here - box + REACH
+            for k in range(TERMS):
+                for m in range(TERMS):
+                    local[k] += moments[box, m] * hermite[row, k + m]
+        factor = 1.0
+        for k in range(TERMS):
+            local[k] *= factor
+            factor *= -1.0 / (k + 1)
+        while i < at.shape[0] and np.floor((at[i] - origin) / h) == place:
+            delta = (at[i] - origin) / h - place - 0.5
+            value = local[TERMS - 1]
+            for k in range(TERMS - 2, -1, -1):
+                value = value * delta + local[k]
+            out[i] = max(value, 0.0)
+            i += 1
+
+
+@kernel
+def expected_divergence(densities: Floats, counts: Floats, known: NDArray[np.bool_]) -> float:
+    """Return sum_{a < b} (b - a) JS(densities[a], densities[b]) over values that occur ``counts`` times.
+
+    ``densities`` is (R, V). Pairs with a grade that is not ``known`` count 0. O(R² V).
+    """
+    total = 0.0
+    for a in range(densities.shape[0]):
+        for b in range(a + 1, densities.shape[0]):
+            if not (known[a] and known[b]):
+                continue
+            divergence = 0.0
+            for i in range(counts.shape[0]):
+                p, q = densities[a, i], densities[b, i]
+                both = p + q
+                if p > 0.0:
+                    divergence += counts[i] * p * np.log(2.0 * (p / both))
+                if q > 0.0:
+                    divergence += counts[i] * q * np.log(2.0 * (q / both))
+            # Never negative but for rounding.
+            total += (b - a) * max(0.5 * divergence, 0.0)
+    return total

@@ -1,0 +1,277 @@
+"""FS-ED: features whose values are distributed differently in different grades (Gupta & Rosso 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import validate_data
+
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
+from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.querywise.query_data import Grouped, group
+from rankstudio.engine.steps import Step, Working, finish
+from rankstudio.engine.support.threads import pool
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_MOST_CLASSES = 64
+_THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show
+
+
+class ExpectedDivergence(PathSelector):
+    """Order features by ψ(f) = s(f) + d(f), importance and expected divergence.
+
+    s(f) is NDCG@10 of ranking the training documents by f alone, high values first. d(f) tells how
+    differently f is distributed over the grades r_0 < r_1 < …, distant grades counting more (eq. (2)):
+
+        d(f) = sum_{m < n} (n - m) JS(f^{r_m}, f^{r_n}),
+
+    with JS the Jensen-Shannon divergence in nats (eq. (3)) of the kernel density estimates (eq. (4)) of the
+    training documents of either grade, both taken at the feature's values in the validation part.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many features to select, k; all without it.
+    density : {"normalised", "released"}, default "normalised"
+        "normalised": each density sums to one over the validation values, so JS lies in [0, ln 2] and weighs
+        as s does; the bandwidth is Silverman's rule as the authors write it, h = 1.06 sd M^(-1/5) with M
+        documents of the grade and their standard deviation sd. "released": what the authors' program does.
+        The densities stay as they are, JS is summed over the validation values, and h = 1.06 sd, because its
+        M^(-1/5) is a division of whole numbers that yields M^0. d(f) then grows with the number of
+        validation documents and all but replaces s(f).
+    kde : {"fast", "exact"}, default "fast"
+        "fast" is a Gauss transform, O(M + V) for M training and V validation values, with densities off by
+        less than 1e-14 + 5e-16 range / h times 1 / (h √(2π)), a density's greatest possible value; "exact"
+        sums kernels one by one, O(MV) over different values.
+    convention : str, default "letor4"
+        Convention of NDCG@10. In LETOR 4.0's, queries of fewer than 10 documents count 0.
+    regularization : float, default 1.0
+        λ > 0 of the RankRLS that ranks with the selected features.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n,)
+        ψ.
+    importance_, divergence_ : ndarray of shape (n,)
+        s and d.
+
+    Notes
+    -----
+    The paper does not say what the density is of a grade with less than two different values. Here,
+    "normalised", each of its values counts for the validation value next to it, which is the limit as h goes
+    to 0; so does each value of a grade that is so far from all validation values that its density is 0 in
+    floating point. "released" has no such limit, and pairs with such a grade count 0. A constant feature has
+    d = 0 in both.
+
+    O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes of the path are those
+    of :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+    """
+
+    scores_: Floats
+    importance_: Floats
+    divergence_: Floats
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        density: str = "normalised",
+        kde: str = "fast",
+        convention: str = DEFAULT,
+        regularization: float = 1.0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.density = density
+        self.kde = kde
+        self.convention = convention
+        self.regularization = regularization
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        X_validation: ArrayLike | None = None,
+    ) -> Self:
+        """Order the features.
+
+        Parameters
+        ----------
+        X, y, qid
+            As for :meth:`steps`.
+        X_validation : array-like of shape (V, n), optional
+            Documents at whose values the densities are compared; their labels are not needed. Without it
+            the training documents themselves.
+
+        Returns
+        -------
+        self
+        """
+        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+        data = _with_validation(group(features, labels, qid), X_validation)
+        taken = list(self.learn(data))
+        self.coef_ = taken[-1].coef
+        self._finish(data, taken)
+        return self
+
+    def steps(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        X_validation: ArrayLike | None = None,
+    ) -> Iterator[Step]:
+        """Learn step by step; parameters as for :meth:`fit`."""
+        yield from self.learn(_with_validation(group(X, y, qid), X_validation))
+
+    def order_features(  # noqa: D102 - inherited
+        self, data: Grouped, k: int
+    ) -> Generator[Working, None, Ordering]:
+        for name, value, known in (
+            ("density", self.density, ("normalised", "released")),
+            ("kde", self.kde, ("fast", "exact")),
+        ):
+            if value not in known:
+                raise ParameterError(name, value, " or ".join(known))
+        at = data.X if data.validation is None else data.validation
+        importance, _ = yield from measuring_features(data, "NDCG@10", self.convention, False)
+        divergence = yield from _diverging(
+            data.X, data.y, at, normalised=self.density == "normalised", exact=self.kde == "exact"
+        )
+        scores = importance + divergence
+        found = {"scores_": scores, "importance_": importance, "divergence_": divergence}
+        return Ordering(best_first(scores, k), found)
+
+
+def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, exact: bool = False) -> Floats:
+    """Return the expected divergence d of each feature, shape (n,).
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        Training documents.
+    y : ndarray of shape (m,)
+        Their labels.
+    at : ndarray of shape (V, n)
+        Documents at whose values densities are compared.
+    normalised, exact : bool
+        ``density="normalised"`` and ``kde="exact"`` of :class:`ExpectedDivergence`.
+
+    Raises
+    ------
+    DatasetError
+        For more than 64 different labels.
+    """
+    return finish(_diverging(X, y, at, normalised=normalised, exact=exact))
+
+
+def _diverging(
+    X: Floats, y: Floats, at: Floats, *, normalised: bool, exact: bool
+) -> Generator[Working, None, Floats]:
+    """Do what :func:`divergences` does, with signs of life."""
+    grades, grade = np.unique(y, return_inverse=True)
+    if grades.size > _MOST_CLASSES:
+        raise DatasetError(
+            f"y: expected at most {_MOST_CLASSES} different labels, got {grades.size}; expected divergence "
+            "compares the documents of one grade with those of another."
+        )
+
+    def of(j: int) -> float:
+        return _divergence(X[:, j], grade, grades.size, at[:, j], normalised, exact)
+
+    n = X.shape[1]
+    d = np.empty(n)
+    with pool(X.size + at.size > 1e5) as (executor, workers):
+        for first in range(0, n, workers):
+            yield Working("estimating densities", first / n)
+            some = range(first, min(first + workers, n))
+            d[some.start : some.stop] = list((executor.map if executor else map)(of, some))
+    return d
+
+
+def _divergence(
+    values: Floats, grade: Ints, n_grades: int, at: Floats, normalised: bool, exact: bool
+) -> float:
+    """Return d of one feature."""
+    from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
+
+    order = np.argsort(values)
+    values, grade = values[order], grade[order]
+    places, counts = _distinct(np.sort(at))
+    densities = np.zeros((n_grades, places.size))
+    known = np.ones(n_grades, dtype=np.bool_)
+    for r in range(n_grades):
+        inside = values[grade == r]
+        h = _bandwidth(inside, normalised)
+        points, weights = _distinct(inside)
+        if 0.0 < h < np.inf:
+            sums = densities[r]
+            (kernels.exact_sums if exact else kernels.fast_sums)(points, weights, h, places, sums)
+            if normalised and not exact and _total(sums, counts) < _THIN * inside.size * at.size:
+                kernels.exact_sums(points, weights, h, places, sums)
+            if not normalised:
+                sums /= inside.size * h * np.sqrt(2.0 * np.pi)
+        if normalised:
+            if _total(densities[r], counts) == 0.0:
+                densities[r] = _move_to_nearest(points, weights, places) / counts
+            densities[r] /= _total(densities[r], counts)
+        else:
+            known[r] = 0.0 < h < np.inf
+    return kernels.expected_divergence(densities, counts, known)
+
+
+def _bandwidth(values: Floats, normalised: bool) -> float:
+    """Return the bandwidth for the documents of one grade; 0 where they have one value."""
+    if values.size < 2 or values[0] == values[-1]:
+        return 0.0
+    return 1.06 * float(values.std(ddof=1)) * (float(values.size**-0.2) if normalised else 1.0)
+
+
+def _distinct(values: Floats) -> tuple[Floats, Floats]:
+    """Return the different values of an ascending array, and how often each occurs."""
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    return values[starts], np.diff(starts, append=values.size).astype(np.float64)
+
+
+def _total(density: Floats, counts: Floats) -> float:
+    """Return the density's sum over all values; no BLAS, whose threads would get in the way of these."""
+    return float((density * counts).sum())
+
+
+def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
+    """Give the weight of every point to the place next to it, in equal parts where two are."""
+    mass = np.zeros(places.size)
+    right = np.clip(np.searchsorted(places, points), 0, places.size - 1)
+    left = np.maximum(right - 1, 0)
+    to_left, to_right = np.abs(points - places[left]), np.abs(points - places[right])
+    share = np.where(to_left < to_right, 1.0, np.where(to_left > to_right, 0.0, 0.5))
+    np.add.at(mass, left, share * weights)
+    np.add.at(mass, right, (1.0 - share) * weights)
+    return mass
+
+
+def _with_validation(data: Grouped, X_validation: ArrayLike | None) -> Grouped:
+    if X_validation is None:
+        return data
+    return replace(data, validation=_check_validation(X_validation, data.X.shape[1]))
+
+
+def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
+    at = np.asarray(X_validation, dtype=np.float64)
+    if at.ndim != 2 or at.shape[0] == 0 or at.shape[1] != n:
+        raise DatasetError(
+            f"X_validation: expected rows of {n} features like those of X, got shape {at.shape}."
+        )
+    if not np.isfinite(at).all():
+        row = int(np.argwhere(~np.isfinite(at))[0][0])
+        raise DatasetError(f"X_validation: expected finite numbers, row {row} has NaN or infinity.")
+    return at

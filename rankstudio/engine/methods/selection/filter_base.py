@@ -1,0 +1,112 @@
+"""What the selectors share that put features in an order by something else than RankRLS's own error."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.methods.base import between, positive
+from rankstudio.engine.methods.selection.base import Selector
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Step, Working
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """What a selector found out about some data.
+
+    Attributes
+    ----------
+    features : ndarray of shape (k,)
+        The columns selected, the first one first.
+    found : Mapping
+        Attributes of the fitted selector, by name: scores and the like.
+    """
+
+    features: Ints
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+
+class PathSelector(Selector):
+    """Base of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
+
+    A subclass writes :meth:`order_features`. Its parameters include ``n_features_to_select`` and
+    ``regularization``. What it finds is remembered with the data, and serves every λ.
+
+    The criterion of every step is the leave-query-out error of RankRLS with the features selected so far:
+    selectors can then be compared with each other and with greedy RankRLS on one scale, and a size can be
+    chosen without a validation part.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        RankRLS weights with all selected features, 0 for the others.
+    support_ : ndarray of shape (n,), bool
+        Which features are selected.
+    selection_order_ : ndarray of shape (k,)
+        Their 0-based columns, the first selected first.
+    criterion_path_ : ndarray of shape (k,)
+        The leave-query-out error, summed over documents, after each step.
+    coef_path_ : ndarray of shape (k, n)
+        The model after each step.
+    """
+
+    regularization: float
+
+    @property
+    def orders_by_lambda(self) -> bool:
+        """Whether the order, too, depends on λ."""
+        return False
+
+    def order_features(self, data: Grouped, k: int) -> Generator[Working, None, Ordering]:
+        """Find the first k features, with signs of life on the way."""
+        raise NotImplementedError
+
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
+        """Yield one step a selected feature: RankRLS with it and all before it."""
+        # scipy is imported where it is needed: reading the catalog must not wait for it.
+        from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415
+
+        n = data.X.shape[1]
+        wanted = n if self.n_features_to_select is None else self.n_features_to_select
+        k = between("n_features_to_select", wanted, 1, n)
+        regularization = positive("regularization", self.regularization)
+        order = yield from self._order(data, k)
+        coefs, errors = nested_models(data, order, regularization)
+        for t in range(k):
+            yield Step(t + 1, tuple(order[: t + 1].tolist()), coefs[t], float(errors[t]), np.empty(0))
+
+    def _order(self, data: Grouped, k: int) -> Generator[Working, None, Ints]:
+        key = type(self), self._without_lambda(), k
+        if key not in data.remembered:
+            data.remembered[key] = yield from self.order_features(data, k)
+        ordering: Ordering = data.remembered[key]
+        for name, value in ordering.found.items():
+            setattr(self, name, value)
+        return ordering.features
+
+    def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
+        """Return the parameters that the order depends on."""
+        values = self.get_params().items()
+        return tuple(item for item in values if self.orders_by_lambda or item[0] != "regularization")
+
+
+def informative(data: Grouped) -> NDArray[np.bool_]:
+    """Return which features vary inside some query, shape (n,); the others cannot change any ranking.
+
+    Alone they rank documents as they stand in the file, and that may be no bad order.
+    """
+    varies: NDArray[np.bool_] = (data.centred[0] != 0).any(axis=0)
+    return varies
+
+
+def best_first(scores: Floats, k: int) -> Ints:
+    """Return the columns of the k greatest scores, of equal ones the lowest column first."""
+    return np.argsort(-scores, kind="stable")[:k].astype(np.int64)

@@ -1,0 +1,186 @@
+"""FS-BFS: groups of features, each combined into one new feature (Dang & Croft 2010)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rankstudio.engine.methods.base import between, positive
+from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch, Node
+from rankstudio.engine.methods.selection.filter_base import PathSelector
+from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.optimization.coordinate_ascent import Ascent
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Step, Working
+
+Floats = NDArray[np.float64]
+
+_MOST_SEED = 2**32 - 1
+
+
+class FSBFS(PathSelector):
+    """Partition the features into subsets, each found by best-first search, and combine each into one.
+
+    The search begins at every single feature left. It opens the node with the best measure, makes a node
+    of it with every feature left added, learns each one's combination by coordinate ascent on the measure
+    of the training documents, and ends when ``patience`` nodes in a row have brought nothing better. The
+    best node is a subset: its combination sum_i w_i x_i becomes a new feature, its features leave, and the
+    search begins again. A step is one more subset; RankRLS ranks with the new features so far.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many new features, that is subsets, to make at most; until no feature is left without it.
+    subset_size : int, default 5
+        Features of a subset at most, p from 1 up.
+    measure : str, default "NDCG@10"
+        Any measure of :func:`rankstudio.engine.evaluate`.
+    patience : int, default 5
+        Nodes opened in a row without a better one before the search ends, R from 1 to 1000.
+    max_iter : int, default 25
+        Iterations of coordinate ascent for a node at most, 1 to 10,000.
+    tolerance : float, default 1e-3
+        Coordinate ascent ends with an iteration that raises the measure by no more; greater than 0.
+    convention : str, default "letor4"
+        Convention of the measure.
+    seed : int, default 0
+        Of the orders in which coordinate ascent visits features, 0 to 2^32 - 1.
+    regularization : float, default 1.0
+        λ > 0 of the RankRLS that ranks with the new features, each scaled to a standard deviation of 1
+        inside queries.
+
+    Attributes
+    ----------
+    subsets_ : tuple of tuple of int
+        The 0-based columns of each subset, in the order in which they came in.
+    combinations_ : ndarray of shape (t, n)
+        The weights of each subset's combination.
+    subset_scores_ : ndarray of shape (t,)
+        The measure of the training documents ranked by each.
+    selection_order_ : ndarray
+        The columns of all subsets, one subset after the other.
+    coef_, support_, criterion_path_, coef_path_
+        As in :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`, in terms of the features themselves.
+
+    Notes
+    -----
+    Coordinate ascent goes on from the parent's combination, with weight 0 for the new feature. A node opened
+    costs up to n line searches of O(m log |q|) and a few sweeps, so this takes far longer than the filters.
+    Features that are constant inside every query are in no subset, as long as there is any other.
+    """
+
+    subsets_: tuple[tuple[int, ...], ...]
+    combinations_: Floats
+    subset_scores_: Floats
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        subset_size: int = 5,
+        measure: str = "NDCG@10",
+        patience: int = 5,
+        max_iter: int = 25,
+        tolerance: float = 1e-3,
+        convention: str = DEFAULT,
+        seed: int = 0,
+        regularization: float = 1.0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.subset_size = subset_size
+        self.measure = measure
+        self.patience = patience
+        self.max_iter = max_iter
+        self.tolerance = tolerance
+        self.convention = convention
+        self.seed = seed
+        self.regularization = regularization
+
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
+        """Yield one step a subset: RankRLS with the new features made so far."""
+        from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy and numba
+
+        n = data.X.shape[1]
+        wanted = n if self.n_features_to_select is None else self.n_features_to_select
+        most = between("n_features_to_select", wanted, 1, n)
+        regularization = positive("regularization", self.regularization)
+        nodes: list[Node] = []
+        for node in self._nodes(data, most):
+            if isinstance(node, Working):
+                yield node
+                continue
+            nodes.append(node)
+            combinations = np.array([node.coef for node in nodes])
+            new = Grouped(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
+            deviation = np.sqrt(np.mean(new.centred[0] ** 2, axis=0))
+            combinations /= np.where(deviation > 0, deviation, 1.0)[:, None]
+            new = Grouped(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
+            weights, errors = nested_models(new, np.arange(len(nodes)), regularization)
+            features = tuple(f for node in nodes for f in node.features)
+            self._keep(nodes)
+            yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), np.empty(0))
+
+    def _nodes(self, data: Grouped, most: int) -> Iterator[Node | Working]:
+        """Yield the subsets that these data are known to have, or find them."""
+        key = type(self), self._without_lambda()
+        if key not in data.remembered:
+            found = []
+            for node in self._partition(data):
+                yield node
+                if isinstance(node, Node):
+                    found.append(node)
+                if len(found) == most:
+                    break
+            data.remembered[key] = tuple(found)
+            return
+        yield from data.remembered[key]
+
+    def _partition(self, data: Grouped) -> Iterator[Node | Working]:
+        """Yield one subset after the other until no feature is left."""
+        n = data.X.shape[1]
+        size = between("subset_size", self.subset_size, 1, max(n, 10_000))
+        patience = between("patience", self.patience, 1, 1000)
+        max_iter = between("max_iter", self.max_iter, 1, 10_000)
+        tolerance = positive("tolerance", self.tolerance)
+        rng = np.random.default_rng(between("seed", self.seed, 0, _MOST_SEED))
+        ascent = Ascent(data, self.measure, self.convention)
+        left: list[int] = ascent.informative.tolist()
+        if not left:
+            yield Node((0,), np.eye(1, n)[0], ascent.value(np.zeros(n)))
+        search = BestFirstSearch(ascent, size, patience, tolerance, max_iter, rng)
+        singles = {feature: search.single(feature) for feature in left}
+        n_informative = len(left)
+        while left:
+            looking = search.best_subset(left, singles)
+            node = yield from _telling(looking, 1.0 - len(left) / n_informative)
+            left = [feature for feature in left if feature not in node.features]
+            yield node
+
+    def _keep(self, nodes: list[Node]) -> None:
+        self.subsets_ = tuple(node.features for node in nodes)
+        self.combinations_ = np.array([node.coef for node in nodes])
+        self.subset_scores_ = np.array([node.value for node in nodes])
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Return the new features of X, shape (m, t), in the order in which they were made."""
+        check_is_fitted(self)
+        new: Floats = validate_data(self, X, reset=False, dtype=np.float64) @ self.combinations_.T
+        return new
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Return a name for each new feature: ``fsbfs0``, ``fsbfs1``, …, shape (t,)."""
+        check_is_fitted(self)
+        return np.array([f"fsbfs{t}" for t in range(len(self.subsets_))], dtype=object)
+
+
+def _telling(looking: Generator[None, None, Node], share: float) -> Generator[Working, None, Node]:
+    """Give a sign of life for everything that a search tells."""
+    while True:
+        try:
+            next(looking)
+        except StopIteration as end:
+            node: Node = end.value
+            return node
+        yield Working("searching for a subset", share)

@@ -1,0 +1,218 @@
+"""FSMRank: ranking errors minimised together with a penalty on weak and on redundant features."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import LinearRanker, between, positive
+from rankstudio.engine.methods.selection.feature_importance import (
+    IMPORTANCES,
+    SIMILARITIES,
+    comparing_features,
+    importance,
+    nearest_positive_semidefinite,
+)
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.support.threads import pool
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_SOLVERS = ("nesterov", "subgradient")
+_MOST_ITERATIONS = 10_000_000
+
+
+class IndefiniteSimilarityWarning(UserWarning):
+    """The matrix of similarities is not positive semidefinite, so the objective may not be convex."""
+
+
+@dataclass(frozen=True, eq=False)
+class FSMStep(Step):
+    """One iteration of FSMRank; ``selected`` are the features in use, the greatest weight first.
+
+    Attributes
+    ----------
+    lipschitz : float
+        Estimate of the Lipschitz constant; NaN for the subgradient method.
+    """
+
+    lipschitz: float
+
+    @property
+    def n_nonzero(self) -> int:
+        """How many features are in use."""
+        return len(self.selected)
+
+
+class FSMRank(LinearRanker):
+    """Joint feature selection and ranking by convex optimisation (Lai et al. 2013).
+
+    Minimises, over non-negative weights w of the n features and of their negatives,
+
+        λ1/2 w'Aw + λ2 sum_i w_i / s_i + 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))²       (eq. (2)),
+
+    s_i the importance of a feature, A_ij the similarity of two, and p the number of pairs of documents of
+    one query with different labels. A weight of the model is that of the feature minus that of its negative.
+
+    Parameters
+    ----------
+    lambda1 : float, default 0.1
+        λ1, from 0 up: the penalty on similar features that both have weight.
+    lambda2 : float, default 1e-4
+        λ2, from 0 up: the penalty on weight, the greater the less important the feature.
+    importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
+        s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by the feature alone; 1.
+        A feature without importance, such as a constant one, is out.
+    similarity : {"pearson", "kendall", "none"}, default "pearson"
+        A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity.
+    project : bool, default False
+        Replace an A that is not positive semidefinite by the nearest one that is. Absolute correlations
+        need not be, and then the objective may not be convex; without the projection there is a warning.
+    solver : {"nesterov", "subgradient"}, default "nesterov"
+        Algorithm 1, or the projected subgradient method the paper compares it with, which is far slower.
+    tol : float, default 1e-4
+        Algorithm 1 stops where an iteration changes the objective by at most this share of it.
+    max_iter : int, default 400
+        T.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        The weights.
+    objective_ : float
+        The minimised sum.
+    n_iter_ : int
+        Iterations taken.
+    selection_order_ : ndarray of shape (k,)
+        The features with weight, the greatest |weight| first (section IV.D).
+    coef_path_ : ndarray of shape (k, n)
+        Models with the first 1, 2, … k of them, their weights unchanged (section IV.D).
+
+    Notes
+    -----
+    The paper takes features scaled to [0, 1]; other scales work, the Lipschitz constant is found by the line
+    search. O(mn²) for A, then O(mn + m log m) an iteration for m documents: no list of pairs.
+    """
+
+    objective_: float
+    n_iter_: int
+    selection_order_: Ints
+    coef_path_: Floats
+
+    def __init__(
+        self,
+        lambda1: float = 0.1,
+        lambda2: float = 1e-4,
+        importance: str = "pearson",
+        similarity: str = "pearson",
+        project: bool = False,
+        solver: str = "nesterov",
+        tol: float = 1e-4,
+        max_iter: int = 400,
+    ) -> None:
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.importance = importance
+        self.similarity = similarity
+        self.project = project
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return self.max_iter
+
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
+        """Yield one :class:`FSMStep` an iteration; its criterion is the objective."""
+        lambda1, lambda2 = from_zero("lambda1", self.lambda1), from_zero("lambda2", self.lambda2)
+        tol = positive("tol", self.tol)
+        max_iter = between("max_iter", self.max_iter, 1, _MOST_ITERATIONS)
+        one_of("solver", self.solver, _SOLVERS)
+        s = importance(data, one_of("importance", self.importance, IMPORTANCES))
+        A = yield from self._similarity(data)
+        # numba is imported where it is needed: reading the catalog must not wait for it.
+        from rankstudio.engine.optimization.nesterov import FSMObjective, accelerated, subgradient  # noqa: PLC0415
+        from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
+        from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415
+
+        with pool() as (executor, workers):
+            problem = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
+            objective = FSMObjective(problem, A, s, lambda1, lambda2)
+            descent = (
+                subgradient(objective, max_iter)
+                if self.solver == "subgradient"
+                else accelerated(objective, tol, max_iter)
+            )
+            n = data.X.shape[1]
+            for number, now in enumerate(descent, start=1):
+                coef = now.w[:n] - now.w[n:]
+                chosen = tuple(by_weight(coef).tolist())
+                yield FSMStep(number, chosen, coef, now.objective, np.empty(0), now.lipschitz)
+
+    def _similarity(self, data: Grouped) -> Generator[Working, None, Floats]:
+        kind = one_of("similarity", self.similarity, SIMILARITIES)
+        if ("similarity", kind) not in data.remembered:
+            data.remembered["similarity", kind] = yield from comparing_features(data, kind)
+        matrix: Floats = data.remembered["similarity", kind]
+        if self.lambda1 == 0:
+            return matrix
+        least = float(np.linalg.eigvalsh(matrix)[0])
+        if least >= -1e-10 * matrix.shape[0]:
+            return matrix
+        if self.project:
+            return nearest_positive_semidefinite(matrix)
+        warnings.warn(
+            f"The {self.similarity} similarities of the features are not positive semidefinite (least "
+            f"eigenvalue {least:.3g}), so the objective may not be convex; project=True makes it so.",
+            IndefiniteSimilarityWarning,
+            stacklevel=2,
+        )
+        return matrix
+
+    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+        last = taken[-1]
+        self.objective_, self.n_iter_ = last.criterion, last.number
+        self.selection_order_ = np.array(last.selected, dtype=np.int64)
+        self.coef_path_ = np.array([step.coef for step in top_features(last)]).reshape(-1, last.coef.size)
+
+
+def top_features(last: Step) -> Iterator[Step]:
+    """Yield one step a feature with weight, the greatest |weight| first: the model cut down to those so far.
+
+    The weights stay as they are (section IV.D). The criterion is NaN: the objective does not fit cut models.
+    """
+    coef = np.zeros_like(last.coef)
+    order = by_weight(last.coef)
+    for k, feature in enumerate(order.tolist(), start=1):
+        coef = coef.copy()
+        coef[feature] = last.coef[feature]
+        yield Step(k, tuple(order[:k].tolist()), coef, float("nan"), np.empty(0))
+
+
+def by_weight(coef: Floats) -> Ints:
+    """Return the features with weight, the greatest |weight| first and of equal ones the first column."""
+    order = np.argsort(-np.abs(coef), kind="stable").astype(np.int64)
+    chosen: Ints = order[: np.count_nonzero(coef)]
+    return chosen
+
+
+def from_zero(name: str, value: Any) -> float:
+    """Return a parameter as a float; ParameterError unless it is finite and not negative."""
+    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and 0 <= value < np.inf:
+        return float(value)
+    raise ParameterError(name, value, "a finite number from 0 up")
+
+
+def one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return a parameter that is one of some words; ParameterError for any other."""
+    if value in choices:
+        return str(value)
+    raise ParameterError(name, value, f"{', '.join(choices[:-1])} or {choices[-1]}")

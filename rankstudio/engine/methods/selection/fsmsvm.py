@@ -1,0 +1,140 @@
+"""FSMSVM: features chosen by FSMRank, weights by RankSVM (Lai et al. 2013, section IV.D)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.methods.base import between, positive
+from rankstudio.engine.methods.selection.base import Selector
+from rankstudio.engine.methods.selection.fsmrank import FSMRank
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.support.threads import pool
+
+Floats = NDArray[np.float64]
+
+_TOL = 1e-6  # duality gap of a refitted model beside its objective
+_MAX_ITER = 1000
+
+
+class FSMSVM(Selector):
+    """Order the features by FSMRank's weights and refit RankSVM, squared hinge, on the first k.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many features to select at most, k; all that FSMRank gives a weight where it is not given, and
+        never more than those.
+    C : float, default 1.0
+        Of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
+    lambda1, lambda2 : float, default 0.1 and 1e-4
+        Of FSMRank, as are the parameters that follow.
+    importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
+    similarity : {"pearson", "kendall", "none"}, default "pearson"
+    project : bool, default False
+    tol : float, default 1e-4
+    max_iter : int, default 400
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        RankSVM's weights with all selected features, 0 for the others.
+    support_ : ndarray of shape (n,), bool
+        Which features are selected.
+    selection_order_ : ndarray of shape (k,)
+        Their 0-based columns, the greatest weight of FSMRank first.
+    criterion_path_ : ndarray of shape (k,)
+        RankSVM's objective after each step; it falls with every feature.
+    coef_path_ : ndarray of shape (k, n)
+        The model after each step.
+    n_iter_ : int
+        Iterations that FSMRank took.
+
+    Notes
+    -----
+    FSMRank's cost, then a few times O(mk + m log m) for the model with k features of m documents.
+    """
+
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        C: float = 1.0,
+        lambda1: float = 0.1,
+        lambda2: float = 1e-4,
+        importance: str = "pearson",
+        similarity: str = "pearson",
+        project: bool = False,
+        tol: float = 1e-4,
+        max_iter: int = 400,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.C = C
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.importance = importance
+        self.similarity = similarity
+        self.project = project
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def work(self, data: Grouped) -> Iterator[Step | Working]:
+        """Yield one step a selected feature: RankSVM with it and all before it.
+
+        Where FSMRank leaves every weight at 0, the one step is the model without a feature.
+        """
+        n = data.X.shape[1]
+        C = positive("C", self.C)
+        wanted = n if self.n_features_to_select is None else self.n_features_to_select
+        wanted = between("n_features_to_select", wanted, 1, n)
+        last = yield from self._order(data)
+        self.n_iter_ = last.number
+        order = last.selected[:wanted]
+        from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
+        from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
+        from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415
+
+        with pool() as (executor, workers):
+            pairs = Pairs(data.y, data.ptr, executor, workers)
+            if not order:
+                yield Step(1, (), np.zeros(n), C * pairs.n_pairs, np.empty(0))
+            for k in range(1, len(order) + 1):
+                chosen = list(order[:k])
+                problem = LinearPairs(np.ascontiguousarray(data.X[:, chosen]), pairs)
+                *_, now = minimise_squared_hinge(problem, C, _TOL, _MAX_ITER)
+                coef = np.zeros(n)
+                coef[chosen] = now.w
+                yield Step(k, tuple(chosen), coef, now.objective, np.empty(0))
+
+    def _order(self, data: Grouped) -> Generator[Working, None, Step]:
+        """Return FSMRank's last step, found once for every C."""
+        fsmrank = self._fsmrank()
+        key = FSMRank, tuple(fsmrank.get_params().items())
+        if key in data.remembered:
+            known: Step = data.remembered[key]
+            return known
+        last: Step | None = None
+        for told in fsmrank.work(data):
+            if isinstance(told, Working):
+                yield told
+            else:
+                last = told
+                yield Working("FSMRank", told.number / self.max_iter)
+        assert last is not None  # FSMRank takes at least one step
+        data.remembered[key] = last
+        return last
+
+    def _fsmrank(self) -> FSMRank:
+        return FSMRank(
+            lambda1=self.lambda1,
+            lambda2=self.lambda2,
+            importance=self.importance,
+            similarity=self.similarity,
+            project=self.project,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )

@@ -1,0 +1,1 @@
+"""Greedy RankRLS: the estimator, its constraints, and one module for each search."""

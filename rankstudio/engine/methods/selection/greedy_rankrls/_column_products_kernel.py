@@ -1,0 +1,126 @@
+"""Compiled inner loops over sparse columns, for the search that keeps nothing of its candidates.
+
+``columns`` are the entries of the shifted columns (values, rows, where a column starts), the squared length
+of each column of X^, the basis (m, 1 + room) of y^ and the selected columns of X^, the query of each
+document, and where queries start. The products of a column are in the order: itself, the labels, the selected
+features. As the basis is centred, they need no more than the column's entries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.support.jit import inlined, kernel, reordered
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Indices = NDArray[np.int32] | NDArray[np.int64]
+Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
+
+
+@inlined
+def _products_in_query(columns: Columns, t: int, place: int, stop: int, own: Floats) -> int:
+    """Write a column's products (t + 2,) in the query of the entry at a place; return the next place."""
+    values, rows, _, _, basis, query, ptr = columns
+    q = query[rows[place]]
+    first, mean = place, 0.0
+    own[:] = 0.0
+    while place < stop and rows[place] < ptr[q + 1]:
+        mean += values[place]
+        for a in range(t + 1):
+            own[a + 1] += basis[rows[place], a] * values[place]
+        place += 1
+    size = ptr[q + 1] - ptr[q]
+    mean /= size
+    own[0] = (size - (place - first)) * mean * mean
+    for entry in range(first, place):
+        own[0] += (values[entry] - mean) ** 2
+    return place
+
+
+@kernel
+def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) -> None:
+    """Write the products of chosen columns over all queries, ``totals`` (c, t + 2)."""
+    values, rows, starts, squares, basis, _, _ = columns
+    for c in range(chosen.shape[0]):
+        j = chosen[c]
+        totals[c] = 0.0
+        totals[c, 0] = squares[j]
+        for place in range(starts[j], starts[j + 1]):
+            for a in range(t + 1):
+                totals[c, a + 1] += basis[rows[place], a] * values[place]
+
+
+@kernel
+def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
+    """Write a column's products in each query, ``out`` (blocks, t + 2, width), which holds zeros before."""
+    rows, starts, query, width = columns[1], columns[2], columns[5], out.shape[2]
+    own = np.empty(t + 2)
+    place = starts[j]
+    while place < starts[j + 1]:
+        q = query[rows[place]]
+        place = _products_in_query(columns, t, place, starts[j + 1], own)
+        for a in range(t + 2):
+            out[q // width, a, q % width] = own[a]
+
+
+@kernel
+def changes_where_absent(
+    totals: Floats, regularization: float, squares: Floats, lengths: Floats, rights: Floats, products: Floats
+) -> None:
+    """Write over ``squares`` (c, Q) how the error of a query changes with a candidate that is 0 all over it.
+
+    Given p'S_q p, p'H_q p, p'a_q and p'b_q.
+    """
+    for c in range(squares.shape[0]):
+        for q in range(squares.shape[1]):
+            pivot = max(totals[c, 0] + regularization - squares[c, q], regularization)
+            weight = (totals[c, 1] - rights[c, q]) / pivot
+            squares[c, q] = weight * (weight * lengths[c, q] + 2.0 * products[c, q])
+
+
+@reordered
+def changes_where_present(
+    columns: Columns,
+    chosen: Ints,
+    totals: Floats,
+    p: Floats,
+    regularization: float,
+    inverse: Floats,
+    S: Floats,
+    H: Floats,
+    a: Floats,
+    b: Floats,
+    out: Floats,
+) -> None:
+    """Write over ``out`` (c, Q) how the error of a query changes with a candidate that has entries in it.
+
+    ``inverse`` (t, t) is L^-1; see :mod:`rankstudio.engine.methods.selection.greedy_rankrls.products` for the rest.
+    """
+    rows, starts, query = columns[1], columns[2], columns[5]
+    t = p.shape[1]
+    own, inside, others = np.empty(t + 2), np.empty(t), np.empty(t)
+    for c in range(chosen.shape[0]):
+        place, stop = starts[chosen[c]], starts[chosen[c] + 1]
+        while place < stop:
+            q = query[rows[place]]
+            place = _products_in_query(columns, t, place, stop, own)
+            pivot, right = totals[c, 0] - own[0] + regularization, totals[c, 1] - own[1]
+            product, length = own[1], own[0]
+            for i in range(t):
+                inside[i] = 0.0
+                for k in range(i + 1):
+                    inside[i] += inverse[i, k] * own[k + 2]
+                others[i] = p[c, i] - inside[i]
+                right -= others[i] * a[q, i]
+                product -= inside[i] * a[q, i] + others[i] * b[q, i]
+            for i in range(t):
+                of_S, of_H = 0.0, 0.0
+                for k in range(t):
+                    of_S += S[q, i, k] * others[k]
+                    of_H += H[q, i, k] * others[k]
+                pivot -= others[i] * of_S
+                length += others[i] * of_H - 2.0 * inside[i] * of_S
+            weight = right / max(pivot, regularization)
+            out[c, q] = weight * (weight * length - 2.0 * product)

@@ -1,0 +1,263 @@
+"""Compiled inner loops of leave-query-out errors for one candidate at a time, with nothing kept of it.
+
+For a held-out query q let A be the selected features, T_q the statistics of the other queries and
+L_q L_q' = T_q[A, A] + λI. The columns of U = X^_q[:, A] L_q^-T are the held-out features in coordinates in
+which the others' Gram matrix is the identity, and e_q is the residual of q's labels. Kept per query:
+
+    inverse[a, c] = L_q^-1             inner[a, c] = u_a'u_c, both for c <= a
+    along[a] = (L_q^-1 T_q[A, y])_a    seen[a] = u_a'y^_q    left[a] = u_a'e_q    error[t] = e_q'e_q for t
+
+features. All but ``left`` grow by a row with every feature, and to forget the last ones is to look at fewer
+rows. For a candidate j, p = L_q^-1 T_q[A, j] gives the pivot s = T_q[j, j] + λ - p'p, the weight
+β = (T_q[j, y] - p'along) / s and the residualised held-out feature v = X^_q[:, j] - U p, and the error
+changes by β² v'v - 2 β e_q'v. Taking the a-th feature out again changes it by η² x'x + 2 η e_q'x, with
+x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of (T_q[A, A] + λI)^-1.
+
+The products of j with others are in the order: j itself, the labels, the selected features; ``own`` inside
+the held-out query, ``total`` over all queries. As in ``_kernels``, the queries of a block stand side by side
+on the last axis, and the last block is filled up with queries of no documents.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.support.jit import fused, fused_inlined
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+State = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
+
+BLOCK = 32
+"""Queries in a block."""
+
+
+@fused_inlined
+def _add_products(rows: Floats, others: Floats, count: int, out: Floats) -> None:
+    """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,), in pairs."""
+    odd = count % 2
+    for c in range(odd):
+        for i in range(BLOCK):
+            out[i] += rows[c, i] * others[c, i]
+    for c in range(odd, count, 2):
+        for i in range(BLOCK):
+            out[i] += rows[c, i] * others[c, i] + rows[c + 1, i] * others[c + 1, i]
+
+
+@fused_inlined
+def _project(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
+    """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK)."""
+    for a in range(t):
+        out[a] = 0.0
+        _add_products(matrix[a], vectors, a + 1, out[a])
+
+
+@fused_inlined
+def _add_row(row: Floats, vector: Floats, count: int, out: Floats) -> None:
+    """Add the first ``count`` entries of a row (…, BLOCK) times a vector (BLOCK,) to ``out`` (…, BLOCK)."""
+    for c in range(count):
+        for i in range(BLOCK):
+            out[c, i] += row[c, i] * vector[i]
+
+
+@fused_inlined
+def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
+    """Write a symmetric matrix, given by its lower triangle (t, t, BLOCK), times vectors (t, BLOCK)."""
+    _project(matrix, t, vectors, out)
+    for a in range(1, t):
+        _add_row(matrix[a], vectors[a], a, out)
+
+
+@fused_inlined
+def _of_others(own: Floats, total: Floats, t: int, out: Floats) -> None:
+    """Write a feature's products with the t selected ones over all other queries, T_q[A, j]."""
+    for c in range(t):
+        for i in range(BLOCK):
+            out[c, i] = total[c + 2] - own[c + 2, i]
+
+
+@fused
+def append(
+    t: int, own: Floats, total: Floats, regularization: float, first: int, last: int, state: State
+) -> None:
+    """Take a feature in as the t-th (from 0) in some blocks; ``own`` is (blocks, t + 2, BLOCK)."""
+    p, f, spare = np.empty((t, BLOCK)), np.empty((t, BLOCK)), np.empty((t, BLOCK))
+    inverse_root = np.empty(BLOCK)
+    for k in range(first, last):
+        _of_others(own[k], total, t, spare)
+        _project(state[0][k], t, spare, p)
+        _project(state[0][k], t, own[k, 2:], f)
+        _append_to_factor(k, t, own[k], total, regularization, state, p, inverse_root)
+        _append_held_out(k, t, own[k], state, p, f, inverse_root, spare)
+
+
+@fused_inlined
+def _append_to_factor(
+    k: int,
+    t: int,
+    own: Floats,
+    total: Floats,
+    regularization: float,
+    state: State,
+    p: Floats,
+    inverse_root: Floats,
+) -> None:
+    """Write the new row of ``inverse`` and ``along``, and one over the root of the pivot."""
+    inverse, _, along, _, _, _ = state
+    for i in range(BLOCK):
+        inverse_root[i] = total[0] - own[0, i] + regularization
+        along[k, t, i] = total[1] - own[1, i]
+    for a in range(t):
+        for i in range(BLOCK):
+            inverse_root[i] -= p[a, i] * p[a, i]
+            along[k, t, i] -= p[a, i] * along[k, a, i]
+    for i in range(BLOCK):
+        # A pivot of a positive semidefinite matrix plus λI is at least λ, up to rounding.
+        inverse_root[i] = 1.0 / np.sqrt(max(inverse_root[i], regularization))
+        along[k, t, i] *= inverse_root[i]
+        inverse[k, t, t, i] = inverse_root[i]
+    row = inverse[k, t]
+    row[:t] = 0.0
+    for a in range(t):
+        _add_row(inverse[k, a], p[a], a + 1, row)
+    for a in range(t):
+        for i in range(BLOCK):
+            row[a, i] *= -inverse_root[i]
+
+
+@fused_inlined
+def _append_held_out(
+    k: int, t: int, own: Floats, state: State, p: Floats, f: Floats, inverse_root: Floats, spare: Floats
+) -> None:
+    """Write the new row of ``inner`` and ``seen``, and bring ``left`` and ``error`` up to date."""
+    _, inner, along, seen, left, error = state
+    # With v = x - U p: u_a'v = f_a - (U'U p)_a, and v'v = x'x - 2 p'f + p'U'U p.
+    _times_symmetric(inner[k], t, p, spare)
+    for i in range(BLOCK):
+        inner[k, t, t, i] = own[0, i]
+        seen[k, t, i] = own[1, i]
+    for a in range(t):
+        for i in range(BLOCK):
+            inner[k, t, a, i] = (f[a, i] - spare[a, i]) * inverse_root[i]
+            inner[k, t, t, i] += p[a, i] * (spare[a, i] - 2.0 * f[a, i])
+            seen[k, t, i] -= p[a, i] * seen[k, a, i]
+    for i in range(BLOCK):
+        inner[k, t, t, i] *= inverse_root[i] * inverse_root[i]
+        seen[k, t, i] *= inverse_root[i]
+        left[k, t, i] = seen[k, t, i]
+    for a in range(t):
+        for i in range(BLOCK):
+            left[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
+            left[k, a, i] -= along[k, t, i] * inner[k, t, a, i]
+    for i in range(BLOCK):
+        weight, length = along[k, t, i], inner[k, t, t, i]
+        error[k, t + 1, i] = error[k, t, i] + weight * (weight * length - 2.0 * left[k, t, i])
+        left[k, t, i] -= weight * length
+
+
+@fused_inlined
+def _change(
+    k: int, t: int, own: Floats, total: Floats, regularization: float, state: State, work: Floats
+) -> float:
+    """Sum over a block how the error changes with a candidate."""
+    inverse, inner, along, _, left, _ = state
+    others, p, rest = work[:t], work[t : 2 * t], work[2 * t :]
+    # rest: pivot, right-hand side, e'v, v'v, and half of a row of (u_a'u_c) times p.
+    _of_others(own, total, t, others)
+    for i in range(BLOCK):
+        rest[0, i] = total[0] - own[0, i] + regularization
+        rest[1, i] = total[1] - own[1, i]
+        rest[2, i] = own[1, i]
+        rest[3, i] = own[0, i]
+    _project(inverse[k], t, others, p)
+    for a in range(t):
+        for i in range(BLOCK):
+            rest[4, i] = 0.5 * inner[k, a, a, i] * p[a, i]
+        _add_products(inner[k, a], p, a, rest[4])
+        for i in range(BLOCK):
+            rest[0, i] -= p[a, i] * p[a, i]
+            rest[1, i] -= p[a, i] * along[k, a, i]
+            rest[2, i] -= p[a, i] * left[k, a, i]
+            rest[3, i] += 2.0 * p[a, i] * rest[4, i]
+    _project(inverse[k], t, own[2:], others)
+    for a in range(t):
+        for i in range(BLOCK):
+            rest[2, i] -= others[a, i] * along[k, a, i]
+            rest[3, i] -= 2.0 * others[a, i] * p[a, i]
+    change: float = 0.0
+    for i in range(BLOCK):
+        weight = rest[1, i] / max(rest[0, i], regularization)
+        change += weight * (weight * rest[3, i] - 2.0 * rest[2, i])
+    return change
+
+
+@fused
+def forget(t: int, state: State) -> None:
+    """Go back to the first t features."""
+    _, inner, along, seen, left, _ = state
+    seen_by_model = np.empty((t, BLOCK))
+    for k in range(inner.shape[0]):
+        _times_symmetric(inner[k], t, along[k], seen_by_model)
+        for a in range(t):
+            for i in range(BLOCK):
+                left[k, a, i] = seen[k, a, i] - seen_by_model[a, i]
+
+
+@fused
+def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
+    """Sum over each of some blocks how the error changes without each feature: ``partial`` (blocks, t)."""
+    inverse, inner, along, _, left, _ = state
+    column = np.empty((t, BLOCK))
+    work = np.empty((5, BLOCK))  # of the feature: diagonal entry, weight, e'x, x'x, and a row of inner
+    for k in range(first, last):
+        for b in range(t):
+            for a in range(b, t):
+                for i in range(BLOCK):
+                    column[a - b, i] = inverse[k, a, b, i]
+            work[:] = 0.0
+            for a in range(b, t):
+                for i in range(BLOCK):
+                    work[4, i] = 0.5 * inner[k, a, a, i] * column[a - b, i]
+                _add_products(inner[k, a, b:], column, a - b, work[4])
+                for i in range(BLOCK):
+                    entry = column[a - b, i]
+                    work[0, i] += entry * entry
+                    work[1, i] += entry * along[k, a, i]
+                    work[2, i] += entry * left[k, a, i]
+                    work[3, i] += 2.0 * entry * work[4, i]
+            change = 0.0
+            for i in range(BLOCK):
+                step = work[1, i] / work[0, i]
+                change += step * (step * work[3, i] + 2.0 * work[2, i])
+            partial[k, b] = change
+
+
+@fused
+def changes_by_statistics(
+    index: Ints,
+    chosen: Ints,
+    gram: Floats,
+    totals: Floats,
+    regularization: float,
+    state: State,
+    out: Floats,
+) -> None:
+    """Write how the criterion changes with each chosen candidate, from the Gram matrices of the queries.
+
+    ``index`` has the column of the labels, then those of the t selected features; ``totals`` (c, t + 2).
+    """
+    t = index.shape[0] - 1
+    work = np.empty((2 * t + 5, BLOCK))
+    own = np.empty((t + 2, BLOCK))
+    for c in range(chosen.shape[0]):
+        out[c] = 0.0
+    for k in range(gram.shape[0]):
+        for c in range(chosen.shape[0]):
+            j = chosen[c]
+            for i in range(BLOCK):
+                own[0, i] = gram[k, j, j, i]
+            for a in range(t + 1):
+                for i in range(BLOCK):
+                    own[a + 1, i] = gram[k, index[a], j, i]
+            out[c] += _change(k, t, own, totals[c], regularization, state, work)

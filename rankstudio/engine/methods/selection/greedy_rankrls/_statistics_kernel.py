@@ -1,0 +1,186 @@
+"""Compiled inner loops of greedy RankRLS on per-query statistics.
+
+For each held-out query q the state of one greedy run is a partial Cholesky factorisation of T_q + λI
+(T_q: statistics of the other queries), pivoted by the features selected so far, and the residualised
+held-out features v_qj it implies. With b_a the a-th selected feature, everything a candidate's criterion
+needs follows from three arrays that only ever grow by one entry a step:
+
+    rows[j, a]  = γ_j, the a-th pivot row over its pivot: v_qj -= γ_j v_qb when b = b_a came in
+    dots[j, a]  = X^_q[:, j]' u_a, with u_a the held-out residual of b_a at the moment it came in
+    cross[c, a] = u_c' u_a for a <= c
+
+The axis j is the place of a feature among those not yet selected: ``order[place]`` is its column. A selected
+feature's place is filled with the last one, so that step t reads n - t rows of t numbers: O(Q t (n - t)),
+memory and multiplications alike.
+
+Every array has the queries of a block side by side on its last axis, so that each innermost loop does the
+same for ``BLOCK`` queries in vector registers. The last block is filled up with queries of no documents,
+whose Gram matrix and so whose part in every sum is 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.support.jit import fused, fused_inlined, kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+State = tuple[Floats, Floats, Floats, Floats, Floats]
+History = tuple[Floats, Floats, Floats, Floats]
+
+BLOCK = 32
+"""Queries in a block. Costs are summed block by block, so they do not depend on the number of threads."""
+
+
+@fused
+def start(
+    gram: Floats, total: Floats, regularization: float, first: int, last: int, state: State, partial: Floats
+) -> None:
+    """Fill the state of blocks first … last - 1 for the empty selection, and sum the first costs."""
+    pivot, right, ev, vv, ee = state
+    n = total.shape[0] - 1
+    for k in range(first, last):
+        for i in range(BLOCK):
+            ee[k, i] = gram[k, n, n, i]
+        for j in range(n):
+            for i in range(BLOCK):
+                pivot[k, j, i] = total[j, j] - gram[k, j, j, i] + regularization
+                right[k, j, i] = total[j, n] - gram[k, j, n, i]
+                ev[k, j, i] = gram[k, j, n, i]
+                vv[k, j, i] = gram[k, j, j, i]
+            partial[k, j] = _cost(j, k, state)
+
+
+@fused_inlined
+def _cost(j: int, k: int, state: State) -> float:
+    """Sum over a block what the criterion would be with the feature at a place added."""
+    pivot, right, ev, vv, ee = state
+    cost: float = 0.0
+    for i in range(BLOCK):
+        beta = right[k, j, i] / pivot[k, j, i]
+        cost += ee[k, i] + beta * (beta * vv[k, j, i] - 2.0 * ev[k, j, i])
+    return cost
+
+
+@fused
+def select(
+    place: int,
+    order: Ints,
+    t: int,
+    gram: Floats,
+    total: Floats,
+    regularization: float,
+    first: int,
+    last: int,
+    state: State,
+    history: History,
+    partial: Floats,
+) -> None:
+    """Take the feature at a place in as the t-th selected one (from 0), for blocks first … last - 1.
+
+    ``order`` still holds the places before the selection: n - t of them count.
+    """
+    pivot, right, ev, vv, ee = state
+    rows, dots, cross, pivots = history
+    b = order[place]
+    end = order.shape[0] - t - 1  # the last place, and how many are left
+    gammas = np.empty((t, BLOCK))
+    between = np.empty((t, BLOCK))
+    taken = np.empty((5, BLOCK))  # of b: 1 / pivot, right-hand side, weight β, ev and vv
+    row, moved, seen = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for k in range(first, last):
+        for i in range(BLOCK):
+            pivots[k, t, i] = pivot[k, place, i]
+            taken[0, i] = 1.0 / pivot[k, place, i]
+            taken[1, i] = right[k, place, i]
+            taken[2, i] = right[k, place, i] / pivot[k, place, i]
+            taken[3, i] = ev[k, place, i]
+            taken[4, i] = vv[k, place, i]
+            ee[k, i] += taken[2, i] * (taken[2, i] * taken[4, i] - 2.0 * taken[3, i])
+        for array in (pivot, right, ev, vv):
+            array[k, place] = array[k, end]
+        for a in range(t):
+            for i in range(BLOCK):
+                gammas[a, i] = rows[k, place, a, i]
+                between[a, i] = dots[k, place, a, i]
+                rows[k, place, a, i] = rows[k, end, a, i]
+                dots[k, place, a, i] = dots[k, end, a, i]
+        _relate(t, k, gammas, between, cross)
+        cross[k, t, t] = taken[4]
+        for j in range(end):
+            column = order[end] if j == place else order[j]
+            # T_q[b, j] and X^_q[:, b]'X^_q[:, j], residualised by what was selected before.
+            for i in range(BLOCK):
+                moved[i] = gram[k, b, column, i]
+                row[i] = total[b, column] - gram[k, b, column, i]
+                seen[i] = 0.0
+            for a in range(t):
+                for i in range(BLOCK):
+                    gamma = rows[k, j, a, i]
+                    row[i] -= gammas[a, i] * pivots[k, a, i] * gamma
+                    moved[i] -= gammas[a, i] * dots[k, j, a, i]
+                    seen[i] += between[a, i] * gamma
+            for i in range(BLOCK):
+                dots[k, j, t, i] = moved[i]
+                product = moved[i] - seen[i]
+                gamma = row[i] * taken[0, i]
+                rows[k, j, t, i] = gamma
+                ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
+                vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
+                # The Schur complement of a positive semidefinite matrix plus λI never falls below λ;
+                # rounding may take it there, where a feature is a combination of those selected.
+                pivot[k, j, i] = max(pivot[k, j, i] - gamma * row[i], regularization)
+                right[k, j, i] -= gamma * taken[1, i]
+            partial[k, j] = _cost(j, k, state)
+
+
+@fused_inlined
+def _relate(t: int, k: int, gammas: Floats, between: Floats, cross: Floats) -> None:
+    """Turn X^_q[:, b]'u_a, given in ``between``, into u_t'u_a, and keep it: cross[c, a] for a <= c."""
+    for a in range(t):
+        for i in range(BLOCK):
+            cross[k, t, a, i] = between[a, i]
+    for c in range(t):
+        for i in range(BLOCK):
+            cross[k, t, c, i] -= gammas[c, i] * cross[k, c, c, i]
+        for a in range(c):
+            for i in range(BLOCK):
+                value = cross[k, c, a, i]
+                cross[k, t, a, i] -= gammas[c, i] * value
+                cross[k, t, c, i] -= gammas[a, i] * value
+    for a in range(t):
+        for i in range(BLOCK):
+            between[a, i] = cross[k, t, a, i]
+
+
+@kernel
+def extend(
+    total: Floats, regularization: float, selected: Ints, factor: Floats, along: Floats, coef: Floats
+) -> None:
+    """Learn from all queries after one more feature: grow the Cholesky factor by a row, then substitute.
+
+    ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI and its forward substitution for
+    all but the last feature of ``selected``; ``coef`` (n,) receives the weights. O(t²) at step t.
+    """
+    t = selected.shape[0] - 1
+    n = total.shape[0] - 1
+    b = selected[t]
+    diagonal = total[b, b] + regularization
+    value = total[b, n]
+    for i in range(t):
+        entry = total[b, selected[i]]
+        for c in range(i):
+            entry -= factor[t, c] * factor[i, c]
+        entry /= factor[i, i]
+        factor[t, i] = entry
+        diagonal -= entry * entry
+        value -= entry * along[i]
+    factor[t, t] = np.sqrt(max(diagonal, regularization))
+    along[t] = value / factor[t, t]
+    for i in range(t, -1, -1):
+        value = along[i]
+        for c in range(i + 1, t + 1):
+            value -= factor[c, i] * coef[selected[c]]
+        coef[selected[i]] = value / factor[i, i]

@@ -1,0 +1,93 @@
+"""Algorithm 1 of the greedy RankRLS paper as it stands there: the reference, and the choice for n >> m/Q.
+
+It keeps the matrices C = G X^' and U = Q G X^' of shape (m, n), so it costs O(kmn) time and O(mn) memory
+for k features selected out of n over m documents.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.querywise.query_data import Grouped
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Algorithm1Search:
+    """Leave-query-out criterion of every feature that could be added (Pahikkala et al. 2010, section 3).
+
+    The attributes carry the paper's names; X is transposed against the paper (documents are rows).
+
+    Parameters
+    ----------
+    data : Grouped
+        Training data.
+    regularization : float
+        λ > 0.
+    """
+
+    def __init__(self, data: Grouped, regularization: float) -> None:
+        self._X, self._y = data.centred
+        self._ptr = data.ptr
+        self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+        self._a = self._y / regularization
+        self._C = self._X / regularization
+        self._U = self._X.copy()
+        self._p = self._y.copy()
+        self.selected: tuple[int, ...] = ()
+
+    @property
+    def informative(self) -> NDArray[np.bool_]:
+        """Which features vary inside some query, shape (n,)."""
+        varies: NDArray[np.bool_] = (self._X != 0).any(axis=0)
+        return varies
+
+    def _per_query(self, values: Floats) -> Floats:
+        """Sum the rows of each query."""
+        sums: Floats = np.add.reduceat(values, self._ptr[:-1], axis=0)
+        return sums
+
+    def criterion(self) -> float:
+        """Return the criterion of the present selection: eq. (7)."""
+        return float(self._p @ self._p)
+
+    def costs(self, candidates: Ints) -> Floats:
+        """Return what the criterion would be with each candidate added, shape (c,): lines 9 to 16.
+
+        It is found for all features, because that is what the matrices are there for.
+        """
+        X, C, U, a, p = self._X, self._C, self._U, self._a, self._p
+        c = 1.0 / (1.0 + np.einsum("mi,mi->i", X, C))
+        d = c * (self._y @ C)
+        gamma = 1.0 / (-1.0 / c + self._per_query(C * U))
+        # p~ = p - d U - γ U (U'(a - d C)) = p - U (d + γ U'(a - d C)), for all candidates at once.
+        step = d + gamma * (self._per_query(U * a[:, None]) - d * self._per_query(U * C))
+        squares = self._per_query(U * U)
+        products = self._per_query(U * p[:, None])
+        costs: Floats = self.criterion() + (step * (step * squares - 2.0 * products)).sum(axis=0)
+        return costs[candidates]
+
+    def select(self, feature: int) -> None:
+        """Add a feature to the selection: lines 20 to 29."""
+        b, X, C, U, a = feature, self._X, self._C, self._U, self._a
+        c = 1.0 / (1.0 + X[:, b] @ C[:, b])
+        d = c * (C[:, b] @ self._y)
+        t = c * (X[:, b] @ C)
+        C_b, U_b = C[:, b].copy(), U[:, b].copy()
+        gamma = 1.0 / (-1.0 / c + self._per_query(C_b * U_b))
+        of_a = gamma * self._per_query(U_b * (a - d * C_b))
+        of_C = gamma[:, None] * self._per_query(U_b[:, None] * (C - C_b[:, None] * t))
+        self._p = self._p - U_b * (d + of_a[self._query])
+        self._U = U - U_b[:, None] * (t + of_C[self._query])
+        self._a = a - d * C_b
+        self._C = C - C_b[:, None] * t
+        self.selected = (*self.selected, b)
+
+    def weights(self) -> Floats:
+        """Return the weights of the present selection, shape (n,): line 30."""
+        coef = np.zeros(self._X.shape[1])
+        index = list(self.selected)
+        coef[index] = self._X[:, index].T @ self._a
+        return coef

@@ -1,0 +1,135 @@
+"""What may be selected, in which order, and what counts besides the criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import between
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_MOST_SEED = 2**32 - 1
+_ROUNDING = 1e-12  # of a budget: costs whose decimals add up to it do so but for rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """The rules of a forward or floating search among n features.
+
+    Attributes
+    ----------
+    k : int
+        How many features at most.
+    pinned : tuple of int
+        The first features, whatever their criterion.
+    allowed : ndarray of shape (n,), bool
+        Which features may be selected.
+    n_candidates : int or None
+        How many random candidates a step compares, κ; None for all.
+    seed : int
+        Of the candidates.
+    costs : ndarray of shape (n,) or None
+        What each feature costs; None where that does not count.
+    budget : float
+        What all selected features together may cost.
+    size_penalty : float
+        μ: a feature has to lower the criterion by more than this share of the empty model's; with 0 it need
+        not lower it at all.
+    """
+
+    k: int
+    pinned: tuple[int, ...]
+    allowed: Mask
+    n_candidates: int | None = None
+    seed: int = 0
+    costs: Floats | None = None
+    budget: float = np.inf
+    size_penalty: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        n: int,
+        n_features_to_select: int | None,
+        pinned: Sequence[int],
+        banned: Sequence[int],
+        n_candidates: int | None,
+        seed: int,
+        costs: ArrayLike | None,
+        budget: float | None,
+        size_penalty: float,
+    ) -> Self:
+        """Check a user's parameters for n features; ParameterError names the one that is wrong."""
+        first, never = _columns("pinned", pinned, n), _columns("banned", banned, n)
+        if set(first) & set(never):
+            both = sorted(set(first) & set(never))
+            raise ParameterError("banned", list(never), f"no feature that is pinned, such as {both[0]}")
+        free = n - len(never)
+        if free == 0:
+            raise ParameterError("banned", list(never), "at least one feature left to select")
+        wanted = free if n_features_to_select is None else n_features_to_select
+        k = between("n_features_to_select", wanted, max(1, len(first)), free)
+        if n_candidates is not None and not (_is_whole(n_candidates) and n_candidates >= 1):
+            raise ParameterError("n_candidates", n_candidates, "a whole number from 1 up")
+        between("seed", seed, 0, _MOST_SEED)
+        if not _is_number(size_penalty) or not 0 <= size_penalty < np.inf:
+            raise ParameterError("size_penalty", size_penalty, "a finite number from 0 up")
+        allowed = np.ones(n, dtype=bool)
+        allowed[list(never)] = False
+        prices = None if costs is None else _prices(costs, n)
+        purse = _budget(budget, prices, allowed, first)
+        return cls(k, first, allowed, n_candidates, seed, prices, purse, float(size_penalty))
+
+    def affordable(self, left: Mask, spent: float) -> Ints:
+        """Return the features left that the rest of the budget is enough for, up to rounding."""
+        if self.costs is None:
+            return np.flatnonzero(left)
+        return np.flatnonzero(left & (spent + self.costs <= self.budget * (1 + _ROUNDING)))
+
+
+def _columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
+    chosen = tuple(int(c) for c in columns)
+    if any(not 0 <= c < n for c in chosen) or len(set(chosen)) != len(chosen):
+        raise ParameterError(name, list(chosen), f"different columns from 0 to {n - 1}")
+    return chosen
+
+
+def _prices(costs: ArrayLike, n: int) -> Floats:
+    prices = np.asarray(costs, dtype=np.float64)
+    if prices.shape != (n,):
+        raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number a feature")
+    bad = prices[~((prices > 0) & (prices < np.inf))]
+    if bad.size:
+        raise ParameterError("costs", float(bad[0]), "finite numbers greater than 0")
+    return prices
+
+
+def _budget(budget: float | None, prices: Floats | None, allowed: Mask, pinned: tuple[int, ...]) -> float:
+    if budget is None:
+        return float(np.inf)
+    if not _is_number(budget) or not budget > 0:
+        raise ParameterError("budget", budget, "a number greater than 0")
+    if prices is None:
+        raise ParameterError("budget", budget, "nothing where the features have no costs")
+    least, of = float(prices[allowed].min()), "cheapest feature"
+    if pinned:
+        least, of = float(prices[list(pinned)].sum()), "pinned features"
+    if budget * (1 + _ROUNDING) < least:
+        raise ParameterError("budget", budget, f"at least {least:g}, the cost of the {of}")
+    return float(budget)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -1,0 +1,134 @@
+"""The greedy path from per-query sufficient statistics: no term in the number of documents per λ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel as _kernels
+from rankstudio.engine.querywise.query_data import QueryStatistics
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class LeaveQueryOutSearch:
+    """Leave-query-out criterion of every feature that could be added to a growing selection.
+
+    Parameters
+    ----------
+    statistics : QueryStatistics
+        Of the training data.
+    regularization : float
+        λ > 0.
+    capacity : int
+        How many features will be selected at most, k.
+    executor : Executor, optional
+        Threads to spread the queries over; the numbers do not depend on it.
+    workers : int
+        How many they are.
+
+    Notes
+    -----
+    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², with w_q the RankRLS weights learned from
+    all queries but q (Pahikkala et al. 2010, eq. (7)). O(Qnk²) time for a path of k features out of n over
+    Q queries, O(Qnk) memory.
+    """
+
+    def __init__(
+        self,
+        statistics: QueryStatistics,
+        regularization: float,
+        capacity: int,
+        executor: Executor | None = None,
+        workers: int = 1,
+    ) -> None:
+        n = statistics.n_features
+        self._statistics = statistics
+        self._regularization = regularization
+        self._executor = executor
+        self._gram = statistics.in_blocks(_kernels.BLOCK)
+        blocks, width = self._gram.shape[0], _kernels.BLOCK
+        self._ranges = _ranges(blocks, workers)
+        self._order = np.arange(n)
+        self._state = (
+            np.empty((blocks, n, width)),
+            np.empty((blocks, n, width)),
+            np.empty((blocks, n, width)),
+            np.empty((blocks, n, width)),
+            np.empty((blocks, width)),
+        )
+        self._history = (
+            np.empty((blocks, n, capacity, width)),
+            np.empty((blocks, n, capacity, width)),
+            np.empty((blocks, capacity, capacity, width)),
+            np.empty((blocks, capacity, width)),
+        )
+        self._partial = np.empty((blocks, n))
+        self._coef = np.zeros(n)
+        self._factor = np.empty((capacity, capacity)), np.empty(capacity)
+        self.selected: tuple[int, ...] = ()
+        self.informative = statistics.informative
+        self._each(self._start)
+
+    def costs(self, candidates: Ints) -> Floats:
+        """Return what the criterion would be with each candidate added, shape (c,)."""
+        left = self._order[: self._order.size - len(self.selected)]
+        costs = np.full(self._order.size, np.nan)
+        costs[left] = self._partial[:, : left.size].sum(axis=0)
+        return costs[candidates]
+
+    def criterion(self) -> float:
+        """Return the criterion of the present selection."""
+        return float(self._state[-1].sum())
+
+    def weights(self) -> Floats:
+        """Return RankRLS's weights with the present selection, learned from all queries, shape (n,)."""
+        return self._coef.copy()
+
+    def select(self, feature: int) -> None:
+        """Add a feature to the selection."""
+        step, last = len(self.selected), self._order.size - len(self.selected) - 1
+        place = int(np.flatnonzero(self._order[: last + 1] == feature)[0])
+        self._each(lambda first, end: self._select(place, step, first, end))
+        self._order[place], self._order[last] = self._order[last], feature
+        self.selected = (*self.selected, feature)
+        total, selected = self._statistics.total, np.array(self.selected)
+        _kernels.extend(total, self._regularization, selected, *self._factor, self._coef)
+
+    def _each(self, work: Callable[[int, int], None]) -> None:
+        if self._executor is None:
+            work(*self._ranges[0])
+            return
+        waiting = [self._executor.submit(work, first, last) for first, last in self._ranges]
+        for future in waiting:
+            future.result()
+
+    def _start(self, first: int, last: int) -> None:
+        total = self._statistics.total
+        _kernels.start(self._gram, total, self._regularization, first, last, self._state, self._partial)
+
+    def _select(self, place: int, step: int, first: int, last: int) -> None:
+        _kernels.select(
+            place,
+            self._order,
+            step,
+            self._gram,
+            self._statistics.total,
+            self._regularization,
+            first,
+            last,
+            self._state,
+            self._history,
+            self._partial,
+        )
+
+
+def _ranges(blocks: int, parts: int) -> tuple[tuple[int, int], ...]:
+    """Cut the blocks of queries into ranges, one a thread."""
+    cuts = [round(blocks * part / parts) for part in range(parts + 1)]
+    return tuple((a, b) for a, b in pairwise(cuts) if b > a)

@@ -1,0 +1,202 @@
+"""Selectors that look at one feature at a time: by a ranking measure, or by mutual information."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import between
+from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first, informative
+from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.names import measure as find_measure
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Working, finish
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_VALUES_AT_ONCE = 1_000_000  # between two signs of life: a few tenths of a second
+
+
+class SingleFeatureRanking(PathSelector):
+    """Order features by how well each one alone ranks the training documents.
+
+    Features that are constant inside every query come last, whatever the order of the file is worth.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many features to select, k; all without it.
+    measure : str, default "NDCG@10"
+        Any measure of :func:`rankstudio.engine.evaluate`.
+    direction : {"best", "descending"}, default "best"
+        "best": a feature may also rank from its least value up, where that is better. "descending": high
+        values first, always.
+    convention : str, default "letor4"
+        Convention of the measure.
+    regularization : float, default 1.0
+        λ > 0 of the RankRLS that ranks with the selected features.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n,)
+        The measure of each feature.
+    directions_ : ndarray of shape (n,)
+        1.0 where high values go first, -1.0 where low ones do. ``directions_[j] * X[:, j]`` ranks.
+
+    Notes
+    -----
+    O(nm log m) for m documents and n features, besides RankRLS along the path. The attributes of the path
+    are those of :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+    """
+
+    scores_: Floats
+    directions_: Floats
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        measure: str = "NDCG@10",
+        direction: str = "best",
+        convention: str = DEFAULT,
+        regularization: float = 1.0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.measure = measure
+        self.direction = direction
+        self.convention = convention
+        self.regularization = regularization
+
+    def order_features(  # noqa: D102 - inherited
+        self, data: Grouped, k: int
+    ) -> Generator[Working, None, Ordering]:
+        if self.direction not in ("best", "descending"):
+            raise ParameterError("direction", self.direction, "best or descending")
+        both = self.direction == "best"
+        scores, directions = yield from measuring_features(data, self.measure, self.convention, both)
+        higher = find_measure(self.measure).higher_is_better
+        gains = scores if higher else -scores
+        # The disagreement error is NaN where no query has a pair.
+        gains = np.nan_to_num(gains, nan=np.finfo(np.float64).min)
+        gains = np.where(informative(data), gains, -np.inf)
+        return Ordering(best_first(gains, k), {"scores_": scores, "directions_": directions})
+
+
+def single_feature_measures(
+    data: Grouped, measure: str, convention: str = DEFAULT, both_directions: bool = True
+) -> tuple[Floats, Floats]:
+    """Measure the ranking that each feature alone makes.
+
+    Parameters
+    ----------
+    data : Grouped
+        The documents to rank.
+    measure, convention : str
+        What to measure.
+    both_directions : bool
+        Whether a feature may also rank from its least value up.
+
+    Returns
+    -------
+    values : ndarray of shape (n,)
+        Averages over queries.
+    directions : ndarray of shape (n,)
+        1.0 or, where the least value up is better, -1.0.
+
+    Notes
+    -----
+    O(nm log m). Documents with the same value stay as they stand in the data, in both directions.
+    """
+    return finish(measuring_features(data, measure, convention, both_directions))
+
+
+def measuring_features(
+    data: Grouped, measure: str, convention: str = DEFAULT, both_directions: bool = True
+) -> Generator[Working, None, tuple[Floats, Floats]]:
+    """Do what :func:`single_feature_measures` does, with signs of life."""
+    from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
+
+    wanted = find_measure(measure)
+    evaluator = Evaluator(data.y, data.ptr, convention, [wanted])
+    m, n = data.X.shape
+    values, directions = np.empty(n), np.ones(n)
+    at_once = max(1, _VALUES_AT_ONCE // m)
+    for first in range(0, n, at_once):
+        yield Working("measuring features", first / n)
+        some = slice(first, first + at_once)
+        columns = np.ascontiguousarray(data.X[:, some].T)
+        values[some] = evaluator.evaluate_many(columns)[wanted.name]
+        if both_directions:
+            turned = evaluator.evaluate_many(-columns)[wanted.name]
+            better = turned > values[some] if wanted.higher_is_better else turned < values[some]
+            values[some] = np.where(better, turned, values[some])
+            directions[some] = np.where(better, -1.0, 1.0)
+    return values, directions
+
+
+class MutualInformation(PathSelector):
+    """Order features by the mutual information of their values, put into bins, and the labels.
+
+    Bins hold about equally many documents. The value of a feature counts as it is, not against the others of
+    its query, and a relation that rises and falls counts as much as one that only rises.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many features to select, k; all without it.
+    n_bins : int, default 10
+        Bins of a feature, 2 to 1000. Equal values share a bin, so there may be fewer.
+    regularization : float, default 1.0
+        λ > 0 of the RankRLS that ranks with the selected features.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n,)
+        Mutual information in nats, sum p(b, l) ln(p(b, l) / (p(b) p(l))) over bins b and labels l; 0 for a
+        constant feature.
+
+    Notes
+    -----
+    O(nm log m) for m documents and n features, besides RankRLS along the path. The attributes of the path
+    are those of :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+    """
+
+    scores_: Floats
+
+    def __init__(
+        self, n_features_to_select: int | None = None, n_bins: int = 10, regularization: float = 1.0
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_bins = n_bins
+        self.regularization = regularization
+
+    def order_features(  # noqa: D102 - inherited
+        self, data: Grouped, k: int
+    ) -> Generator[Working, None, Ordering]:
+        n_bins = between("n_bins", self.n_bins, 2, 1000)
+        labels = np.unique(data.y, return_inverse=True)[1]
+        scores = np.empty(data.X.shape[1])
+        for j, column in enumerate(data.X.T):
+            yield Working("comparing features with labels", j / scores.size)
+            scores[j] = _information(_bins(column, n_bins), labels)
+        return Ordering(best_first(scores, k), {"scores_": scores})
+
+
+def _bins(values: Floats, n_bins: int) -> Ints:
+    """Return the bin of each value, by quantiles that are values themselves."""
+    edges = np.quantile(values, np.arange(1, n_bins) / n_bins, method="higher")
+    return np.searchsorted(np.unique(edges), values, side="left").astype(np.int64)
+
+
+def _information(bins: Ints, labels: Ints) -> float:
+    """Return the mutual information of two arrays of small whole numbers, in nats."""
+    n_bins, n_labels = int(bins.max()) + 1, int(labels.max()) + 1
+    joint = np.bincount(bins * n_labels + labels, minlength=n_bins * n_labels) / bins.size
+    joint = joint.reshape(n_bins, n_labels)
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    there = joint > 0
+    # Never negative but for rounding.
+    return max(0.0, float(np.sum(joint[there] * np.log(joint[there] / independent[there]))))

@@ -1,0 +1,120 @@
+"""Select with one method, rank with another: a path of selected features becomes a path of models."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.steps import Step, Working
+
+Floats = NDArray[np.float64]
+Columns = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Narrowed(Step):
+    """A model that is not linear, of some of the features.
+
+    Attributes
+    ----------
+    inner : Step
+        The model as it was learned, from some columns alone.
+    columns : tuple of int
+        Those, ascending; ``selected`` has them in the order of selection.
+    """
+
+    linear: ClassVar[bool] = False
+
+    inner: Step
+    columns: Columns
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        return self.inner.beyond_weights([ids[column] for column in self.columns])
+
+
+def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
+    """Return the sets of features to rank with, of growing size.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        What a selector told.
+    growing : bool
+        Whether its steps are growing sets. If not they are iterations, and the last one's features, the
+        most important first, make sets of the first one, the first two, and so on.
+    """
+    if growing:
+        return tuple(step.selected for step in steps)
+    order = steps[-1].selected
+    return tuple(order[:k] for k in range(1, len(order) + 1)) or ((),)
+
+
+def judged(ranker: LinearRanker, data: Grouped, sets: Sequence[Columns]) -> Iterator[Step | Working]:
+    """Learn a model with each of some sets of features; each is one step.
+
+    Parameters
+    ----------
+    ranker : LinearRanker
+        The method that ranks.
+    data : Grouped
+        Training data with all features.
+    sets : sequence of tuple of int
+        Columns; an empty set gives the model that scores all documents alike.
+
+    Yields
+    ------
+    Step, Working
+        The criterion of a step is the ranker's own after its last iteration or round.
+    """
+    if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
+        every = ranker.nested(data, sets[-1])
+        if every is not None:
+            of_size = {len(step.selected): step for step in every}
+            for number, columns in enumerate(sets, start=1):
+                known = of_size.get(len(columns))
+                yield replace(known, number=number) if known else _widened(None, number, (), data.X.shape[1])
+            return
+    for number, columns in enumerate(sets, start=1):
+        ascending = tuple(sorted(columns))
+        model = yield from _learned(ranker, data, ascending, (number - 1) / len(sets))
+        yield _widened(model, number, columns, data.X.shape[1])
+
+
+def _learned(
+    ranker: LinearRanker, data: Grouped, columns: Columns, share: float
+) -> Generator[Working, None, Step | None]:
+    """Learn a model of some columns, once for whoever selects them; None without a column."""
+    key = "judged", type(ranker), repr(ranker.get_params()), columns
+    if key in data.remembered:
+        return data.remembered[key]  # type: ignore[no-any-return]
+    last: Step | None = None
+    for step in ranker.work(data.narrowed(columns)) if columns else ():
+        if isinstance(step, Step):
+            last = step
+        yield Working(f"ranking with {len(columns)} feature{'' if len(columns) == 1 else 's'}", share)
+    if last is not None and last.linear:  # others hold on to more than a few numbers
+        data.remembered[key] = last
+    return last
+
+
+def _widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
+    """Return a model of some columns, learned in ascending order, as one of all n."""
+    coef = np.zeros(n)
+    if last is None:
+        return Step(number, (), coef, float("nan"), np.empty(0))
+    ascending = tuple(sorted(columns))
+    coef[list(ascending)] = last.coef
+    if last.linear:
+        return Step(number, columns, coef, last.criterion, np.empty(0))
+    return Narrowed(number, columns, coef, last.criterion, np.empty(0), inner=last, columns=ascending)

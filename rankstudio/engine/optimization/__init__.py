@@ -1,0 +1,1 @@
+"""Optimisers: truncated Newton, bundle method, Nesterov's gradient, L-BFGS, coordinate ascent."""

@@ -1,0 +1,1 @@
+"""The arithmetic that the methods share: query data, sums over pairs, linear scores."""

@@ -1,0 +1,21 @@
+"""Compiled inner loop of :mod:`rankstudio.engine.querywise.scoring`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.support.jit import kernel
+
+Floats = NDArray[np.float64]
+
+
+@kernel
+def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
+    """Add ``coefs @ columns`` to ``out``, feature by feature; no fast-math, so that the order is kept."""
+    for k in range(coefs.shape[0]):
+        for j in range(coefs.shape[1]):
+            weight = coefs[k, j]
+            if weight != 0.0:
+                for i in range(columns.shape[1]):
+                    out[k, i] += weight * columns[j, i]

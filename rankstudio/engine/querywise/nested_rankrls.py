@@ -1,0 +1,105 @@
+"""RankRLS along a given order of features: every model from one factorisation, with its exact criterion.
+
+Along a path that is known beforehand, the models with the first 1, 2, … k features share one Cholesky
+factorisation, because the leading block of a Cholesky factor is the factor of the leading block.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from rankstudio.engine.querywise.query_data import Grouped
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def nested_models(data: Grouped, order: Ints, regularization: float) -> tuple[Floats, Floats]:
+    """Learn RankRLS with the first feature of an order, the first two, and so on.
+
+    Parameters
+    ----------
+    data : Grouped
+        Training data.
+    order : ndarray of shape (k,)
+        Different columns.
+    regularization : float
+        λ > 0.
+
+    Returns
+    -------
+    coefs : ndarray of shape (k, n)
+        Row t has the weights with the first t + 1 features, 0 for the others.
+    errors : ndarray of shape (k,)
+        The leave-query-out squared errors of these models, summed over documents: what greedy RankRLS
+        minimises (Pahikkala et al. 2010, eq. (7)).
+
+    Notes
+    -----
+    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features are the sum of z_i
+    times row i of L^-1 over i <= t, for all t at once. O(mk² + k sum_q min(|q|, k)²) time for queries of
+    |q| documents, and O(mk) memory.
+    """
+    from rankstudio.engine.querywise._nested_kernel import nested_errors  # noqa: PLC0415 - numba
+
+    gram, right = data.gram
+    left = gram[np.ix_(order, order)]
+    left[np.diag_indices_from(left)] += regularization
+    factor = factorise(left, regularization)
+    inverse = solve_triangular(factor, np.eye(order.size), lower=True, check_finite=False)
+    along = inverse @ right[order]
+    coefs = np.zeros((order.size, data.X.shape[1]))
+    coefs[:, order] = np.cumsum(along[:, None] * inverse, axis=0)
+    rows, labels, ptr = _compressed(data, order)
+    # By columns in memory, so that the kernel reads one feature's documents side by side.
+    V = solve_triangular(factor, rows.T, lower=True, check_finite=False).T
+    errors = np.zeros(order.size)
+    nested_errors(V, labels, ptr, along, regularization / np.diag(factor) ** 2, 0, ptr.size - 1, errors)
+    return coefs, errors
+
+
+def _compressed(data: Grouped, order: Ints) -> tuple[Floats, Floats, Ints]:
+    """Return the rows with the features of an order, compressed; those of the last order are kept."""
+    wanted = tuple(order.tolist())
+    if data.remembered.get("order") != wanted:
+        X, y = data.centred
+        data.remembered["order"] = wanted
+        data.remembered["compressed"] = _compress(np.ascontiguousarray(X[:, order]), y, data.ptr)
+    rows: tuple[Floats, Floats, Ints] = data.remembered["compressed"]
+    return rows
+
+
+def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
+    """Return at most k + 1 rows a query with the same Gram matrix of [X y], and so the same errors."""
+    sizes, most = np.diff(ptr), X.shape[1] + 1
+    if sizes.max() <= most:
+        return X, y, ptr
+    both = np.column_stack((X, y))
+    parts = [both[first:last] for first, last in pairwise(ptr.tolist())]
+    both = np.vstack([np.linalg.qr(part, mode="r") if len(part) > most else part for part in parts])
+    shorter = np.append(0, np.cumsum(np.minimum(sizes, most)))
+    return np.ascontiguousarray(both[:, :-1]), np.ascontiguousarray(both[:, -1]), shorter
+
+
+def factorise(left: Floats, regularization: float) -> Floats:
+    """Return L with LL' = left, of which every pivot is at least λ."""
+    try:
+        return np.asarray(cholesky(left, lower=True, check_finite=False))
+    except LinAlgError:
+        return _clamped_cholesky(left, regularization)
+
+
+def _clamped_cholesky(left: Floats, least: float) -> Floats:
+    """Factorise with pivots of at least λ, which they would be without rounding."""
+    left = left.copy()
+    factor = np.zeros_like(left)
+    for i in range(left.shape[0]):
+        pivot = np.sqrt(max(left[i, i], least))
+        factor[i, i] = pivot
+        factor[i + 1 :, i] = left[i + 1 :, i] / pivot
+        left[i + 1 :, i + 1 :] -= np.outer(factor[i + 1 :, i], factor[i + 1 :, i])
+    return factor

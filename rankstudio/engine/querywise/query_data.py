@@ -1,0 +1,288 @@
+"""The arithmetic that every method shares: grouping, centring and Gram statistics, query by query.
+
+Centring each query removes what cannot change its ranking. After it, pairwise least squares inside queries
+is ordinary least squares (Pahikkala et al. 2010, section 2), and leaving a query out is subtracting its
+Gram matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.support.threads import blas
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Training data in which the documents of each query stand together.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n)
+    y : ndarray of shape (m,)
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    order : ndarray of shape (m,) or None
+        ``X = original_X[order]``; None where the rows stood together from the beginning.
+    validation : ndarray of shape (V, n) or None
+        Features of the validation documents, for methods that look at those too; never their labels.
+    remembered : dict
+        What methods found out about these data. Settings that differ only in what does not matter for it
+        share it: a filter's order serves every λ.
+    """
+
+    X: Floats
+    y: Floats
+    ptr: Ints
+    order: Ints | None = None
+    validation: Floats | None = None
+    remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def centred(self) -> tuple[Floats, Floats]:
+        """X and y, each column minus its mean inside its query: X^ (m, n) and y^ (m,)."""
+        return centre(self.X, self.ptr), centre(self.y[:, None], self.ptr)[:, 0]
+
+    @cached_property
+    def gram(self) -> tuple[Floats, Floats]:
+        """X^'X^ (n, n) and X^'y^ (n,), made when they are first asked for: O(mn²)."""
+        X, y = self.centred
+        return X.T @ X, X.T @ y
+
+    @cached_property
+    def statistics(self) -> QueryStatistics:
+        """Gram matrices of the centred data, made when they are first asked for."""
+        return QueryStatistics.of(*self.centred, self.ptr)
+
+    def narrowed(self, columns: Sequence[int]) -> Grouped:
+        """Return the same documents with some of their features; statistics that are there are cut out."""
+        chosen = list(columns)
+        validation = None if self.validation is None else self.validation[:, chosen]
+        narrow = Grouped(np.ascontiguousarray(self.X[:, chosen]), self.y, self.ptr, self.order, validation)
+        if "statistics" in vars(self):
+            vars(narrow)["statistics"] = self.statistics.narrowed(chosen)
+        return narrow
+
+    def in_original_order(self, values: Floats) -> Floats:
+        """Return values per grouped row (m, …) in the order in which the rows were given."""
+        if self.order is None:
+            return values
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+
+def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Grouped:
+    """Check training data and put the documents of each query together, keeping their order.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, n)
+        Features.
+    y : array-like of shape (m,)
+        Relevance labels.
+    qid : array-like of shape (m,), optional
+        Query id of each row, of any type that can be compared; without it all rows are one query (one
+        global ranking).
+
+    Returns
+    -------
+    Grouped
+
+    Raises
+    ------
+    DatasetError
+        For shapes that do not fit, no rows, no columns, or values that are not finite.
+
+    Notes
+    -----
+    O(mn), plus O(m log m) where rows have to be moved.
+    """
+    features = np.ascontiguousarray(X, dtype=np.float64)
+    labels = np.ascontiguousarray(y, dtype=np.float64)
+    check_labels(features.shape, labels)
+    if not np.isfinite(features).all():
+        row = int(np.argwhere(~np.isfinite(features))[0][0])
+        raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+    ptr, order = rows_by_query(qid, labels.size)
+    if order is None:
+        return Grouped(features, labels, ptr)
+    return Grouped(features[order], labels[order], ptr, order)
+
+
+def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
+    """Raise DatasetError unless there is a finite label for each row of a matrix of that shape."""
+    if len(shape) != 2 or 0 in shape:
+        raise DatasetError(f"X: expected a matrix with rows and columns, got shape {shape}.")
+    if labels.shape != (shape[0],):
+        raise DatasetError(
+            f"y: expected one label for each of the {shape[0]} rows of X, got shape {labels.shape}."
+        )
+    if not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise DatasetError(f"y: expected finite numbers, row {row} has NaN or infinity.")
+
+
+def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
+    """Return where each query begins, and the order of rows that puts its documents together.
+
+    Parameters
+    ----------
+    qid : array-like of shape (m,) or None
+        Query id of each row; None where all rows are one query.
+    m : int
+        Number of rows.
+
+    Returns
+    -------
+    ptr : ndarray of shape (Q + 1,)
+        After the rows are put in order, query q has the rows ``ptr[q]:ptr[q + 1]``.
+    order : ndarray of shape (m,) or None
+        Queries in the order of their first row, None where the rows stand together already.
+    """
+    if qid is None:
+        return np.array([0, m], dtype=np.int64), None
+    ids: NDArray[Any] = np.asarray(qid)
+    if ids.shape != (m,):
+        raise DatasetError(
+            f"qid: expected one query id for each of the {m} rows of X, got shape {ids.shape}."
+        )
+    starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+    ptr = np.concatenate(([0], starts, [m])).astype(np.int64)
+    if np.unique(ids[ptr[:-1]]).size == ptr.size - 1:
+        return ptr, None
+    _, first, index = np.unique(ids, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(np.argsort(first))[index]
+    order = np.argsort(by_appearance, kind="stable").astype(np.int64)
+    counts = np.bincount(by_appearance)
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64), order
+
+
+def centre(values: Floats, ptr: Ints) -> Floats:
+    """Return the columns minus their mean inside each query.
+
+    A column that is constant inside a query comes out as exactly 0 there: the query's first row is
+    subtracted before the mean, so that no rounding of a mean is left behind to look like information.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, n)
+    ptr : ndarray of shape (Q + 1,)
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+    """
+    from rankstudio.engine.querywise._centring_kernel import centre_rows  # noqa: PLC0415 - numba, where it is needed
+
+    out = np.empty_like(values)
+    centre_rows(values, ptr, out)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class QueryStatistics:
+    """Gram matrices of centred data: all that least squares with left-out queries needs to know.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (Q, n + 1, n + 1)
+        ``[X^_q y^_q]'[X^_q y^_q]`` for each query.
+    total : ndarray of shape (n + 1, n + 1)
+        Their sum.
+    n_documents : int
+        m.
+    """
+
+    gram: Floats
+    total: Floats
+    n_documents: int
+
+    @classmethod
+    def of(cls, X: Floats, y: Floats, ptr: Ints) -> QueryStatistics:
+        """Compute them from centred data, one BLAS call a query.
+
+        Notes
+        -----
+        O(mn²) time and O(Qn²) memory for m documents, n features and Q queries.
+        """
+        n = X.shape[1]
+        gram = np.empty((ptr.size - 1, n + 1, n + 1))
+        with blas().limit(limits=1):  # small products, which lose much where threads wait for a processor
+            for q in range(ptr.size - 1):
+                rows, labels = X[ptr[q] : ptr[q + 1]], y[ptr[q] : ptr[q + 1]]
+                np.matmul(rows.T, rows, out=gram[q, :n, :n])
+                gram[q, n, :n] = gram[q, :n, n] = labels @ rows
+                gram[q, n, n] = labels @ labels
+        return cls(gram, gram.sum(axis=0), int(X.shape[0]))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, n."""
+        return int(self.total.shape[0]) - 1
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, Q."""
+        return int(self.gram.shape[0])
+
+    @property
+    def informative(self) -> NDArray[np.bool_]:
+        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        varies: NDArray[np.bool_] = np.diagonal(self.total)[:-1] > 0
+        return varies
+
+    def narrowed(self, columns: Sequence[int]) -> QueryStatistics:
+        """Return the statistics with some of the features."""
+        kept = np.array([*columns, self.n_features])
+        gram = np.ascontiguousarray(self.gram[:, kept[:, None], kept])
+        return QueryStatistics(gram, np.ascontiguousarray(self.total[np.ix_(kept, kept)]), self.n_documents)
+
+    def in_blocks(self, size: int) -> Floats:
+        """Return the Gram matrices with ``size`` queries side by side.
+
+        Of shape (ceil(Q / size), n + 1, n + 1, size). The last block is filled up with zeros. Kept for the
+        next call.
+        """
+        if size not in self._blocks:
+            blocks = -(-self.n_queries // size)
+            width = self.total.shape[0]
+            padded = np.zeros((blocks, size, width, width))
+            padded.reshape(-1, width, width)[: self.n_queries] = self.gram
+            self._blocks[size] = np.ascontiguousarray(np.moveaxis(padded, 1, 3))
+        return self._blocks[size]
+
+    @cached_property
+    def _blocks(self) -> dict[int, Floats]:
+        return {}
+
+    @cached_property
+    def eigen(self) -> tuple[Floats, Floats]:
+        """Eigenvalues (n,), none negative, and eigenvectors (n, n) of X^'X^: O(n³), once for every λ."""
+        values, vectors = np.linalg.eigh(self.total[:-1, :-1])
+        return np.maximum(values, 0.0), vectors
+
+    def weights(self, selected: tuple[int, ...], regularization: float) -> Floats:
+        """Return RankRLS's weights with the selected features, shape (n,), 0 for the others.
+
+        Notes
+        -----
+        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³) for k selected features.
+        """
+        coef = np.zeros(self.n_features)
+        if selected:
+            index = np.array(selected)
+            left = self.total[np.ix_(index, index)].copy()
+            left[np.diag_indices_from(left)] += regularization
+            coef[index] = np.linalg.solve(left, self.total[index, -1])
+        return coef

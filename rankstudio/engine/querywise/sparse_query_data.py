@@ -1,0 +1,135 @@
+"""Training data with sparse features: grouped and centred query by query, and never made dense.
+
+Centring is an operator here: a column's mean inside a query is subtracted where the column is used. Only the
+columns of the features in a model are ever written out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
+
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.querywise.query_data import Grouped, centre, check_labels, rows_by_query
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseGrouped:
+    """Training data in which the documents of each query stand together, with sparse features.
+
+    Attributes
+    ----------
+    X : scipy.sparse.csc_array of shape (m, n)
+        Sorted by rows inside each column.
+    y : ndarray of shape (m,)
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    """
+
+    X: Any  # scipy's own types do not say what they hold
+    y: Floats
+    ptr: Ints
+
+    @classmethod
+    def of(cls, data: Grouped) -> SparseGrouped:
+        """Return dense data in sparse form; a zero is an entry until :attr:`shifted` leaves it out."""
+        m, n = data.X.shape
+        index = np.int32 if m * n < 2**31 else np.int64
+        rows, starts = np.tile(np.arange(m).astype(index), n), (m * np.arange(n + 1)).astype(index)
+        entries: Any = (data.X.T.ravel(), rows, starts)
+        return cls(csc_array(entries, shape=(m, n)), data.y, data.ptr)
+
+    @cached_property
+    def shifted(self) -> Any:
+        """X with columns shifted inside queries, such that a feature varies in a query or is 0 all over it.
+
+        Of shape (m, n), in the form of ``X``, with no zero among its entries. Centring it gives X^ just as
+        centring X does.
+        """
+        from rankstudio.engine.querywise._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
+
+        shifted = self.X.copy()
+        shifted.eliminate_zeros()
+        shift_columns(shifted.data, shifted.indices, shifted.indptr, self.query, self.ptr)
+        shifted.eliminate_zeros()
+        return shifted
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each document, shape (m,)."""
+        return np.repeat(np.arange(self.ptr.size - 1), np.diff(self.ptr))
+
+    @cached_property
+    def centred_labels(self) -> Floats:
+        """The labels minus their mean inside each query, y^, shape (m,)."""
+        return centre(self.y[:, None], self.ptr)[:, 0]
+
+    @cached_property
+    def squares(self) -> Floats:
+        """The squared length of every column of X^, shape (n,)."""
+        from rankstudio.engine.querywise._sparse_kernel import centred_squares  # noqa: PLC0415 - numba
+
+        out, X = np.empty(self.X.shape[1]), self.shifted
+        centred_squares(X.data, X.indices, X.indptr, self.query, self.ptr, out)
+        return out
+
+    @property
+    def informative(self) -> NDArray[np.bool_]:
+        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        varies: NDArray[np.bool_] = np.diff(self.shifted.indptr) > 0
+        return varies
+
+    def centred_column(self, feature: int) -> Floats:
+        """Return a column of X^, shape (m,)."""
+        first, last = self.shifted.indptr[feature : feature + 2]
+        column = np.zeros((self.y.size, 1))
+        column[self.shifted.indices[first:last], 0] = self.shifted.data[first:last]
+        return centre(column, self.ptr)[:, 0]
+
+
+def group_sparse(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> SparseGrouped:
+    """Check training data with sparse features and put the documents of each query together.
+
+    Parameters
+    ----------
+    X : scipy.sparse matrix or array of shape (m, n)
+        Features, in any of scipy's formats.
+    y : array-like of shape (m,)
+        Relevance labels.
+    qid : array-like of shape (m,), optional
+        Query id of each row; without it all rows are one query.
+
+    Returns
+    -------
+    SparseGrouped
+
+    Raises
+    ------
+    DatasetError
+        For shapes that do not fit, no rows, no columns, or values that are not finite.
+
+    Notes
+    -----
+    O(m + n + entries) time and memory.
+    """
+    features = csc_array(X, dtype=np.float64)
+    labels = np.ascontiguousarray(y, dtype=np.float64)
+    check_labels(features.shape, labels)
+    if not np.isfinite(features.data).all():
+        row = int(features.indices[~np.isfinite(features.data)].min())
+        raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+    ptr, order = rows_by_query(qid, labels.size)
+    if order is not None:
+        features, labels = csc_array(features.tocsr()[order]), labels[order]
+    if not features.has_canonical_format:
+        features = features.copy()
+        features.sum_duplicates()
+    return SparseGrouped(features, labels, ptr)

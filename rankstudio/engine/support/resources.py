@@ -1,0 +1,34 @@
+"""Where the files shipped with RankStudio are: feature names, the sample, example plans, icons, the guide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+def _root(name: str) -> Path:
+    """Return the shipped folder: inside an installed package, beside it in a checkout."""
+    inside = _PACKAGE / name
+    return inside if inside.is_dir() else _PACKAGE.parent / name
+
+
+def resource(*parts: str) -> Path:
+    """Return the path of a shipped file or folder.
+
+    Parameters
+    ----------
+    *parts : str
+        Its path below ``resources/``.
+
+    Returns
+    -------
+    Path
+        The path, whether or not something is there.
+    """
+    return _root("resources").joinpath(*parts)
+
+
+def guide(*parts: str) -> Path:
+    """Return the path of a page of the user guide, below ``docs/``."""
+    return _root("docs").joinpath(*parts)

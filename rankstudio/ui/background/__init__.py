@@ -1,0 +1,1 @@
+"""Work beside the window's thread: workers, jobs, tasks."""

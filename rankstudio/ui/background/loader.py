@@ -1,0 +1,150 @@
+"""Opening data: a job on the worker, and a bar with its progress and a button to cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.ui.background.job import Ending, Job, Outcome
+from rankstudio.ui.background.tasks import Progress, load
+from rankstudio.ui.background.worker import Worker
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.study import RecordedData
+
+
+class Loader(QObject):
+    """Opens one file or folder at a time; a new request takes the place of the one under way.
+
+    Parameters
+    ----------
+    worker : Worker
+    """
+
+    started = Signal(str)
+    """What is opened: its name."""
+    progressed = Signal(float)
+    """Share that is read, 0 to 1."""
+    opened = Signal(object, str, object)
+    """The FoldedDataset, the path it was asked for by, and the Plan to go on with or None."""
+    failed = Signal(str)
+    """A sentence; what is open stays open."""
+    ended = Signal()
+    """It is opened, failed or cancelled."""
+
+    def __init__(self, worker: Worker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker = worker
+        self._job: Job | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being opened."""
+        return self._job is not None
+
+    def open(self, path: str, options: Plan, plan: Plan | None = None) -> None:
+        """Open a file, a folder or ``"sample"``.
+
+        Parameters
+        ----------
+        path : str
+        options : Plan
+            Says what becomes of missing values, and whether to normalise.
+        plan : Plan, optional
+            To go on with, once the data are there.
+        """
+        self.fetch(path, options, lambda dataset: self.opened.emit(dataset, path, plan))
+
+    def fetch(
+        self,
+        path: str,
+        options: Plan,
+        take: Callable[[FoldedDataset], None],
+        end: Callable[[Outcome], None] | None = None,
+        recorded: RecordedData | None = None,
+    ) -> Job:
+        """Open data for somebody else than who listens to `opened`; return the job, which can be cancelled.
+
+        Parameters
+        ----------
+        path : str
+        options : Plan
+            As for :meth:`open`.
+        take : callable
+            Called with the data.
+        end : callable, optional
+            Called at the end, in place of `failed`.
+        recorded : RecordedData, optional
+            What they have to be; other data are refused.
+        """
+        if self._job is not None:
+            self._job.abandon()
+        name = "the sample" if path == SAMPLE else Path(path).name or path
+
+        def deliver(message: Progress | FoldedDataset) -> None:
+            if isinstance(message, Progress):
+                self.progressed.emit(message.done / message.total if message.total else 0.0)
+            else:
+                take(message)
+
+        def finish(outcome: Outcome) -> None:
+            self._job = None
+            self.ended.emit()
+            if end is not None:
+                end(outcome)
+            elif outcome.ending is Ending.FAILED:
+                self.failed.emit(outcome.text)
+
+        work = load(path, options, recorded)
+        self._job = Job(f"Opening {name}", work, on_message=deliver, on_end=finish)
+        self.started.emit(name)
+        return self._worker.submit(self._job)
+
+    @Slot()
+    def cancel(self) -> None:
+        """Stop opening."""
+        if self._job is not None:
+            self._job.cancel()
+
+
+class LoadingBar(QWidget):
+    """Says what is being opened and how far it is, with a button to cancel."""
+
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("loading-bar")
+        self._text = QLabel()
+        self._bar = QProgressBar()
+        self._bar.setAccessibleName("Share that is read")
+        self._bar.setTextVisible(False)
+        self._bar.setRange(0, 1000)
+        self._cancel = QPushButton("Cancel")
+        self._cancel.setObjectName("cancel-loading")
+        self._cancel.clicked.connect(self.cancelled)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 0)
+        row.setSpacing(12)
+        row.addWidget(self._text)
+        row.addWidget(self._bar, 1)
+        row.addWidget(self._cancel)
+        self.hide()
+
+    @Slot(str)
+    def begin(self, name: str) -> None:
+        """Show that something is being opened."""
+        self._text.setText(f"Opening {name} …")
+        self._bar.setValue(0)
+        self.show()
+
+    @Slot(float)
+    def set_share(self, share: float) -> None:
+        """Show how much is read."""
+        self._bar.setValue(round(1000 * share))

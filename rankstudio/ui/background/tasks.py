@@ -1,0 +1,239 @@
+"""What the second worker does beside the runs: load, describe, recompute one path, test a model.
+
+Everything here runs on that worker's thread; the engine's heavy modules are imported there.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.errors import ChangedDataError
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.steps import Step
+from rankstudio.ui.background.job import CancelFlag, JobFunction
+from rankstudio.ui.model.run_record import fingerprint
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
+    from rankstudio.engine.data.summary import DatasetSummary
+    from rankstudio.engine.experiment.storage.study import RecordedData
+    from rankstudio.engine.experiment.units.fold_context import PreparedFold
+
+_KEPT = 2  # prepared folds: each holds statistics of every query
+_PROGRESS_SECONDS = 0.03
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How much of a file or folder is read."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, eq=False)
+class PathWanted:
+    """A path to compute: which plan and fold, and the values on the axes.
+
+    Attributes
+    ----------
+    plan : Plan
+    fold : Fold
+    values : tuple
+        On the plan's axes.
+    """
+
+    plan: Plan
+    fold: Fold
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class LivePath:
+    """A path computed for the slider: what was wanted, the path, and the best step by validation."""
+
+    wanted: PathWanted
+    path: PathResult
+    best: Step
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The measures of one model on the test part."""
+
+    step: Step
+    measures: dict[str, float]
+
+
+def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> JobFunction:
+    """Make the job that opens a file, a folder or the sample; it yields Progress, then FoldedDataset.
+
+    The folds are those that the plan's protocol makes. Where it is recorded what the data have to be, other
+    ones are refused.
+    """
+
+    def work(cancelled: CancelFlag) -> Iterator[Progress | FoldedDataset]:
+        for told in _load(path, plan, cancelled):
+            difference = recorded.difference(told) if recorded and isinstance(told, FoldedDataset) else ""
+            if difference:
+                raise ChangedDataError(difference)
+            yield told
+
+    return work
+
+
+def _load(path: str | Path, plan: Plan, cancelled: CancelFlag) -> Iterator[Progress | FoldedDataset]:
+    if str(path) == SAMPLE:
+        from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+
+        yield parse_protocol(plan.protocol).divide(open_sample(), plan.seed)
+        return
+    from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
+
+    yield from _with_progress(
+        lambda report: parse_protocol(plan.protocol).divide(
+            open_dataset(
+                Path(path),
+                missing=plan.missing,
+                normalize=False if plan.normalize == "none" else plan.normalize,
+                progress=report,
+                cancelled=cancelled,
+            ),
+            plan.seed,
+        )
+    )
+
+
+def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> JobFunction:
+    """Make the job that yields those of some recorded data which a dataset is (a set of them)."""
+
+    def work(_: CancelFlag) -> Iterator[set[RecordedData]]:
+        from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint  # noqa: PLC0415 - reads all data
+
+        checksum = fingerprint(dataset).checksum
+        yield {recorded for recorded in among if recorded.checksum == checksum}
+
+    return work
+
+
+def _with_progress(call: Callable[[Callable[[int, int], None]], Any]) -> Iterator[Any]:
+    """Turn a call that reports through a callback into a generator that yields reports, then the value.
+
+    The call runs on a thread of its own, so that what it reports can be yielded meanwhile.
+    """
+    from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
+
+    latest: list[Progress] = []
+
+    def report(done: int, total: int) -> None:
+        latest[:] = [Progress(done, total)]
+
+    with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
+        future = pool.submit(call, report)
+        while not wait([future], timeout=_PROGRESS_SECONDS).done:
+            if latest:
+                yield latest.pop()
+    yield future.result()
+
+
+def describe(dataset: FoldedDataset, number: int | None) -> JobFunction:
+    """Make the job that yields the statistics of a fold's training part, or of the whole dataset (None)."""
+
+    def work(_: CancelFlag) -> Iterator[DatasetSummary]:
+        from rankstudio.engine.data.summary import describe_fold  # noqa: PLC0415 - on the worker only
+
+        yield describe_fold(dataset, number)
+
+    return work
+
+
+class Bench:
+    """Computes paths and tests models, keeping the folds it has prepared.
+
+    Its jobs run on one worker, one after another, so nothing in it is shared between threads.
+    """
+
+    def __init__(self) -> None:
+        self._prepared: OrderedDict[tuple[int, str], tuple[Fold, PreparedFold]] = OrderedDict()
+        self._inspector: Inspector | None = None
+
+    def path(self, wanted: PathWanted) -> JobFunction:
+        """Make the job that yields the whole path that is wanted (LivePath)."""
+
+        def work(_: CancelFlag) -> Iterator[LivePath]:
+            from rankstudio.engine.experiment.runner import choose  # noqa: PLC0415 - on the worker only
+
+            unit = Unit(wanted.fold.number, 0, wanted.plan.setting(wanted.values))
+            path = self._fold(wanted.plan, wanted.fold).path(unit)
+            # A rule that no model of this path meets is a run's to refuse: here the best one is shown.
+            yield LivePath(wanted, path, choose(wanted.plan.changed(rule="best"), [path]).step)
+
+        return work
+
+    def test(self, plan: Plan, fold: Fold, step: Step) -> JobFunction:
+        """Make the job that measures a model on the test part (Tested)."""
+
+        def work(_: CancelFlag) -> Iterator[Tested]:
+            if fold.test is not None:
+                yield Tested(step, self._fold(plan, fold).evaluate(step, "test"))
+
+        return work
+
+    def inspect(self, fold: Fold, column: int, convention: str) -> JobFunction:
+        """Make the job that yields the profile of a feature of a fold's training part (FeatureProfile)."""
+
+        def work(_: CancelFlag) -> Iterator[FeatureProfile]:
+            from rankstudio.engine.analysis.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
+
+            inspector = self._inspector
+            if inspector is None or (inspector.dataset, inspector.convention) != (fold.train, convention):
+                inspector = self._inspector = Inspector(fold.train, convention)
+            yield inspector.profile(column)
+
+        return work
+
+    def _fold(self, plan: Plan, fold: Fold) -> PreparedFold:
+        from rankstudio.engine.experiment.units.fold_context import prepare_fold  # noqa: PLC0415 - on the worker only
+
+        bare = fingerprint(plan).changed(parameters={}, judge_parameters={})
+        key = id(fold), repr(bare)
+        if key not in self._prepared:
+            while len(self._prepared) >= _KEPT:
+                self._prepared.popitem(last=False)
+            self._prepared[key] = fold, prepare_fold(plan, fold)
+        self._prepared.move_to_end(key)
+        return self._prepared[key][1]
+
+
+def warm_up() -> JobFunction:
+    """Make the job that loads the engine's heavy modules and compiled kernels before they are needed."""
+
+    def work(_: CancelFlag) -> Iterator[float]:
+        started = time.perf_counter()
+        from rankstudio.engine.data.letor import parser as parse  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment import resume as resuming  # noqa: F401, PLC0415 - the first run needs it
+        from rankstudio.engine.experiment.units.fold_context import prepare_fold  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
+
+        parse.warm_up()
+        versions()
+        plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
+        fold = open_sample().folds[0]
+        prepared = prepare_fold(plan, fold)
+        prepared.evaluate(prepared.path(Unit(fold.number, 0, plan.settings[0])).steps[0])
+        # A search for garbage among all these modules would hold the window up for 130 ms each time.
+        gc.freeze()
+        yield time.perf_counter() - started
+
+    return work

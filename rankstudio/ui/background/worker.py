@@ -1,0 +1,175 @@
+"""A thread for the engine's work, and the timer that brings what it tells to the window.
+
+The thread knows no widget and emits no signal: messages go into a deque, which a timer of the GUI thread
+empties. So a thousand events a second cost one turn of the event loop each 33 ms, callbacks run on the
+GUI thread, and a message of a job that was abandoned can never arrive.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import traceback
+from collections import deque
+from typing import Any
+
+from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
+
+from rankstudio.engine.errors import Cancelled, RankStudioError
+from rankstudio.engine.support import threads
+from rankstudio.ui.background.job import Ending, Job, Outcome
+
+_log = logging.getLogger(__name__)
+
+_STACK_BYTES = 16 * 2**20  # numba compiles on this thread; the default of some platforms is 512 KB
+_TURN_SECONDS = 0.010  # of the event loop, per turn, for delivering messages
+_MOST_WAITING = 4096  # messages not yet delivered, before the worker waits for the window
+
+_Letter = tuple[Job, Any]
+
+
+class _Thread(QThread):
+    """Carries out jobs one after another until it is told to stop."""
+
+    def __init__(self, outbox: deque[_Letter], parent: QObject) -> None:
+        super().__init__(parent)
+        self.setStackSize(_STACK_BYTES)
+        self._outbox = outbox
+        self._waiting: deque[Job] = deque()
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._current: Job | None = None
+
+    def submit(self, job: Job) -> list[Job]:
+        """Add a job at the end; return the waiting ones it makes superfluous."""
+        with self._changed:
+            replaced = [other for other in self._waiting if job.slot and other.slot == job.slot]
+            for other in replaced:
+                self._waiting.remove(other)
+            self._waiting.append(job)
+            self._changed.notify()
+        return replaced
+
+    def stop(self) -> None:
+        """Cancel everything and leave the loop."""
+        with self._changed:
+            self._stopping = True
+            for job in (*self._waiting, *filter(None, [self._current])):
+                job.abandon()
+            self._changed.notify()
+
+    def run(self) -> None:
+        while (job := self._next()) is not None:
+            outcome = _carry_out(job, self._outbox)
+            with self._changed:
+                self._current = None
+            self._outbox.append((job, outcome))
+
+    def _next(self) -> Job | None:
+        with self._changed:
+            while not self._waiting and not self._stopping:
+                self._changed.wait()
+            if self._stopping:
+                return None
+            self._current = self._waiting.popleft()
+            return self._current
+
+
+def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
+    """Ask the job's generator until it ends, is cancelled or fails."""
+    if job.cancelled():
+        return Outcome(Ending.CANCELLED)
+    try:
+        if not job.slot:
+            threads.STEADY.limit(threads.available())
+        messages = job.function(job.cancelled)
+        while job.permission():
+            try:
+                message = next(messages)
+            except StopIteration:
+                return Outcome(Ending.DONE)
+            job.told(message)
+            outbox.append((job, message))
+            while len(outbox) > _MOST_WAITING and not job.cancelled():
+                time.sleep(0.005)
+        messages.close() if hasattr(messages, "close") else None
+        return Outcome(Ending.CANCELLED)
+    except Cancelled:
+        return Outcome(Ending.CANCELLED)
+    except RankStudioError as error:
+        return Outcome(Ending.FAILED, str(error))
+    except Exception as error:
+        _log.warning("%s failed unexpectedly", job.what, exc_info=True)
+        text = f"{job.what} failed unexpectedly: {type(error).__name__}: {error}"
+        return Outcome(
+            Ending.FAILED, text.rstrip(".") + ". The details are in the log.", traceback.format_exc()
+        )
+
+
+class Worker(QObject):
+    """A worker thread as the window sees it: submit jobs, get their messages on the GUI thread.
+
+    Parameters
+    ----------
+    name : str
+        For debuggers.
+    interval : int
+        Milliseconds between two deliveries while there is something to do.
+    """
+
+    drained = Signal()
+    """After each delivery that brought something: the moment to redraw."""
+
+    def __init__(self, name: str, *, interval: int = 33, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self._outbox: deque[_Letter] = deque()
+        self._jobs: list[Job] = []
+        self._thread = _Thread(self._outbox, self)
+        self._thread.setObjectName(name)
+        self._timer = QTimer(self)
+        self._timer.setInterval(interval)
+        self._timer.timeout.connect(self._drain)
+        self._thread.start()
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs that have not ended."""
+        return tuple(self._jobs)
+
+    def submit(self, job: Job) -> Job:
+        """Carry out a job when those before it have ended."""
+        for replaced in self._thread.submit(job):
+            self._jobs.remove(replaced)
+        self._jobs.append(job)
+        if not self._timer.isActive():
+            self._timer.start()
+        return job
+
+    def close(self) -> None:
+        """Ask everything to stop and wait for it; nothing arrives any more."""
+        self._timer.stop()
+        self._thread.stop()
+        self._thread.wait()
+        self._jobs.clear()
+        self._outbox.clear()
+
+    @Slot()
+    def _drain(self) -> None:
+        until = time.perf_counter() + _TURN_SECONDS
+        brought = False
+        while self._outbox:
+            job, message = self._outbox.popleft()
+            brought = True
+            if isinstance(message, Outcome):
+                self._jobs.remove(job)
+                job.end(message)
+            else:
+                job.deliver(message)
+            if time.perf_counter() > until:
+                break
+        if not self._jobs and not self._outbox:
+            self._timer.stop()
+        if brought:
+            self.drained.emit()

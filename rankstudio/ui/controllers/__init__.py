@@ -1,0 +1,1 @@
+"""What happens on the window's commands: open, run, study files, export."""

@@ -1,0 +1,41 @@
+"""Which commands can be carried out just now."""
+
+from __future__ import annotations
+
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_record import RunState
+
+_ON_DATA = (
+    "export",
+    "save_plan",
+    "copy_command",
+    "copy_python",
+    "best",
+    "next_fold",
+    "previous_fold",
+)
+
+
+def enabled_commands(models: Models) -> dict[str, bool]:
+    """Return for each command that depends on what is open and what works whether it can be carried out."""
+    there, model = models.study.dataset is not None, models.current.model is not None
+    pins = model and "pinned" in models.study.plan.parameters
+    ready = models.study.has_documents and models.study.read_as_planned
+    shown = models.runs.shown
+    current, loading, undo = models.runs.current, models.loader.busy, models.study.undo
+    paused = current is not None and current.state is RunState.PAUSED
+    return {
+        **dict.fromkeys(_ON_DATA, there),
+        "run": ready,
+        "statistics": models.study.has_documents,
+        "step": (current is None and ready) or paused,
+        "go_on": shown is not None and shown.can_go_on,
+        "pause": current is not None,
+        "stop": current is not None or loading,
+        "stop_all": models.runs.busy,
+        "cancel_load": loading,
+        "undo": undo.canUndo(),
+        "redo": undo.canRedo(),
+        "pin": pins,
+        "ban": pins,
+    }

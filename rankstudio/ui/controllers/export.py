@@ -1,0 +1,89 @@
+"""Taking home: the export dialog, the plan as a file, the run as a command or a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.experiment.plan.as_code import as_command, as_python
+from rankstudio.engine.experiment.plan.toml import save_plan
+from rankstudio.ui.export.dialog import ExportDialog, ExportItem
+from rankstudio.ui.model.session import Study
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.theme import Theme
+
+
+class TakingHome(QObject):
+    """Carries the commands out that write something.
+
+    Parameters
+    ----------
+    theme, study, settings
+    items : callable
+        Returns what can be exported just now.
+    parent : QWidget
+        Over which the dialogs open.
+    """
+
+    said = Signal(str)
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        study: Study,
+        settings: Settings,
+        items: Callable[[], tuple[ExportItem, ...]],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._theme, self._study, self._settings, self._items = theme, study, settings, items
+        self._window = parent
+
+    def dialog(self) -> ExportDialog:
+        """Return the export dialog with what can be exported just now."""
+        folder = self._settings.text("export/folder")
+        dialog = ExportDialog(self._theme, self._items(), Path(folder) if folder else None, self._window)
+        dialog.exported.connect(self._remember)
+        return dialog
+
+    @Slot()
+    def show_dialog(self) -> None:
+        """Open the export dialog."""
+        dialog = self.dialog()
+        dialog.exec()
+        dialog.deleteLater()
+
+    @Slot()
+    def ask_save_plan(self) -> None:
+        """Ask where to, and save the plan."""
+        path, _ = QFileDialog.getSaveFileName(self._window, "Save plan", "plan.toml", "Plans (*.toml)")
+        if not path:
+            return
+        try:
+            save_plan(self._study.plan, path)
+        except RankStudioError as error:
+            self.failed.emit(str(error))
+        else:
+            self.said.emit(f"The plan is in {path}")
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Copy the command that does the run in a terminal."""
+        QGuiApplication.clipboard().setText(as_command(self._study.plan))
+        self.said.emit("The command is on the clipboard")
+
+    @Slot()
+    def copy_python(self) -> None:
+        """Copy a program that does the run."""
+        QGuiApplication.clipboard().setText(as_python(self._study.plan))
+        self.said.emit("The program is on the clipboard")
+
+    @Slot(str, object)
+    def _remember(self, _: str, path: Path) -> None:
+        self._settings.set("export/folder", str(path.parent))

@@ -1,0 +1,114 @@
+"""Opening: by dialog, drop, command line, recent list, plan, or because it was open the last time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
+from rankstudio.ui.background.loader import Loader
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.study_store import is_study
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.open_dialog import OpenDialog
+
+
+class Opening(QObject):
+    """Turns every way to ask for data into work of the loader, and what it brings into the open study.
+
+    Parameters
+    ----------
+    study, runs, loader, settings
+    parent : QWidget
+        Over which the dialog opens.
+    """
+
+    opened = Signal(object)
+    """Other data are open (FoldedDataset)."""
+    studyAsked = Signal(str)
+    """A study is to be opened (its path)."""
+    runAsked = Signal()
+    """The data are there that were to be run at once."""
+    failed = Signal(str)
+    warned = Signal(str)
+
+    def __init__(self, study: Study, runs: Runs, loader: Loader, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._study, self._runs, self._loader, self._settings = study, runs, loader, settings
+        self._window = parent
+        self._run_when_open = False
+        loader.opened.connect(self._show)
+        loader.failed.connect(self.failed)
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a file or folder, and open it."""
+        recent = [path for path in self._settings.recent if not is_study(path)]
+        dialog = OpenDialog(self._window, str(Path(recent[0]).parent) if recent else str(Path.home()))
+        if dialog.exec():
+            self.open_path(dialog.path())
+        dialog.deleteLater()
+
+    @Slot()
+    def open_sample(self) -> None:
+        """Open the bundled sample."""
+        self.open_path(SAMPLE)
+
+    @Slot(str)
+    def open_path(self, path: str, *, run: bool = False) -> None:
+        """Open a LETOR file, a folder of folds, a plan, a study or ``"sample"``; with ``run`` run it then."""
+        if is_study(path):
+            self.studyAsked.emit(path)
+            return
+        self._run_when_open = run
+        plan: Plan | None = None
+        if Path(path).suffix.lower() == ".toml":
+            try:
+                plan = with_data_beside(load_plan(path), path)
+            except RankStudioError as error:
+                self.failed.emit(str(error))
+                return
+            path = plan.data
+        absolute = path if path == SAMPLE else str(Path(path).absolute())
+        self._loader.open(absolute, plan or self._study.plan, plan)
+
+    @Slot(str, str)
+    def read_again(self, name: str, value: str) -> None:
+        """Read what is open again with another policy for missing values or scaling."""
+        if self._study.dataset is None:
+            self._study.change("how files are read", **{name: value})
+            return
+        self._run_when_open = False
+        plan = self._study.plan.changed(**{name: value})
+        self._loader.open(plan.data, plan, plan)
+
+    def restore(self) -> None:
+        """Open what was open at the end of the last time, with its plan."""
+        plan = self._settings.plan
+        data = self._settings.text("study/data")
+        if plan is None or not data or plan.data != data:
+            return
+        if data == SAMPLE or Path(data).exists():
+            self._loader.open(data, plan, plan)
+        else:
+            self.warned.emit(f"{data} was open the last time and is no longer there.")
+
+    @Slot(object, str, object)
+    def _show(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
+        self._runs.show(None)
+        self._study.open(dataset, path, plan)
+        if path != SAMPLE:
+            self._settings.add_recent(path)
+        self.opened.emit(dataset)
+        if dataset.warnings:
+            more = len(dataset.warnings) - 1
+            self.warned.emit(dataset.warnings[0] + (f" ({more} more such notes.)" if more else ""))
+        if self._run_when_open:
+            self._run_when_open = False
+            self.runAsked.emit()

@@ -1,0 +1,118 @@
+"""The data of stored runs: what is open is recognised, and what is looked at is opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.ui.background.job import Ending, Job, Outcome
+from rankstudio.ui.background.loader import Loader
+from rankstudio.ui.background.tasks import recognise
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import Study, reading
+
+
+class Reopening(QObject):
+    """Gives the runs of an opened study their data.
+
+    A run whose data are not at hand is shown with what its study knows. Meanwhile the data are opened from
+    where they were; they take the place of their stand-in if they are what they were.
+
+    Parameters
+    ----------
+    study, runs, loader
+    worker : Worker
+        Which compares the data.
+    """
+
+    failed = Signal(str)
+
+    def __init__(
+        self, study: Study, runs: Runs, loader: Loader, worker: Worker, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._study, self._runs, self._loader, self._worker = study, runs, loader, worker
+        self._going_on: RunRecord | None = None
+        study.datasetChanged.connect(self._follow)
+
+    @Slot(object)
+    def look_at(self, record: RunRecord) -> None:
+        """Show a run, with its data if they can be had."""
+        if record.dataset is self._study.dataset:
+            self._study.go_back_to(record.plan, f"going to run {record.key}")
+        else:
+            self._study.open(record.dataset, record.plan.data, record.plan)
+        self._runs.show(record)
+
+    @Slot(object)
+    def go_on(self, record: RunRecord | None) -> None:
+        """Go on with a run that is not finished, as soon as its data are there."""
+        if record is None or not record.can_go_on:
+            return
+        if record.recorded is None:
+            self.look_at(record)
+            self._runs.go_on(record)
+            return
+        self._going_on = record
+        before = self._study.dataset
+        self.look_at(record)
+        if self._study.dataset is before:  # nothing changed that would have the data opened
+            self._open(record)
+
+    def recognise(self, then: Callable[[], None]) -> None:
+        """See which stored runs were computed on the data that are open, and do something then."""
+        study, dataset = self._study, self._study.dataset
+        fitting = [
+            record
+            for record in self._runs.records
+            if record.recorded is not None and reading(record.plan) == reading(study.plan)
+        ]
+        if dataset is None or not study.has_documents or not study.read_as_planned or not fitting:
+            then()
+            return
+
+        def take(known: object) -> None:
+            if study.dataset is dataset and isinstance(known, set):
+                self._runs.adopt([record for record in fitting if record.recorded in known], dataset)
+
+        among = tuple({record.recorded for record in fitting if record.recorded is not None})
+        job = recognise(dataset, among)
+        self._worker.submit(Job("Recognising the data", job, on_message=take, on_end=lambda _: then()))
+
+    @Slot()
+    def _follow(self) -> None:
+        """Open what the study shows a stand-in of."""
+        shown, there = self._study.dataset, self._study.has_documents
+        record = next((r for r in self._runs.records if r.dataset is shown), None)
+        if record is not None and record.recorded is not None and not there:
+            self._open(record)
+
+    def _open(self, record: RunRecord) -> None:
+        recorded, plan = record.recorded, record.plan
+
+        def take(dataset: FoldedDataset) -> None:
+            stand_in = record.dataset
+            same = [
+                r
+                for r in self._runs.records
+                if r.recorded is not None
+                and recorded is not None
+                and r.recorded.checksum == recorded.checksum
+                and reading(r.plan) == reading(plan)
+            ]
+            self._runs.adopt(same, dataset)
+            if self._study.dataset is stand_in:
+                self._study.exchange(dataset, plan)
+
+        def end(outcome: Outcome) -> None:
+            going_on, self._going_on = self._going_on, None
+            if outcome.ending is Ending.FAILED:
+                self.failed.emit(f"{outcome.text} The run is shown as it was stored.")
+            elif going_on is record and record.recorded is None:
+                self._runs.go_on(record)
+
+        self._loader.fetch(plan.data, plan, take, end, recorded)

@@ -1,0 +1,255 @@
+"""The study as a file: a new one, another one, another place for it, and the one of the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from rankstudio.engine.errors import StudyInUseError
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
+from rankstudio.ui.controllers.restore_runs import Reopening
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.stored_run_records import record_of
+from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, StoredRun, is_study
+from rankstudio.ui.process.settings import Settings
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.study import Study
+
+_FILTER = f"Studies (*{SUFFIX})"
+_ASK_AFTER_SECONDS = 30.0  # of work on a run, before it is thrown away without a question
+
+
+class Studies(QObject):
+    """Keeps the list of runs and the open study's file together.
+
+    Parameters
+    ----------
+    models : Models
+    reopening : Reopening
+        Shows a run of a study that was opened.
+    settings : Settings
+        Remembers the file.
+    parent : QWidget
+        Over which the dialogs open.
+    """
+
+    changed = Signal()
+    """Runs are kept in another file."""
+    left = Signal(object)
+    """The last run of an opened study can be gone on with (RunRecord)."""
+    said = Signal(str)
+    warned = Signal(str)
+    failed = Signal(str)
+
+    def __init__(self, models: Models, reopening: Reopening, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._models, self._reopening, self._settings = models, reopening, settings
+        self._shelf, self._runs, self._window = models.shelf, models.runs, parent
+        self._told_of_loss = False
+        self._opening: Path | None = None
+        self._runs.may_remove = self._may_remove
+        self._runs.discarded.connect(self._remove)
+        self._runs.kept.connect(self._note_file)
+        self._runs.notKept.connect(self._tell_of_loss)
+
+    @property
+    def name(self) -> str:
+        """What the user called the study, "" where nobody gave it a name."""
+        path = self._shelf.path
+        return path.stem if path is not None and not self._shelf.is_own(path) else ""
+
+    @Slot()
+    def new(self) -> None:
+        """Begin a new study; the one before stays in its file."""
+        before = self._shelf.path
+        if self._may_leave("Begin a new study"):
+            self._change_to(None)
+            kept = f"; the one before is in {before}" if before else ""
+            self.said.emit(f"A new study begins{kept}")
+
+    @Slot()
+    def ask_open(self) -> None:
+        """Ask for a study, and open it."""
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open study", self._folder(), _FILTER)
+        if path:
+            self.open(path)
+
+    @Slot(str)
+    def open(self, path: str) -> None:
+        """List the runs of a study, and keep runs in it from now on."""
+        file = Path(path).resolve()
+        if file == self._shelf.path:
+            self.said.emit(f"{file.name} is open already")
+        elif file != self._opening and self._may_leave("Open another study"):
+            self.said.emit(f"Opening {file.name} …")
+            self._read(file, self._shelf.read(file), self._show_last)
+
+    @Slot()
+    def ask_save_as(self) -> None:
+        """Ask for a file, and go on with the study there."""
+        name = self._shelf.path.name if self._shelf.path else f"study{SUFFIX}"
+        start = str(Path(self._folder()) / name)
+        path, _ = QFileDialog.getSaveFileName(self._window, "Save study as", start, _FILTER)
+        if path:
+            self.save_as(path if is_study(path) else path + SUFFIX)
+
+    def save_as(self, path: str) -> None:
+        """Copy the study to a file, and go on there; a run that works goes on."""
+        before = self._shelf.path
+
+        def work(_: CancelFlag) -> Iterator[None]:
+            self._shelf.save_as(Path(path))
+            yield None
+
+        def take(_: None) -> None:
+            if self._shelf.is_own(before):
+                self._settings.remove_recent(str(before))
+            self._settings.add_recent(str(self._shelf.path))
+            self._note_file()
+            self.said.emit(f"The study is in {self._shelf.path}")
+
+        self._submit("Saving the study", work, take, self._tell_failure)
+
+    def restore(self) -> None:
+        """Open the study of the last time; one that another window has open is left to it."""
+        path, shown = self._settings.text("study/file"), self._settings.number("study/shown")
+        if not path:
+            return
+        file = Path(path)
+
+        def work(cancelled: CancelFlag) -> Iterator[object]:
+            try:
+                yield from self._shelf.read(file)(cancelled)
+            except StudyInUseError:
+                yield "The last study is open in another window; this one begins its own"
+
+        self._read(file, work, lambda: self._show_restored(shown))
+
+    def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
+        """List the runs of a study as they come, and show one of them when all are there."""
+        versions: Mapping[str, str] = {}
+        self._opening = file
+
+        def take(message: object) -> None:
+            nonlocal versions
+            match message:
+                case OpenedStudy():
+                    versions = message.versions
+                    self._change_to(message.study)
+                    self._settings.add_recent(str(file))
+                    s = "" if message.n_runs == 1 else "s"
+                    self.said.emit(f"{file.name} is open: {message.n_runs} run{s}")
+                case StoredRun():
+                    self._runs.add(record_of(self._runs.next_key(), message, versions))
+                case str():
+                    self.said.emit(message)
+
+        def end(outcome: Outcome) -> None:
+            self._opening = None
+            self._tell_failure(outcome)
+            if versions:
+                self._reopening.recognise(show)
+
+        self._submit(f"Opening {file.name}", work, take, end)
+
+    def _show_restored(self, shown: float | None) -> None:
+        """Show the run that was shown the last time, or one whose data are open; offer to go on."""
+        records = self._runs.records
+        if self._models.study.dataset is not None:
+            self._show_again(shown)
+        else:
+            self._show_last()
+        if records and records[-1].can_go_on:
+            self.left.emit(records[-1])
+
+    def _show_again(self, shown: float | None) -> None:
+        """Show a run by its number in the study, else the last one, of those on the data that are open."""
+        there = [r for r in self._runs.records if r.dataset is self._models.study.dataset]
+        found = [r for r in there if r.stored is not None and r.stored.id == shown]
+        if there and self._runs.shown is None:
+            self._runs.show((found or there)[-1])
+
+    def _show_last(self) -> None:
+        if self._runs.records:
+            self._reopening.look_at(self._runs.records[-1])
+
+    def _change_to(self, study: Study | None) -> None:
+        """Let the present study go, when its run has let go of it, and take another one."""
+        self._runs.clear()
+        before = self._shelf.take(study)
+        self._told_of_loss = False
+        if before is not None:
+            self._settings.add_recent(str(before.path))
+
+            def close(_: CancelFlag) -> Iterator[None]:
+                self._shelf.close(before)
+                return iter(())
+
+            self._models.run_worker.submit(Job("Closing the study", close))
+        self._note_file()
+
+    @Slot()
+    def _note_file(self) -> None:
+        """Remember the file at once: the process may be killed."""
+        path = self._shelf.path
+        self._settings.set("study/file", str(path) if path else None)
+        self._settings.sync()
+        self.changed.emit()
+
+    @Slot(object)
+    def _remove(self, record: RunRecord) -> None:
+        """Forget a run that was thrown away; one that still works when it has let go."""
+        study = self._shelf.study
+        if study is None:
+            return
+
+        def work(_: CancelFlag) -> Iterator[None]:
+            if record.stored is not None:
+                self._shelf.remove(study, record.stored)
+            return iter(())
+
+        job = Job("Removing a run", work, on_end=self._tell_failure)
+        (self._models.desk if record.state.ended else self._models.run_worker).submit(job)
+
+    @Slot(str)
+    def _tell_of_loss(self, reason: str) -> None:
+        """Say once that runs are not kept."""
+        if not self._told_of_loss:
+            self._told_of_loss = True
+            self.warned.emit(f"Runs are not kept, and end with the window: {reason}")
+
+    def _submit(
+        self, what: str, work: Callable[[CancelFlag], Iterator[object]], take: object, end: object
+    ) -> None:
+        self._models.desk.submit(Job(what, work, on_message=take, on_end=end))  # type: ignore[arg-type]
+
+    def _tell_failure(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.FAILED:
+            self.failed.emit(outcome.text)
+
+    def _folder(self) -> str:
+        """Return where a dialog begins: beside the study, or at home for one without a name."""
+        path = self._shelf.path
+        return str(path.parent if path is not None and self.name else Path.home())
+
+    def _may_leave(self, what: str) -> bool:
+        """Ask before a run that works is stopped."""
+        if not self._runs.busy:
+            return True
+        text = f"A run is not finished. {what}, and stop it? What it has finished stays in its study."
+        answer = QMessageBox.question(self._window, what, text)
+        return answer == QMessageBox.StandardButton.Yes
+
+    def _may_remove(self, record: RunRecord) -> bool:
+        """Ask before the work of a while is thrown away."""
+        if record.clock.seconds < _ASK_AFTER_SECONDS:
+            return True
+        text = f"Run {record.key} took {record.clock.seconds:.0f} s. Remove it and what it has found?"
+        answer = QMessageBox.question(self._window, "Remove run", text)
+        return answer == QMessageBox.StandardButton.Yes

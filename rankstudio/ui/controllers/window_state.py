@@ -1,0 +1,86 @@
+"""What the window is like, kept for the next start: soon after each change, for a process may be killed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QSize, QTimer, Signal, Slot
+from PySide6.QtWidgets import QMainWindow
+
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.session import Study
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.workspace import Workspace
+from rankstudio.ui.style.theme import Theme
+
+_TITLE_BAR = 36  # of the desktop's, in logical pixels, about
+_DELAY_MILLISECONDS = 400
+
+
+class Remembering(QObject):
+    """Keeps geometry, layout, theme, data, plan and the run that is shown.
+
+    Parameters
+    ----------
+    window : QMainWindow
+    workspace : Workspace
+    study, runs, theme, settings
+    """
+
+    saved = Signal()
+    failed = Signal(str)
+    """The plan could not be kept; a sentence."""
+
+    def __init__(
+        self,
+        window: QMainWindow,
+        workspace: Workspace,
+        study: Study,
+        runs: Runs,
+        theme: Theme,
+        settings: Settings,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._workspace = window, workspace
+        self._study, self._runs = study, runs
+        self._theme, self._settings = theme, settings
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_DELAY_MILLISECONDS)
+        self._timer.timeout.connect(self.save)
+        for signal in (runs.shownChanged, study.planChanged, theme.changed):
+            signal.connect(self._save_soon)
+
+    def restore(self) -> None:
+        """Give the window its size and layout of the last time."""
+        window = self._window
+        room = window.screen().availableSize() - QSize(0, _TITLE_BAR)
+        window.setMinimumSize(QSize(960, 600).boundedTo(room))
+        window.resize(QSize(1440, 900).boundedTo(room))
+        geometry = self._settings.bytes("window/geometry")
+        if geometry is not None:
+            window.restoreGeometry(geometry)
+        self._workspace.restore(self._settings)
+
+    @Slot()
+    def save(self) -> None:
+        """Keep everything now."""
+        self._timer.stop()
+        settings, study = self._settings, self._study
+        settings.set("window/geometry", self._window.saveGeometry())
+        settings.set("window/theme", self._theme.mode)
+        self._workspace.save(settings)
+        settings.set("study/data", study.plan.data if study.dataset else None)
+        shown = self._runs.shown
+        settings.set("study/shown", shown.stored.id if shown is not None and shown.stored else None)
+        try:
+            if study.dataset is not None:
+                settings.save_plan(study.plan)
+                self.saved.emit()
+        except RankStudioError as error:
+            self.failed.emit(str(error))
+        settings.sync()
+
+    @Slot()
+    def _save_soon(self) -> None:
+        if self._window.isVisible():
+            self._timer.start()

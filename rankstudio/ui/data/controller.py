@@ -1,0 +1,83 @@
+"""The Data place: what is open, and its statistics once the worker has computed them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.data.summary import DatasetSummary
+from rankstudio.ui.background.job import Ending, Job, Outcome
+from rankstudio.ui.background.tasks import describe
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.data.panel import DataPanel
+from rankstudio.ui.model.session import Study
+from rankstudio.ui.style.theme import Theme
+
+
+class DataPlace(QObject):
+    """Feeds the data panel, and turns a click on a fold into a look at it.
+
+    Parameters
+    ----------
+    theme : Theme
+    study : Study
+    worker : Worker
+        Where the statistics are computed.
+    """
+
+    failed = Signal(str)
+    foldChosen = Signal()
+    """The user chose a fold, and no longer follows the run."""
+
+    def __init__(self, theme: Theme, study: Study, worker: Worker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._study, self._worker = study, worker
+        self.panel = DataPanel(theme)
+        self.panel.foldChosen.connect(self._choose)
+        study.datasetChanged.connect(self._show)
+        study.foldChanged.connect(self._look)
+        study.planChanged.connect(self._show_convention)
+
+    def turn(self, by: int) -> None:
+        """Look at the next fold (1) or the one before (-1)."""
+        dataset = self._study.dataset
+        if dataset is not None:
+            numbers = [fold.number for fold in dataset.folds]
+            position = numbers.index(self._study.fold) if self._study.fold in numbers else -1
+            self._choose(numbers[(position + by) % len(numbers)])
+
+    @Slot()
+    def _show(self) -> None:
+        if self._study.dataset is not None:
+            self.panel.show_dataset(self._study.dataset)
+            self._show_convention()
+
+    @Slot()
+    def _show_convention(self) -> None:
+        if self._study.dataset is not None:
+            plan = self._study.plan
+            self.panel.set_convention(plan.convention, scaled=plan.normalize != "none")
+
+    @Slot()
+    def _look(self) -> None:
+        dataset, fold = self._study.dataset, self._study.fold
+        if dataset is None:
+            return
+        self.panel.set_fold(fold)
+        if self.panel.has_summary(fold) or not self._study.has_documents:
+            return
+
+        def take(summary: DatasetSummary) -> None:
+            if self._study.dataset is dataset:
+                self.panel.show_summary(fold, summary)
+
+        what = f"Describing {dataset.name}"
+        self._worker.submit(Job(what, describe(dataset, fold), on_message=take, on_end=self._end))
+
+    @Slot(object)
+    def _choose(self, fold: int | None) -> None:
+        self.foldChosen.emit()
+        self._study.look_at(fold)
+
+    def _end(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.FAILED:
+            self.failed.emit(outcome.text)

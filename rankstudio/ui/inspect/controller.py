@@ -1,0 +1,185 @@
+"""The Features place: the current model's features, and one of them looked at closely."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.background.job import Ending, Job, Outcome
+from rankstudio.ui.background.tasks import Bench
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.inspect.features_panel import NO_PATH, FeaturesPanel
+from rankstudio.ui.inspect.inspector_panel import InspectorPanel
+from rankstudio.ui.model.selected_model import Current
+from rankstudio.ui.model.session import Study
+from rankstudio.ui.style.theme import Theme
+
+_SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
+
+_EVERY_FOLD = "Every fold has selected its own features: look at one fold to see them."
+
+
+class InspectPlace(QObject):
+    """Feeds features table and inspector, and turns what the user does there into changes of the study.
+
+    Parameters
+    ----------
+    theme : Theme
+    study, current
+        What is shown.
+    worker, bench
+        Where profiles of features are computed.
+    """
+
+    failed = Signal(str)
+    inspected = Signal(int)
+    """Another feature is looked at closely (its id)."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        study: Study,
+        current: Current,
+        worker: Worker,
+        bench: Bench,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._study, self._current, self._worker, self._bench = study, current, worker, bench
+        self._feature: int | None = None
+        self._marked: int | None = None
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(_SETTLED_MILLISECONDS)
+        self._settled.timeout.connect(self._inspect_marked)
+        self._shown: tuple[object, ...] = ()
+        self.features = FeaturesPanel(theme)
+        self.inspector = InspectorPanel(theme)
+        self.features.chosen.connect(self._choose)
+        self.features.inspected.connect(self.inspect)
+        self.features.pinToggled.connect(self._pin)
+        self.features.banToggled.connect(self._ban)
+        self.inspector.inspected.connect(self.inspect)
+        study.datasetChanged.connect(self._forget)
+        study.foldChanged.connect(self._inspect_again)
+        study.planChanged.connect(self._inspect_again)
+        study.choiceChanged.connect(self._release)
+        study.foldChanged.connect(self._release)
+        study.measureChanged.connect(self._show)
+        current.changed.connect(self._show)
+        current.tested.connect(self._show_test)
+
+    @property
+    def feature(self) -> int | None:
+        """Id of the feature that is inspected."""
+        return self._feature
+
+    @Slot(int)
+    def inspect(self, feature: int) -> None:
+        """Look closely at a feature, by its id, on the training part of the fold that is looked at."""
+        dataset = self._study.dataset
+        if dataset is None:
+            return
+        self._feature = feature
+        fold = self._study.watched or dataset.folds[0]
+        wanted = (feature, id(fold), self._study.plan.convention)
+        if wanted == self._shown:
+            return
+        self._shown = wanted
+        self.inspected.emit(feature)
+        if not self._study.has_documents:
+            return
+        column = int(np.flatnonzero(dataset.feature_ids == feature)[0])
+        job = self._bench.inspect(fold, column, self._study.plan.convention)
+        self._worker.submit(
+            Job(
+                f"Describing feature {feature}",
+                job,
+                on_message=self.inspector.show_feature,
+                on_end=self._end,
+                slot="profile",
+            )
+        )
+
+    def toggle(self, name: str) -> None:
+        """Pin or ban ("pinned", "banned") the feature that is inspected, or take that back."""
+        if self._feature is not None:
+            self._toggle(name, self._feature)
+
+    def _toggle(self, name: str, feature: int) -> None:
+        self.features.hold(feature)
+        self._study.toggle(name, feature)
+
+    @Slot()
+    def _show(self) -> None:
+        model, dataset = self._current.model, self._study.dataset
+        if model is None or dataset is None:
+            everything = dataset is not None and self._study.fold is None
+            self.features.clear(_EVERY_FOLD if everything else NO_PATH)
+            return
+        ids, names = dataset.feature_ids, dataset.feature_names
+        self.features.show_path(model.path, ids, names, self._study.measure, model.position)
+        row = self.features.table.current()
+        if row is not None and row.feature_id != self._marked:
+            self._marked = row.feature_id
+            self._settled.start()
+
+    @Slot()
+    def _inspect_marked(self) -> None:
+        if self._marked is not None:
+            self.inspect(self._marked)
+
+    @Slot(object)
+    def show_growing(self, path: PathResult) -> None:
+        """Show a path that a run is just finding, at its newest step."""
+        dataset = self._study.dataset
+        if dataset is not None:
+            last, measure = len(path.steps) - 1, self._study.measure
+            self.features.show_path(path, dataset.feature_ids, dataset.feature_names, measure, last)
+
+    @Slot()
+    def _show_test(self) -> None:
+        model = self._current.model
+        if model is not None:
+            rules = convention(model.plan.convention).label
+            self.features.show_test(self._current.test, rules, self._current.baseline)
+            if self._current.untested:
+                self.features.say_untested(self._current.untested)
+
+    @Slot()
+    def _forget(self) -> None:
+        self._feature, self._marked, self._shown = None, None, ()
+        self.features.hold(None)
+        self._settled.stop()
+        self.inspector.clear()
+
+    @Slot()
+    def _release(self) -> None:
+        """Let the mark go back to the chosen model's row."""
+        self.features.hold(None)
+
+    @Slot()
+    def _inspect_again(self) -> None:
+        if self._feature is not None:
+            self.inspect(self._feature)
+
+    @Slot(int)
+    def _choose(self, k: int) -> None:
+        model = self._current.model
+        if model is not None and model.path.along is Along.FEATURES:
+            self._study.choose(model.values, k)
+
+    @Slot(int)
+    def _pin(self, feature: int) -> None:
+        self._toggle("pinned", feature)
+
+    @Slot(int)
+    def _ban(self, feature: int) -> None:
+        self._toggle("banned", feature)
+
+    def _end(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.FAILED:
+            self.failed.emit(outcome.text)

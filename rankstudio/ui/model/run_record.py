@@ -1,0 +1,249 @@
+"""One run as the window knows it: what was asked for, how far it is, what it has found so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.results.events import (
+    BaselineFound,
+    Event,
+    FoldFinished,
+    RunFinished,
+    RunStarted,
+    StepDone,
+    UnitFinished,
+    UnitStarted,
+    UnitWorking,
+)
+from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
+from rankstudio.engine.steps import Working
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.study import RecordedData, RunKey
+
+
+class RunState(Enum):
+    """Where a run is between the press of the button and its end."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    UNFINISHED = "unfinished"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self not in (RunState.QUEUED, RunState.RUNNING, RunState.PAUSED)
+
+
+@dataclass(eq=False)
+class Clock:
+    """Time worked, without the pauses."""
+
+    now: Callable[[], float] = time.monotonic
+    worked: float = 0.0
+    _since: float | None = None
+
+    def go(self) -> None:
+        """Start counting, or go on."""
+        if self._since is None:
+            self._since = self.now()
+
+    def stop(self) -> None:
+        """Stop counting until :meth:`go`."""
+        self.worked = self.seconds
+        self._since = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds counted so far."""
+        return self.worked + (self.now() - self._since if self._since is not None else 0.0)
+
+
+@dataclass(eq=False)
+class RunRecord:
+    """A run of the window, growing with its events.
+
+    Attributes
+    ----------
+    key : int
+        Its number among the runs of this window, from 1.
+    plan : Plan
+    dataset : FoldedDataset
+    state : RunState
+    failure : str
+        Why it failed, as a sentence.
+    paths : dict
+        The finished paths, by (fold, setting).
+    growing : dict
+        The steps of paths not finished yet, by (fold, setting).
+    folds : dict
+        The finished folds, by number.
+    result : RunResult or None
+        When it is complete.
+    unit : Unit or None
+        What it works on now.
+    working : Working or None
+        What it is doing before the next step, where that takes long.
+    baselines : dict
+        The best single feature of each fold begun, by number.
+    came_whole : bool
+        Whether the last path was there already, and was told without its steps.
+    stored : RunKey or None
+        Which run of the open study it is; None for one that is not kept.
+    recorded : RecordedData or None
+        Its data, while they are known from the study alone and ``dataset`` has no documents.
+    origin : str
+        When and by which version it was computed, where it is from a study.
+    why_not_on : str
+        Why nobody can go on with it although it is not finished, as a sentence; else "".
+    """
+
+    key: int
+    plan: Plan
+    dataset: FoldedDataset
+    state: RunState = RunState.QUEUED
+    failure: str = ""
+    paths: dict[tuple[int, int], PathResult] = field(default_factory=dict)
+    growing: dict[tuple[int, int], list[StepDone]] = field(default_factory=dict)
+    folds: dict[int, FoldResult] = field(default_factory=dict)
+    result: RunResult | None = None
+    unit: Unit | None = None
+    working: Working | None = None
+    baselines: dict[int, Baseline] = field(default_factory=dict)
+    came_whole: bool = False
+    stored: RunKey | None = None
+    recorded: RecordedData | None = None
+    origin: str = ""
+    why_not_on: str = ""
+    steps_per_unit: int = 0
+    n_units: int = 0
+    units_done: int = 0
+    clock: Clock = field(default_factory=Clock)
+
+    def take(self, event: Event) -> None:
+        """Note what an event tells."""
+        match event:
+            case RunStarted():
+                self.n_units = len(event.units)
+                self.steps_per_unit = event.steps_per_unit
+            case BaselineFound():
+                self.baselines[event.fold] = event.baseline
+            case UnitStarted():
+                self.unit = event.unit
+                self.growing[event.unit.fold, event.unit.position] = []
+            case UnitWorking():
+                self.working = event.working
+            case StepDone():
+                self.working = None
+                self.growing.setdefault((event.unit.fold, event.unit.position), []).append(event)
+            case UnitFinished():
+                self.working = None
+                place = event.path.unit.fold, event.path.unit.position
+                self.paths[place] = event.path
+                self.came_whole = not self.growing.pop(place, None)
+                self.units_done += 1
+            case FoldFinished():
+                self.folds[event.result.fold] = event.result
+            case RunFinished():
+                self.result = event.result
+
+    def so_far(self, fold: int, setting: int) -> PathResult | None:
+        """Return the steps that an unfinished path has by now as a path; None before the first."""
+        events = self.growing.get((fold, setting))
+        if not events:
+            return None
+        names = events[0].validation
+        values = {name: np.array([event.validation[name] for event in events]) for name in names}
+        steps = tuple(event.step for event in events)
+        return PathResult(events[0].unit, steps, values, events[0].divisor, events[0].along)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether it is not finished, nobody works on it, and a study knows what is there of it."""
+        left = self.state in (RunState.UNFINISHED, RunState.CANCELLED, RunState.FAILED)
+        return left and self.stored is not None and not self.why_not_on
+
+    @property
+    def units_text(self) -> str:
+        """How much of it is done: "12 of 31 units"."""
+        return f"{self.units_done} of {self.n_units} units"
+
+    @property
+    def remark(self) -> str:
+        """What there is to say about its state: why it failed, how much of it is done, where it is from."""
+        if self.state is RunState.UNFINISHED:
+            return " · ".join(part for part in (self.units_text, self.origin, self.why_not_on) if part)
+        return self.failure or self.origin
+
+    def wait_again(self) -> None:
+        """Get ready to go on: what the study knows is told again."""
+        self.state, self.failure = RunState.QUEUED, ""
+        self.unit = self.working = None
+        self.units_done = 0
+        self.growing.clear()
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds the run has."""
+        return len(self.plan.folds or self.dataset.folds)
+
+    @property
+    def progress(self) -> float:
+        """Share of the work that is done, 0 to 1."""
+        if self.state is RunState.DONE:
+            return 1.0
+        total = self.n_units * self.steps_per_unit
+        begun = sum(len(steps) for steps in self.growing.values())
+        return min(1.0, (self.units_done * self.steps_per_unit + begun) / total) if total else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it will take still, from its pace so far; None before there is one."""
+        done = self.progress
+        if done < 0.01 or self.state.ended:
+            return None
+        return self.clock.seconds * (1.0 - done) / done
+
+    @cached_property
+    def settings(self) -> tuple[tuple[Any, ...], ...]:
+        """The values on the plan's axes in each setting; one empty tuple for a plan without an axis."""
+        return tuple(setting.values for setting in self.plan.settings)
+
+    def setting_of(self, values: tuple[Any, ...]) -> int | None:
+        """Return the position of the setting with these values, or None."""
+        return self.settings.index(values) if values in self.settings else None
+
+    def answers(self, plan: Plan, dataset: FoldedDataset | None) -> bool:
+        """Tell whether its paths are those that a plan asks for, the values of the grid apart."""
+        if dataset is not self.dataset or plan.method != self.plan.method:
+            return False
+        return fingerprint(plan) == fingerprint(self.plan)
+
+
+def fingerprint(plan: Plan) -> Plan:
+    """Return the plan without what does not change a path: grids, folds to run, how to choose."""
+    judge = plan.judge_entry
+    own = {p.name: p.default for p in plan.entry.grids}
+    judged = {p.name: p.default for p in judge.grids} if judge else {}
+    return plan.changed(
+        parameters={**plan.parameters, **own},
+        judge_parameters={**plan.judge_parameters, **judged},
+        folds=(),
+        select_by="criterion",
+        rule="best",
+        measures=plan.evaluated,
+    )

@@ -1,0 +1,271 @@
+"""The study: which data are open, the current plan and the current choice. The one place that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.experiment.plan.settings import Axis
+from rankstudio.engine.methods.catalog import Kind
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which model is the current one.
+
+    Attributes
+    ----------
+    values : tuple or None
+        The values of its path on the plan's axes; None for the ones that the validation chose.
+    place : int or None
+        Where on the path: how many features, or which round; None for the best along it.
+    """
+
+    values: tuple[Any, ...] | None = None
+    place: int | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """What can be undone: the plan and the choice."""
+
+    plan: Plan
+    choice: Choice = Choice()
+
+
+class Study(QObject):
+    """Data, plan and choice, with undo. Widgets show it; only this class changes it.
+
+    The plan is the one source of all parameters: the form, the pins of the features table and the
+    terminal's command are views of it.
+    """
+
+    datasetChanged = Signal()
+    planChanged = Signal()
+    choiceChanged = Signal()
+    foldChanged = Signal()
+    measureChanged = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.undo = QUndoStack(self)
+        self._dataset: FoldedDataset | None = None
+        self._state = State(Plan(data=SAMPLE))
+        self._fold: int | None = None
+        self._measure = self.plan.measures[0]
+        self._reading = reading(self.plan)
+
+    @property
+    def dataset(self) -> FoldedDataset | None:
+        """What is open; None at the beginning."""
+        return self._dataset
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it stands."""
+        return self._state.plan
+
+    @property
+    def choice(self) -> Choice:
+        """The current choice of a model."""
+        return self._state.choice
+
+    @property
+    def fold(self) -> int | None:
+        """Number of the fold that is looked at; None for all of them."""
+        return self._fold
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure that the plots show."""
+        return self._measure
+
+    @property
+    def watched(self) -> Fold | None:
+        """The fold that is looked at, None where there is none or all are."""
+        folds = self._dataset.folds if self._dataset else ()
+        return next((fold for fold in folds if fold.number == self._fold), None)
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether the data are at hand, rather than known from the record of a run alone."""
+        return self._dataset is not None and self._dataset.folds[0].train.n_documents > 0
+
+    @property
+    def read_as_planned(self) -> bool:
+        """Whether the open data were read and divided as the plan says by now."""
+        return self._reading == reading(self.plan)
+
+    @property
+    def axis(self) -> Axis | None:
+        """The grid that the slider moves: the plan's first one."""
+        return next((axis for axis in self.plan.axes if axis.is_grid), None)
+
+    def open(self, dataset: FoldedDataset, data: str, plan: Plan | None = None) -> None:
+        """Work on other data from now on.
+
+        Parameters
+        ----------
+        dataset : FoldedDataset
+        data : str
+            How a plan names them: a path, or ``"sample"``.
+        plan : Plan, optional
+            The plan to go on with; by default the present one, with what belonged to the old data
+            (pins, bans, folds and the usual convention) set anew.
+        """
+        if plan is None:
+            kept = {
+                p.name: self.plan.parameters[p.name]
+                for p in self.plan.entry.parameters
+                if p.kind not in (Kind.FEATURES, Kind.COSTS)
+            }
+            plan = self.plan.changed(parameters=kept, folds=(), convention=dataset.convention)
+            if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
+                plan = plan.changed(select_by=CRITERION)
+            elif plan.select_by == CRITERION:
+                plan = plan.changed(select_by=plan.measures[0])
+        self._dataset = dataset
+        self._state = State(plan.changed(data=data))
+        self._reading = reading(plan)
+        self._fold = dataset.folds[0].number
+        self.undo.clear()
+        self._keep_measure()
+        self.datasetChanged.emit()
+        self.planChanged.emit()
+        self.foldChanged.emit()
+        self.choiceChanged.emit()
+
+    def exchange(self, dataset: FoldedDataset, plan: Plan) -> None:
+        """Take what the plan's data are by now, or with documents; plan, choice and undo stay.
+
+        Parameters
+        ----------
+        dataset : FoldedDataset
+        plan : Plan
+            As which they were read.
+        """
+        self._dataset, self._reading = dataset, reading(plan)
+        numbers = [fold.number for fold in dataset.folds]
+        if self._fold is not None and self._fold not in numbers:
+            self._fold = numbers[0]
+        self.datasetChanged.emit()
+        self.foldChanged.emit()
+
+    def look_at(self, fold: int | None) -> None:
+        """Look at another fold, or at all of them."""
+        if fold != self._fold:
+            self._fold = fold
+            self.foldChanged.emit()
+
+    def show_measure(self, name: str) -> None:
+        """Show another measure in the plots."""
+        if name != self._measure:
+            self._measure = name
+            self.measureChanged.emit()
+
+    def choose(self, values: tuple[Any, ...] | None, place: int | None, *, gliding: bool = False) -> None:
+        """Make another model the current one; moves of the slider in a row (gliding) are undone at once."""
+        choice = Choice(values, place)
+        self._do(replace(self._state, choice=choice), "choosing a model", "slider" if gliding else "")
+
+    def go_back_to(self, plan: Plan, text: str) -> None:
+        """Take the plan of a run again, and the model that its validation chose.
+
+        Looking at several runs in a row is undone at once.
+        """
+        self._do(State(plan), text, "runs")
+
+    def change(self, text: str, **changes: Any) -> None:
+        """Change attributes of the plan; ``text`` names it in the Edit menu.
+
+        Raises
+        ------
+        ParameterError, PlanError
+            Where the plan would not be one; nothing changes.
+        """
+        plan = self.plan.changed(**changes)
+        same_method = (plan.method, plan.judge) == (self.plan.method, self.plan.judge)
+        self._do(State(plan, self.choice if same_method else Choice()), text)
+
+    def toggle(self, name: str, feature: int) -> None:
+        """Pin or ban a feature (``name``: "pinned" or "banned"), or take that back.
+
+        A feature cannot be both: pinning takes back a ban, and the other way round.
+        """
+        parameters = dict(self.plan.parameters)
+        if name not in parameters:
+            return
+        other = "banned" if name == "pinned" else "pinned"
+        if any(self.plan.entry.parameter(key).several(parameters[key]) for key in (name, other)):
+            return  # several sets of features are tried: there is not one to change
+        present = feature in parameters[name]
+        parameters[name] = _without(parameters[name], feature) if present else (*parameters[name], feature)
+        parameters[other] = _without(parameters[other], feature)
+        verb = (
+            ("unpinning" if present else "pinning")
+            if name == "pinned"
+            else ("allowing" if present else "banning")
+        )
+        self.change(f"{verb} feature {feature}", parameters=parameters)
+
+    def _do(self, state: State, text: str, series: str = "") -> None:
+        if state != self._state:
+            self.undo.push(_Change(self, self._state, state, text, series))
+
+    def _put(self, state: State) -> None:
+        """Make a state the present one (called by the undo commands only)."""
+        before, self._state = self._state, state
+        if before.plan != state.plan:
+            self._keep_measure()
+            self.planChanged.emit()
+        if before.choice != state.choice:
+            self.choiceChanged.emit()
+
+    def _keep_measure(self) -> None:
+        if self._measure not in self.plan.evaluated:
+            self._measure = self.plan.evaluated[0]
+            self.measureChanged.emit()
+
+
+def reading(plan: Plan) -> tuple[object, ...]:
+    """Return what of a plan says how its data are read and divided."""
+    drawn = plan.seed if plan.protocol != GIVEN else 0
+    return plan.missing, plan.normalize, plan.protocol, drawn
+
+
+def _without(ids: tuple[int, ...], feature: int) -> tuple[int, ...]:
+    return tuple(i for i in ids if i != feature)
+
+
+_SERIES = {"": -1, "slider": 1, "runs": 2}
+"""Ids of changes that are undone at once where several follow each other; -1 is never merged."""
+
+
+class _Change(QUndoCommand):
+    """One change of the study's state, or a series of them."""
+
+    def __init__(self, study: Study, before: State, after: State, text: str, series: str) -> None:
+        super().__init__(text)
+        self._study, self._before, self._after, self._series = study, before, after, series
+
+    def id(self) -> int:
+        return _SERIES[self._series]
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, _Change) or self._series != other._series:
+            return False
+        self._after = other._after
+        self.setText(other.text())
+        return True
+
+    def redo(self) -> None:
+        self._study._put(self._after)
+
+    def undo(self) -> None:
+        self._study._put(self._before)

@@ -1,0 +1,63 @@
+"""Runs of an opened study as the window's records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from rankstudio.ui.model.run_record import Clock, RunRecord, RunState
+from rankstudio.ui.model.study_store import StoredRun
+
+
+def record_of(key: int, run: StoredRun, versions: Mapping[str, str]) -> RunRecord:
+    """Return the record of a stored run.
+
+    Parameters
+    ----------
+    key : int
+        Its number in the window.
+    run : StoredRun
+    versions : Mapping of str to str
+        By which it would go on.
+    """
+    summary = run.summary
+    record = RunRecord(
+        key,
+        summary.key.plan,
+        run.dataset,
+        state=RunState.DONE if summary.finished else RunState.UNFINISHED,
+        paths=dict(run.paths),
+        folds={fold.fold: fold for fold in run.folds},
+        result=run.result,
+        baselines={fold.fold: fold.baseline for fold in run.folds},
+        stored=run.key,
+        recorded=run.recorded,
+        origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
+        why_not_on=_why_not_on(summary.versions, versions),
+        steps_per_unit=1,
+        n_units=summary.n_units,
+        units_done=summary.n_finished,
+        clock=Clock(worked=summary.seconds),
+    )
+    if run.problem:
+        record.state, record.failure = RunState.FAILED, run.problem
+        record.why_not_on = run.problem
+    return record
+
+
+def _when(moment: str) -> str:
+    """Return a moment of a study, in UTC, as a clock here shows it."""
+    return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _by(found: Mapping[str, str]) -> str:
+    return f"by RankStudio {found.get('rankstudio', 'of an unknown version')}"
+
+
+def _why_not_on(found: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Return why a run of other versions is not gone on with; its numbers would have two origins."""
+    for name, number in now.items():
+        if found.get(name) != number:
+            what = "RankStudio" if name == "rankstudio" else name
+            return f"It was begun by {what} {found.get(name, 'of an unknown version')}, here is {number}."
+    return ""

@@ -1,0 +1,257 @@
+"""Where the window's runs are kept: the open study, made where there is none, as the workers know it.
+
+Nothing in here knows a widget. The methods that touch the disk are called on workers alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import StoreError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.versions import versions
+from rankstudio.ui.background.job import CancelFlag, JobFunction
+from rankstudio.ui.model.session import reading
+from rankstudio.ui.process.crash import data_folder
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+    from rankstudio.engine.experiment.storage.study import RecordedData, RunKey, RunSummary, Study
+
+SUFFIX = ".rankstudio"
+"""The ending of a study's name; the engine's own constant would bring its heavy modules."""
+
+
+def is_study(path: str | Path) -> bool:
+    """Tell by its name whether a file is a study."""
+    return Path(path).suffix.lower() == SUFFIX
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Where a run goes: an open study, and which of its runs it is."""
+
+    study: Study
+    key: RunKey
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRun:
+    """A run as an opened study tells of it.
+
+    Attributes
+    ----------
+    summary : RunSummary
+        Its plan names the data as they are opened from here.
+    key : RunKey
+        With the plan as it was stored.
+    recorded : RecordedData
+    dataset : FoldedDataset
+        Stands for the data until they are opened; it has no documents.
+    paths, folds, result
+        What is finished of it; the result only where that is all.
+    problem : str
+        Why it cannot be read, as a sentence; else "".
+    """
+
+    summary: RunSummary
+    key: RunKey
+    recorded: RecordedData
+    dataset: FoldedDataset
+    paths: dict[tuple[int, int], PathResult]
+    folds: tuple[FoldResult, ...]
+    result: RunResult | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedStudy:
+    """A study that was opened.
+
+    Attributes
+    ----------
+    study : Study
+    n_runs : int
+    versions : Mapping of str to str
+        By which its runs would go on.
+    """
+
+    study: Study
+    n_runs: int
+    versions: Mapping[str, str]
+
+
+class Shelf:
+    """Holds the study that runs are kept in.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        For studies that nobody gave a name; by default beside the log, where the user's data are.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or data_folder() / "studies"
+        self._lock = threading.Lock()  # for the attributes; never held while the disk is waited for
+        self._study: Study | None = None
+        self._open: list[Study] = []
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the study; None before there is one."""
+        study = self._study
+        return study.path if study is not None else None
+
+    def is_own(self, path: Path | None) -> bool:
+        """Tell whether a study is one that nobody gave a name."""
+        return path is not None and path.parent == self.folder.resolve()
+
+    @property
+    def study(self) -> Study | None:
+        """The study; None before there is one."""
+        return self._study
+
+    def begin(self, plan: Plan, dataset: FoldedDataset) -> Kept:
+        """Begin a run in the study, which is made where there is none.
+
+        Raises
+        ------
+        PlanError, ParameterError
+            For a plan that does not fit the data; the study has not heard of it.
+        StoreError
+            Where it cannot be kept.
+        """
+        from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - it brings numba
+
+        next(run(plan, dataset))  # refuses what does not fit
+        study = self._study or self._make()
+        return Kept(study, study.begin(plan, dataset, anew=True))
+
+    def kept(self, key: RunKey) -> Kept | None:
+        """Return where a run of the study goes on; None where the study was closed."""
+        study = self._study
+        return Kept(study, key) if study is not None else None
+
+    def read(self, path: Path) -> JobFunction:
+        """Make the job that opens a study (OpenedStudy), and then reads its runs, the oldest first.
+
+        It is not taken yet. The runs (StoredRun) come one by one: the window lists some in each turn.
+        """
+
+        def work(_: CancelFlag) -> Iterator[OpenedStudy | StoredRun]:
+            from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
+
+            study = self._add(Study.open(path))
+            try:
+                runs = study.runs()
+            except StoreError:
+                self.close(study)
+                raise
+            yield OpenedStudy(study, len(runs), versions())
+            known: dict[object, FoldedDataset] = {}
+            for summary in runs:
+                yield _read_run(study, summary, known)
+
+        return work
+
+    def take(self, study: Study | None) -> Study | None:
+        """Keep runs in another study from now on, None for one that is made when it is needed.
+
+        Returns the one before, which is to be closed when its run has let go of it.
+        """
+        with self._lock:
+            before, self._study = self._study, study
+        return before
+
+    def save_as(self, path: Path) -> None:
+        """Copy the study to another file, and go on there; one that nobody gave a name is not kept twice.
+
+        Raises
+        ------
+        StoreError
+            Where it cannot be written; then the study is the one it was.
+        """
+        study = self._study or self._make()
+        before = study.path
+        study.save_as(path)
+        if self.is_own(before) and before != study.path:
+            before.unlink(missing_ok=True)
+
+    def remove(self, study: Study, key: RunKey) -> None:
+        """Forget a run of a study, unless it was closed by now.
+
+        Raises
+        ------
+        StoreError
+            Where it cannot be written.
+        """
+        if study in self._open:
+            study.remove(key)
+
+    def close(self, study: Study) -> None:
+        """Give a study up for others."""
+        study.close()
+        with self._lock:
+            if study in self._open:
+                self._open.remove(study)
+
+    def close_all(self) -> None:
+        """Give everything up."""
+        for study in tuple(self._open):
+            self.close(study)
+        self._study = None
+
+    def _add(self, study: Study) -> Study:
+        with self._lock:
+            self._open.append(study)
+        return study
+
+    def _make(self) -> Study:
+        """Make a study with a name of its own, and keep the runs in it."""
+        from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
+
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self.folder}: the folder could not be made: {error.strerror}.") from error
+        name = f"Study {datetime.now():%Y-%m-%d %H.%M}"
+        for number in count(1):
+            path = self.folder / f"{name}{f' ({number})' if number > 1 else ''}{SUFFIX}"
+            if path.exists():  # two windows may begin within a minute
+                continue
+            study = self._add(Study.create(path))
+            self.take(study)
+            return study
+        raise AssertionError  # count never ends
+
+
+def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDataset]) -> StoredRun:
+    """Read what is finished of a run; one that is damaged does not take the others with it.
+
+    Runs of the same data share what stands for them (``known``).
+    """
+    key, recorded = summary.key, study.data(summary.key)
+    plan = key.plan.changed(data=recorded.opened_by(key.plan))
+    paths: dict[tuple[int, int], PathResult] = {}
+    folds: tuple[FoldResult, ...] = ()
+    result, problem = None, ""
+    try:
+        paths = study.finished_units(key)
+        folds = study.folds(key, paths)
+        result = study.result(key, paths) if summary.finished else None
+    except StoreError as error:
+        problem = str(error)
+    parts = all(path.validation for path in paths.values()), any(fold.test for fold in folds)
+    dataset = known.setdefault(
+        (recorded, reading(plan), parts), recorded.without_documents(validated=parts[0], tested=parts[1])
+    )
+    return StoredRun(
+        replace(summary, key=replace(key, plan=plan)), key, recorded, dataset, paths, folds, result, problem
+    )

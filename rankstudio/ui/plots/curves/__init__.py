@@ -1,0 +1,1 @@
+"""The plot of curves: its layers, legend and readout."""

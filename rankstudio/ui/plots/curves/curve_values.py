@@ -1,0 +1,164 @@
+"""What a family of curves says: the box at a k, the ranges that show it, the table behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from rankstudio.ui.plots.base import Cell, Numbers
+from rankstudio.ui.plots.curves.curve_set import Band, Family
+from rankstudio.ui.plots.curves.readout import Line
+from rankstudio.ui.plots.frame import padded, readable_range
+from rankstudio.ui.style.colors import Colors
+
+MOST_LINES = 12
+"""How many curves the box with values lists."""
+
+REFERENCE_DASH = (1.5, 2.5)
+"""Of the level that curves are compared with, in the plot and in the box."""
+
+Range = tuple[float, float]
+
+
+def value_lines(
+    family: Family,
+    x: float,
+    colors: Colors,
+    decimals: int,
+    first: Hashable | None,
+    bold: Hashable | None,
+    most: int = MOST_LINES,
+) -> list[Line]:
+    """Return a line for every curve that has a value at x, at most ``most`` and one that counts the rest.
+
+    Parameters
+    ----------
+    family : Family
+    x : float
+    colors : Colors
+    decimals : int
+        Of the values.
+    first : hashable or None
+        Key of the curve that comes first and bold, the chosen one; the others go from top to bottom.
+    bold : hashable or None
+        Key of another bold one: the curve under the mouse, which is never left out.
+    most : int
+        What there is room for.
+    """
+    strokes = family.strokes(colors)
+    values = sorted(family.values_at(x), key=lambda kv: (kv[0] != first, -kv[1]))
+    shown = values[:most]
+    if bold not in (None, *(key for key, _ in shown)):
+        shown[-1:] = [(key, y) for key, y in values if key == bold] or shown[-1:]
+    lines = []
+    for key, y in shown:
+        color, dash = strokes[key]
+        marked = key in {first, bold} - {None}
+        lines.append(Line(family[key].label, f"{y:.{decimals}f}", color, dash, marked))
+    if len(values) > most:
+        lines.append(Line(f"and {len(values) - most} more"))
+    return lines
+
+
+def band_lines(band: Band | None, x: float, colors: Colors, decimals: int) -> list[Line]:
+    """Return the lines about the band at x; none where it has no such point."""
+    at = None if band is None else band.at(x)
+    if at is None:
+        return []
+    mean, low, high = (f"{v:.{decimals}f}" for v in at)
+    return [
+        Line("mean", mean, colors.q("accent"), (2.0, 1.0)),
+        Line("interval", f"{low} – {high}"),
+    ]
+
+
+def reference_lines(reference: tuple[float, str] | None, colors: Colors, decimals: int) -> list[Line]:
+    """Return the line about the level that curves are compared with; none without one."""
+    if reference is None:
+        return []
+    value, label = reference
+    return [Line(label, f"{value:.{decimals}f}", colors.q("muted"), REFERENCE_DASH)]
+
+
+def fitting_ranges(
+    family: Family,
+    band: Band | None,
+    fixed_x: Range | None,
+    chosen: Hashable | None,
+    everything: bool,
+    level: float | None = None,
+) -> tuple[Range, Range]:
+    """Return the x and y range that show curves and band well.
+
+    Parameters
+    ----------
+    family : Family
+    band : Band or None
+    fixed_x : tuple of float or None
+        The x range, where it is known before the points are.
+    chosen : hashable or None
+        Key of the curve that must be in sight as a whole.
+    everything : bool
+        Whether all points must be, however far out.
+    level : float or None
+        A value that must be in sight too.
+    """
+    xs, ys = family.all_xs(), family.all_ys()
+    if band is not None:
+        xs = np.union1d(xs, band.xs)
+        ys = np.concatenate([ys, band.low, band.high])
+    x_range = fixed_x or ((float(xs[0]), float(xs[-1])) if xs.size else (0.0, 1.0))
+    if x_range[1] <= x_range[0]:
+        x_range = (x_range[0] - 0.5, x_range[0] + 0.5)
+    if level is not None and ys.size:
+        ys = np.append(ys, level)
+    seen = ys[np.isfinite(ys)]
+    if everything and seen.size:
+        return x_range, padded(float(seen.min()), float(seen.max()))
+    keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
+    if level is not None and ys.size:
+        keep = np.append(keep, level)
+    return x_range, readable_range(ys, keep)
+
+
+def numbers(family: Family, band: Band | None, x_name: str) -> Numbers:
+    """Return one row per x and one column per curve, the band's three at the end; NaN where there is none."""
+    header = [x_name, *(curve.label for curve in family.curves.values())]
+    xs = family.all_xs()
+    if band is not None:
+        header += ["mean", "low", "high"]
+        xs = np.union1d(xs, band.xs)
+    columns = [dict(zip(c.xs, c.ys, strict=True)) for c in family.curves.values()]
+    missing = float("nan")
+    rows: list[list[Cell]] = []
+    for x in map(float, xs):
+        row: list[Cell] = [whole(x), *(column.get(x, missing) for column in columns)]
+        if band is not None:
+            row += list(band.at(x) or (missing,) * 3)
+        rows.append(row)
+    return header, rows
+
+
+def neighbour(
+    family: Family, choice: tuple[Hashable, float] | None, dx: int, dy: int
+) -> tuple[Hashable, float] | None:
+    """Return the point that lies ``dx`` points and ``dy`` curves from a chosen one; None without points.
+
+    At an end it stays where it is. Without a choice it is the first point of the first curve.
+    """
+    keys = [key for key in family.keys if family[key].xs]
+    if not keys:
+        return None
+    if choice is None or choice[0] not in keys:
+        return keys[0], family[keys[0]].xs[0]
+    key, x = choice
+    key = keys[max(0, min(len(keys) - 1, keys.index(key) + dy))]
+    xs = np.unique(family[key].arrays()[0])
+    at = int(np.argmin(np.abs(xs - x)))
+    return key, float(xs[max(0, min(len(xs) - 1, at + dx))])
+
+
+def whole(x: float) -> int | float:
+    """Return an integer where x is one: k counts features."""
+    return int(x) if float(x).is_integer() else x

@@ -1,0 +1,397 @@
+"""A family of curves over k = 1 … n: live, with a choice, a crosshair and exact values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import Numbers, Plot, describe
+from rankstudio.ui.plots.curves.curve_layers import (
+    BandLayer,
+    ChoiceLayer,
+    CursorLayer,
+    CurvesLayer,
+    ReferenceLayer,
+)
+from rankstudio.ui.plots.curves.curve_set import Band, Family, Kind
+from rankstudio.ui.plots.curves.curve_values import (
+    MOST_LINES,
+    band_lines,
+    fitting_ranges,
+    neighbour,
+    numbers,
+    reference_lines,
+    value_lines,
+    whole,
+)
+from rankstudio.ui.plots.curves.legend import KeyLayer
+from rankstudio.ui.plots.curves.readout import Line, Pixels
+from rankstudio.ui.plots.zoom import Zoom
+from rankstudio.ui.style.theme import Theme
+
+_REACH = 26.0
+_FEWER = (MOST_LINES, 8, 5, 3)  # lines in the box, so that it leaves a small plot's cursor uncovered
+_KEYS: dict[int, tuple[int, int]] = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, 1),
+    Qt.Key.Key_Down: (0, -1),
+}
+
+
+class CurvesPlot(Plot):
+    """Curves over an integer k, one per key.
+
+    A click picks the nearest point of any curve; arrow keys move along the chosen curve and between curves.
+    The plot only reports what was picked: whoever owns it answers with `choose`, on this plot and on others.
+
+    Parameters
+    ----------
+    theme : Theme
+    title : str
+        What y measures: "validation MAP".
+    x_label : str
+        What x measures; empty to leave it to a plot beside this one.
+    x_name : str
+        How x is written in the box with values: "k".
+    decimals : int
+        Of the values in the box.
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    picked : Signal(object, object)
+        Key and x of the point that was clicked or reached by the keys.
+    hovered : Signal(object)
+        The x under the mouse, None when it leaves; for `set_cursor` of a linked plot.
+    """
+
+    picked = Signal(object, object)
+    hovered = Signal(object)
+
+    def __init__(
+        self,
+        theme: Theme,
+        title: str,
+        x_label: str = "features selected, k",
+        x_name: str = "k",
+        decimals: int = 4,
+        parent: QWidget | None = None,
+    ) -> None:
+        self.family = Family()
+        self.band: Band | None = None
+        self.choice: tuple[Hashable, float] | None = None
+        self.reference: tuple[float, str] | None = None
+        self.cursor: float | None = None
+        self.under_mouse: Hashable | None = None
+        self._x_name = x_name
+        self._decimals = decimals
+        self._note: tuple[str, ...] = ()
+        self._fixed_x: tuple[float, float] | None = None
+        self._auto = ((0.0, 1.0), (0.0, 1.0))
+        self._zoomed = False
+        self._show_all = False
+        self.zoom = Zoom()
+        super().__init__(theme, Axes(title, x_label, integer_x=True), parent)
+        self.addItem(self.zoom)
+        self.zoom.style(theme.colors)
+        self.zoom.sigRangeChangedManually.connect(self._on_zoom)
+        self.add_layer(BandLayer(self, 0.0))
+        self.add_layer(ReferenceLayer(self, 0.5))
+        self.add_layer(CurvesLayer(self, 1.0))
+        self.add_layer(ChoiceLayer(self, 3.0))
+        self.add_layer(CursorLayer(self, 2.0, on_paper=False))
+        self.add_layer(KeyLayer(self, 4.0, clipped=False, on_screen=False))
+
+    # Data
+
+    def set_family(
+        self,
+        keys: Sequence[Hashable],
+        labels: Sequence[str],
+        x_range: tuple[float, float] | None = None,
+        kind: Kind = "ordered",
+    ) -> None:
+        """Start a new family of curves, without points.
+
+        Parameters
+        ----------
+        keys : sequence of hashable
+            One a curve, in order: indices of λ, folds, runs.
+        labels : sequence of str
+            As long as ``keys``: "λ = 2⁶".
+        x_range : tuple of float, optional
+            First and last k to come, so that the axis stands still while the curves grow.
+        kind : {"ordered", "category"}
+            Viridis for an order (λ), Okabe-Ito with dashes for categories (runs, folds).
+        """
+        self.family = Family(keys, labels, kind)
+        self._fixed_x = x_range
+        self.band = self.choice = self.cursor = self.under_mouse = None
+        self._note = ()
+        self._zoomed = self._show_all = False
+        self.box.silence()
+        self.mark_dirty()
+
+    def set_label(self, key: Hashable, label: str) -> None:
+        """Name a curve otherwise. A key that is not of the family gets a curve of its own, in the accent."""
+        self.family[key].label = label
+        self.mark_dirty()
+
+    def append(self, key: Hashable, x: float, y: float) -> None:
+        """Add one point to a curve."""
+        curve = self.family[key]
+        curve.xs.append(x)
+        curve.ys.append(y)
+        self.mark_dirty()
+
+    def set_curve(self, key: Hashable, xs: Iterable[float], ys: Iterable[float]) -> None:
+        """Replace a curve's points; NaN leaves a gap."""
+        curve = self.family[key]
+        curve.xs = [float(x) for x in xs]
+        curve.ys = [float(y) for y in ys]
+        self.mark_dirty()
+
+    def set_band(
+        self, xs: Iterable[float], mean: Iterable[float], low: Iterable[float], high: Iterable[float]
+    ) -> None:
+        """Show a mean with an interval around it. All of one length."""
+        self.band = Band.of(xs, mean, low, high)
+        self.mark_dirty()
+
+    def set_reference(self, y: float | None, label: str = "") -> None:
+        """Draw a level to compare the curves with, named; None takes it away."""
+        self.reference = None if y is None else (y, label)
+        self.mark_dirty()
+
+    def set_x_name(self, name: str) -> None:
+        """Write x otherwise in the box with values."""
+        self._x_name = name
+
+    def clear(self) -> None:
+        """Take points, band and choice away; the family stays."""
+        self.family.clear()
+        self.band = self.choice = self.cursor = self.under_mouse = None
+        self._note = ()
+        self.box.silence()
+        self.mark_dirty()
+
+    # The choice
+
+    def choose(self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()) -> None:
+        """Mark a point as chosen.
+
+        Parameters
+        ----------
+        key : hashable or None
+            Its curve; None takes the choice away.
+        x : float
+            Its k.
+        note : sequence of str
+            Shown beside it while the mouse is elsewhere, the first line bold.
+        """
+        self.choice = None if key is None else (key, x)
+        self._note = tuple(note)
+        self.setAccessibleDescription(self._spoken())
+        self.mark_dirty()
+
+    def chosen_key(self) -> Hashable | None:
+        """Return the key of the chosen curve."""
+        return self.choice[0] if self.choice else None
+
+    def set_cursor(self, x: float | None) -> None:
+        """Show the crosshair of a linked plot here, with the chosen curve's value."""
+        self.under_mouse = None
+        self.cursor = x
+        lines = [] if x is None else self._value_lines(x)[:2]
+        if len(lines) == 2 and x is not None:
+            frame = self.frame()
+            at = QPointF(frame.x_px(x), frame.area.top() + 8)
+            self.box.say(lines, at, self._pixels(), dispensable=True)
+        else:
+            self._say_note()
+        self.redraw()
+
+    # Plot
+
+    def is_empty(self) -> bool:
+        """Tell whether no curve and no band has a point."""
+        return self.family.is_empty() and self.band is None
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return what is shown: all of it, or what the user zoomed into."""
+        return self.zoom.shown_ranges() if self._zoomed else self._auto
+
+    def refresh(self) -> None:
+        """Fit the ranges to the data."""
+        level = self.reference[0] if self.reference else None
+        self._auto = fitting_ranges(
+            self.family, self.band, self._fixed_x, self.chosen_key(), self._show_all, level
+        )
+        if not self._zoomed:
+            self.zoom.show_ranges(*self._auto)
+        self._fit_zoom()
+        if self.cursor is None:
+            self._say_note()
+
+    def numbers(self) -> Numbers:
+        """Return one row per k and one column per curve; the band's three at the end."""
+        return numbers(self.family, self.band, self._x_name)
+
+    @Slot()
+    def reset_zoom(self) -> None:
+        """Show the readable range again; from there, all points, extremes included."""
+        self._show_all = not self._zoomed and not self._show_all
+        self._zoomed = False
+        self.flush()
+
+    @Slot()
+    def restyle(self) -> None:
+        """Take on the theme's present colours."""
+        self.zoom.style(self.theme.colors)
+        super().restyle()
+        if self.cursor is None:
+            self._say_note()
+
+    def hover(self, at: QPointF | None) -> None:
+        """Show the values at the mouse's k and tell linked plots."""
+        frame = self.frame()
+        xs = self.family.all_xs()
+        if at is None or xs.size == 0 or not frame.area.adjusted(-8, -8, 8, 8).contains(at):
+            if self.cursor is not None:
+                self.cursor = self.under_mouse = None
+                self._say_note()
+                self.redraw()
+                self.hovered.emit(None)
+            return
+        before = self.cursor
+        self.cursor = float(xs[np.argmin(np.abs(xs - frame.x_at(at.x())))])
+        near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
+        self.under_mouse = near[0] if near is not None and near[2] <= _REACH else None
+        told = (self._value_lines(self.cursor, most) for most in _FEWER)
+        lines = next((lines for lines in told if self.box.fits(lines, at)), self._value_lines(self.cursor, 1))
+        self.box.say(lines, at, self._pixels(chosen_only=True))
+        self.redraw()
+        if self.cursor != before:
+            self.hovered.emit(self.cursor)
+
+    def click(self, at: QPointF) -> None:
+        """Pick the nearest point, wherever in the plot area the click was."""
+        frame = self.frame()
+        if not frame.area.adjusted(-8, -8, 8, 8).contains(at):
+            return
+        near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
+        if near is not None:
+            self.picked.emit(near[0], whole(near[1]))
+
+    # Qt
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the choice by the arrow keys; "0" shows everything, "+" and "-" zoom."""
+        move = _KEYS.get(event.key())
+        if move is not None and not self.family.is_empty():
+            self._step(*move)
+        elif event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.family.is_empty():
+            self._step(-len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6, 0)
+        elif event.text() == "0":
+            self.reset_zoom()
+        elif event.text() in ("+", "-"):
+            self.zoom.scaleBy((0.8, 0.8) if event.text() == "+" else (1.25, 1.25))
+            self._on_zoom()
+        else:
+            event.ignore()
+            return
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Undo the zoom."""
+        self._pressed = None
+        self.reset_zoom()
+        event.accept()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Fit the zoomable area to the new size."""
+        super().resizeEvent(event)
+        if hasattr(self, "axes"):
+            self._fit_zoom()
+            if self.cursor is None:
+                self._say_note()
+
+    # Inside
+
+    def _fit_zoom(self) -> None:
+        """Lay the mouse's area over the plot area."""
+        self.zoom.fit(self.frame().area)
+
+    def _on_zoom(self, *_: object) -> None:
+        """Keep what the user zoomed into, no further out than the data reach."""
+        (x0, x1), _y = self.zoom.shown_ranges()
+        (low, high), auto_y = self._auto
+        if x1 - x0 >= (high - low) * 0.999:
+            self._zoomed = False
+            self.zoom.show_ranges((low, high), auto_y)
+        else:
+            self._zoomed = True
+            self.zoom.setLimits(xMin=low, xMax=high, minXRange=min(2.0, high - low))
+        self._fit_zoom()
+        self._say_note()
+        self.redraw()
+
+    def _value_lines(self, x: float, most: int = MOST_LINES) -> list[Line]:
+        """Return the box for a k."""
+        colors, chosen = self.theme.colors, self.chosen_key()
+        band = band_lines(self.band, x, colors, self._decimals)
+        most = max(1, min(most, self.box.room_for() - len(band) - 2 - bool(self.reference)))
+        return [
+            Line(f"{self._x_name} = {x:g}", bold=True),
+            *value_lines(self.family, x, colors, self._decimals, chosen, self.under_mouse, most),
+            *band,
+            *reference_lines(self.reference, colors, self._decimals),
+        ]
+
+    def _say_note(self) -> None:
+        """Show the note about the choice, or nothing."""
+        if self.choice is None or not self._note:
+            self.box.silence()
+            return
+        key, x = self.choice
+        y = self.family[key].value_at(x) if key in self.family else float("nan")
+        frame = self.frame()
+        if not np.isfinite(y) or not frame.area.adjusted(-8, -8, 8, 8).contains(frame.point(x, y)):
+            self.box.silence()
+            return
+        lines = [Line(text, bold=i == 0) for i, text in enumerate(self._note)]
+        self.box.say(lines, frame.point(x, y), self._pixels(), dispensable=True)
+
+    def _pixels(self, chosen_only: bool = False) -> Pixels:
+        """Return the pixels of what the box had better not hide; the chosen curve counts five times."""
+        key = self.chosen_key()
+        curves = [] if chosen_only and key is not None else list(self.family.curves.values())
+        if key is not None:
+            curves += [self.family[key]] * 5
+        parts = [curve.arrays() for curve in curves]
+        xs = np.concatenate([part[0] for part in parts]) if parts else np.empty(0)
+        ys = np.concatenate([part[1] for part in parts]) if parts else np.empty(0)
+        return self.frame().pixels(xs, ys)
+
+    def _step(self, dx: int, dy: int) -> None:
+        """Move the choice along its curve, or to the next curve."""
+        to = neighbour(self.family, self.choice, dx, dy)
+        if to is not None:
+            self.picked.emit(to[0], whole(to[1]))
+
+    def _spoken(self) -> str:
+        """Return the choice as a screen reader says it."""
+        if self.choice is None:
+            return ""
+        key, x = self.choice
+        if key not in self.family:
+            return ""
+        value = self.family[key].value_at(x)
+        where = f"{self.family[key].label}, {self._x_name} = {x:g}"
+        return describe([where, f"{self.axes.title} {value:.{self._decimals}f}", *self._note])

@@ -1,0 +1,82 @@
+"""Which curve is which, on the figures that are written to files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.layers import Layer, pen
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import TINY, font
+
+if TYPE_CHECKING:
+    from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
+
+_SWATCH = 16.0
+_GAP = 6.0
+_STEP = 9.0
+_MIDDLE = 9.0
+# A family this large is shown as a strip from its first to its last colour.
+_STRIP_FROM = 5
+
+Entry = tuple[str, QColor, tuple[float, ...]]
+
+
+class KeyLayer(Layer):
+    """A key at the right of the title: a strip of colours for an ordered family, entries for a few curves."""
+
+    plot: CurvesPlot
+
+    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the key."""
+        family = self.plot.family
+        strokes = family.strokes(colors)
+        drawn = [key for key in family.given if family[key].xs]
+        entries: list[Entry] = [(family[key].label, *strokes[key]) for key in drawn]
+        if len(entries) < 2:
+            return
+        painter.setFont(font(TINY))
+        if family.kind == "ordered" and len(entries) >= _STRIP_FROM:
+            self._draw_strip(painter, frame, colors, entries)
+        else:
+            self._draw_entries(painter, frame, colors, entries)
+
+    def _draw_strip(self, painter: QPainter, frame: Frame, colors: Colors, entries: list[Entry]) -> None:
+        """Draw the colours in their order, between the names of the first and the last."""
+        chosen = self.plot.chosen_key()
+        note = f"thick: {self.plot.family[chosen].label}" if chosen is not None else ""
+        right = frame.outer.right()
+        if note:
+            right = self._write(painter, colors, note, right) - 2 * _GAP
+        right = self._write(painter, colors, entries[-1][0], right) - _GAP
+        left = right - _STEP * len(entries)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        for i, (_, color, _dash) in enumerate(entries):
+            painter.fillRect(QRectF(left + i * _STEP, _MIDDLE - 4, _STEP, 8), color)
+        painter.restore()
+        self._write(painter, colors, entries[0][0], left - _GAP)
+
+    def _draw_entries(self, painter: QPainter, frame: Frame, colors: Colors, entries: list[Entry]) -> None:
+        """Draw a line and a name for each curve, from right to left, as many as the title leaves room for."""
+        title = QFontMetricsF(font()).horizontalAdvance(self.plot.axes.title)
+        right = frame.outer.right()
+        for label, color, dash in reversed(entries):
+            width = QFontMetricsF(font(TINY)).horizontalAdvance(label) + _SWATCH + _GAP
+            if right - width < title + 2 * _GAP:
+                return
+            left = self._write(painter, colors, label, right) - _GAP
+            painter.setPen(pen(color, 2.0, dash))
+            painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
+            right = left - _SWATCH - 2 * _GAP
+
+    def _write(self, painter: QPainter, colors: Colors, text: str, right: float) -> float:
+        """Write a text that ends at a pixel; return where it begins."""
+        left = right - painter.fontMetrics().horizontalAdvance(text) - 1
+        painter.setPen(colors.q("muted"))
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(QRectF(left, 0, right - left + 1, 2 * _MIDDLE), flags, text)
+        return left

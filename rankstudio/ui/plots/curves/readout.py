@@ -1,0 +1,195 @@
+"""The box with exact values beside the mouse or beside the chosen point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.theme import Theme
+
+Pixels = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+_LINE = 17
+_TITLE = 20
+_PAD = 9
+_SWATCH = 18
+_GAP = 14
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the box: a swatch, a name and a value.
+
+    Attributes
+    ----------
+    text : str
+    value : str
+        Right-aligned; may be empty.
+    color : QColor or None
+        Of the swatch; None for a line without one.
+    dash : tuple of float
+        Of the swatch's line.
+    bold : bool
+    """
+
+    text: str
+    value: str = ""
+    color: QColor | None = None
+    dash: tuple[float, ...] = ()
+    bold: bool = False
+
+
+class ValueBox(QWidget):
+    """A small card over a plot, which the mouse passes through.
+
+    Parameters
+    ----------
+    theme : Theme
+    parent : QWidget
+        The plot.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._plot = parent
+        self._theme = theme
+        self._lines: tuple[Line, ...] = ()
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.hide()
+
+    def lines(self) -> tuple[Line, ...]:
+        """Return what the box says; empty while it is hidden."""
+        return self._lines
+
+    def room_for(self) -> int:
+        """Return how many lines fit into the plot."""
+        return max(2, (self._room().height() - 2 * _PAD + 4) // _LINE)
+
+    def fits(self, lines: Sequence[Line], anchor: QPointF) -> bool:
+        """Tell whether a box with these lines can leave a point uncovered."""
+        return not self._place(self._wanted(lines), anchor, None)[1]
+
+    def say(
+        self,
+        lines: Sequence[Line],
+        anchor: QPointF,
+        obstacles: Pixels | None = None,
+        dispensable: bool = False,
+    ) -> None:
+        """Show lines beside a point, where they hide least.
+
+        Parameters
+        ----------
+        lines : sequence of Line
+            Nothing hides the box.
+        anchor : QPointF
+            The point, in the plot's pixels.
+        obstacles : pair of ndarray, optional
+            Pixels of points that had better stay visible, x and y.
+        dispensable : bool
+            Rather say nothing than cover the point in a plot that is too small.
+        """
+        self._lines = tuple(lines)
+        if not lines:
+            self.hide()
+            return
+        self.resize(self._wanted(lines))
+        spot, covers = self._place(self.size(), anchor, obstacles)
+        if covers and dispensable:
+            self.silence()
+            return
+        self.move(spot)
+        self.update()
+        self.show()
+        self.raise_()
+
+    def silence(self) -> None:
+        """Hide the box."""
+        self._lines = ()
+        self.hide()
+
+    def _wanted(self, lines: Sequence[Line]) -> QSize:
+        """Return the size the lines need."""
+        swatch = _SWATCH if any(line.color is not None for line in lines) else 0
+        widths = []
+        for line in lines:
+            metrics = QFontMetrics(font(SMALL, line.bold))
+            value = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
+            widths.append(metrics.horizontalAdvance(line.text) + value + (swatch if line.color else 0))
+        return QSize(max(widths) + 2 * _PAD + 2, len(lines) * _LINE + 2 * _PAD - 4)
+
+    def _room(self) -> QRect:
+        return self._plot.rect().adjusted(2, _TITLE, -2, -2)
+
+    def _place(self, size: QSize, anchor: QPointF, obstacles: Pixels | None) -> tuple[QPoint, bool]:
+        """Return the spot around the anchor that covers least, and whether it covers the anchor.
+
+        All spots lie inside the plot, below its title.
+        """
+        room, point = self._room(), anchor.toPoint()
+        x, y, w, h = point.x(), point.y(), size.width(), size.height()
+        heights = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
+        wanted = [(left, top) for left in (x + 14, x - 14 - w) for top in heights]
+        wanted += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]
+        spots = [
+            QPoint(
+                max(room.left(), min(left, room.right() + 1 - w)),
+                max(room.top(), min(top, room.bottom() + 1 - h)),
+            )
+            for left, top in wanted
+        ]
+
+        def covers(spot: QPoint) -> bool:
+            box = QRect(spot, size)
+            return not room.contains(box) or box.adjusted(-6, -6, 6, 6).contains(point)
+
+        def cost(spot: QPoint) -> tuple[bool, int, int]:
+            hidden = 0 if obstacles is None else _count_inside(QRect(spot, size), *obstacles)
+            return covers(spot), hidden, spots.index(spot)
+
+        best = min(spots, key=cost)
+        return best, covers(best)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the card and its lines."""
+        colors = self._theme.colors
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colors.q("line_hover"), 1.0))
+        painter.setBrush(colors.q("panel", 0.97))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        for i, line in enumerate(self._lines):
+            self._draw_line(painter, line, QRect(_PAD, _PAD - 2 + i * _LINE, self.width() - 2 * _PAD, _LINE))
+
+    def _draw_line(self, painter: QPainter, line: Line, box: QRect) -> None:
+        """Draw one line of the box."""
+        colors = self._theme.colors
+        painter.setFont(font(SMALL, line.bold))
+        if line.color is not None:
+            swatch = QPen(line.color, 2.5 if line.bold else 2.0)
+            swatch.setCapStyle(Qt.PenCapStyle.FlatCap)
+            if line.dash:
+                swatch.setDashPattern(list(line.dash))
+            painter.setPen(swatch)
+            painter.drawLine(box.left(), box.center().y() + 1, box.left() + 12, box.center().y() + 1)
+            box = box.adjusted(_SWATCH, 0, 0, 0)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        plain = line.bold or not line.value
+        painter.setPen(colors.q("text" if plain else "muted"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | middle, line.text)
+        painter.setPen(colors.q("text"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | middle, line.value)
+
+
+def _count_inside(box: QRect, xs: NDArray[np.float64], ys: NDArray[np.float64]) -> int:
+    """Return how many points lie in a box."""
+    inside = (xs >= box.left()) & (xs <= box.right()) & (ys >= box.top()) & (ys <= box.bottom())
+    return int(np.count_nonzero(inside))

@@ -1,0 +1,93 @@
+"""The curves of a finished run as PNG files, drawn without a window: what the terminal takes home."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QSizeF
+from PySide6.QtWidgets import QApplication
+
+from rankstudio.engine.analysis.fold_average import across_folds
+from rankstudio.engine.experiment.results.results import PathResult, RunResult
+from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
+from rankstudio.ui.plots.export import export_plot
+from rankstudio.ui.style.theme import Theme
+
+_SIZE = QSizeF(640, 400)
+
+
+def write_figures(result: RunResult, folder: Path) -> list[Path]:
+    """Draw the criterion and the validation measures over k, one curve a setting, averaged over the folds.
+
+    These are Figures 3 and 4 of the greedy RankRLS paper where that is what was run.
+
+    Parameters
+    ----------
+    result : RunResult
+        With at least one fold.
+    folder : Path
+        Where the PNG files go.
+
+    Returns
+    -------
+    list of Path
+        What was written; nothing for a method without steps to draw.
+
+    Raises
+    ------
+    OutputError
+        Where a file cannot be written.
+    """
+    if max(len(path.steps) for fold in result.folds for path in fold.paths) < 2:
+        return []
+    app = _application()
+    theme = Theme("light")
+    theme.apply(app)
+    # Folds of one plan try the same settings in the same order.
+    per_setting = list(zip(*(fold.paths for fold in result.folds), strict=True))
+    written = []
+    for name in ("criterion", *per_setting[0][0].validation):
+        title = result.plan.criterion if name == "criterion" else f"validation {name}"
+        labels = [_label(result, paths[0]) for paths in per_setting]
+        plot = CurvesPlot(theme, f"{title}{_explanation(result, labels)}")
+        plot.set_axes(replace(plot.axes, x_label=result.plan.along.value))
+        longest = max(int(path.places[-1]) for paths in per_setting for path in paths)
+        plot.set_family(range(len(per_setting)), labels, (1, longest))
+        for key, paths in enumerate(per_setting):
+            mean = across_folds(paths)
+            values = mean.criterion if name == "criterion" else mean.validation[name]
+            plot.set_curve(key, mean.places, values.mean)
+        single = [fold.baseline.validation.get(name) for fold in result.folds]
+        if None not in single:
+            plot.set_reference(float(np.mean(single)), "best single feature")  # type: ignore[arg-type]
+        written.append(folder / f"{_file_name(name)}.png")
+        export_plot(plot, written[-1], size=_SIZE)
+        plot.deleteLater()
+    return written
+
+
+def _application() -> QApplication:
+    """Return the application there is, or one that needs no display."""
+    running = QApplication.instance()
+    if isinstance(running, QApplication):
+        return running
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    return QApplication([])
+
+
+def _explanation(result: RunResult, labels: list[str]) -> str:
+    """Say what the curves are: colours run from dark to bright along the grid."""
+    folds = f", mean of {len(result.folds)} folds" if len(result.folds) > 1 else ""
+    return folds + (f"  ·  {labels[0]} dark … {labels[-1]} bright" if len(labels) > 1 else "")
+
+
+def _label(result: RunResult, path: PathResult) -> str:
+    on_axes = zip(result.plan.axes, path.unit.values, strict=True)
+    return ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in on_axes)
+
+
+def _file_name(name: str) -> str:
+    return "criterion" if name == "criterion" else "validation-" + name.replace("@", "-at-")

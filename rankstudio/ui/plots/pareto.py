@@ -1,0 +1,210 @@
+"""Size against worth: models as markers, the front that nothing beats, and which size to take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+
+import numpy as np
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import Numbers, Plot, describe
+from rankstudio.ui.plots.curves.readout import Line
+from rankstudio.ui.plots.frame import readable_range
+from rankstudio.ui.plots.pareto_layers import FrontLayer, MarksLayer, SpotsLayer
+from rankstudio.ui.style.theme import Theme
+
+_REACH = 14.0  # pixels from a marker in which the mouse means it
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One model.
+
+    Attributes
+    ----------
+    x, y : float
+        Its size and its worth.
+    error : float
+        Standard error of the worth; NaN where there is none.
+    category : int
+        Whose colour and marker it takes: the run's.
+    title, note : str
+        What it is: "run 2 · GAS, then RankSVM" and "k = 4 · λ = 2⁶".
+    """
+
+    x: float
+    y: float
+    error: float
+    category: int
+    title: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is drawn around the spots.
+
+    Attributes
+    ----------
+    front : tuple of int
+        Positions of the spots that nothing beats, by ascending size.
+    best, suggested : int
+        Positions of the best, and of the smallest that is not clearly worse.
+    enough : float
+        What a spot has to be worth for that.
+    """
+
+    front: tuple[int, ...]
+    best: int
+    suggested: int
+    enough: float
+
+
+class FrontPlot(Plot):
+    """Markers by size and worth, with the front as steps.
+
+    Parameters
+    ----------
+    theme : Theme
+    title, x_label : str
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    picked : Signal(int)
+        Position of the spot that was clicked, or moved to with the arrow keys along the front.
+    """
+
+    picked = Signal(int)
+
+    def __init__(
+        self, theme: Theme, title: str = "", x_label: str = "", parent: QWidget | None = None
+    ) -> None:
+        self.spots: tuple[Spot, ...] = ()
+        self.marks: Marks | None = None
+        self.chosen: int | None = None
+        self.under_mouse: int | None = None
+        super().__init__(theme, Axes(title, x_label, integer_x=True), parent)
+        self.add_layer(FrontLayer(self, 0.0))
+        self.add_layer(SpotsLayer(self, 1.0))
+        self.add_layer(MarksLayer(self, 2.0, clipped=False))
+
+    def set_spots(self, spots: Sequence[Spot], marks: Marks | None = None) -> None:
+        """Show other models; no marks where there are none."""
+        self.spots, self.marks = tuple(spots), marks if spots else None
+        self.chosen = self.under_mouse = None
+        self.box.silence()
+        self.setAccessibleDescription(self._spoken())
+        self.mark_dirty()
+
+    def choose(self, position: int | None) -> None:
+        """Ring the current choice; None takes the ring away."""
+        self.chosen = position
+        self.mark_dirty()
+
+    # Plot
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the range of the sizes, and that in which the front is seen well."""
+        if not self.spots:
+            return (0.0, 1.0), (0.0, 1.0)
+        ys = np.array([spot.y for spot in self.spots])
+        kept = [self.spots[i].y for i in self.marks.front] + [self.marks.enough] if self.marks else []
+        low, high = min(spot.x for spot in self.spots), max(spot.x for spot in self.spots)
+        return (low - 0.5, high + 0.5), readable_range(ys, np.array(kept))
+
+    def is_empty(self) -> bool:
+        """Tell whether there is no model."""
+        return not self.spots
+
+    def numbers(self) -> Numbers:
+        """Return one row a model: which it is, size, worth, error, and what is marked."""
+        header = ["model", "setting", "size", self.axes.title or "value", "standard error", "front", "chosen"]
+        marks = self.marks
+        return header, [
+            [
+                spot.title,
+                spot.note,
+                spot.x,
+                spot.y,
+                spot.error,
+                "front" if marks and i in marks.front else "",
+                self._called(i),
+            ]
+            for i, spot in enumerate(self.spots)
+        ]
+
+    def hover(self, at: QPointF | None) -> None:
+        """Say what the marker under the mouse is."""
+        position = None if at is None else self.spot_at(at)
+        if position != self.under_mouse:
+            self.under_mouse = position
+            self.redraw()
+        if position is None or at is None:
+            self.box.silence()
+            return
+        spot = self.spots[position]
+        error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
+        lines = [Line(spot.title, bold=True), Line(spot.note)]
+        lines.append(Line(self.axes.title, f"{spot.y:.4f}{error}"))
+        called = self._called(position)
+        self.box.say([*lines, Line(called)] if called else lines, at)
+
+    def click(self, at: QPointF) -> None:
+        """Pick the marker under the mouse."""
+        position = self.spot_at(at)
+        if position is not None:
+            self.picked.emit(position)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move along the front with the arrow keys."""
+        step = {int(Qt.Key.Key_Left): -1, int(Qt.Key.Key_Right): 1}.get(event.key())
+        if step is None or self.marks is None:
+            event.ignore()
+            return
+        front = self.marks.front
+        at = front.index(self.chosen) + step if self.chosen in front else front.index(self._start())
+        self.picked.emit(front[max(0, min(len(front) - 1, at))])
+        event.accept()
+
+    def spot_at(self, at: QPointF) -> int | None:
+        """Return the marker nearest to a pixel, by its position, the front's first; None far from any."""
+        if not self.spots:
+            return None
+        xs, ys = np.array([spot.x for spot in self.spots]), np.array([spot.y for spot in self.spots])
+        px, py = self.frame().pixels(xs, ys)
+        far = np.hypot(px - at.x(), py - at.y())
+        front = list(self.marks.front) if self.marks else []
+        near = [i for i in front if far[i] <= _REACH / 2]
+        best = min(near, key=lambda i: far[i]) if near else int(far.argmin())
+        return best if far[best] <= _REACH else None
+
+    def _start(self) -> int:
+        """Return where the arrow keys begin: at the suggested model, or at the best."""
+        assert self.marks is not None  # else there are no arrow keys
+        marks = self.marks
+        return marks.suggested if marks.suggested in marks.front else marks.best
+
+    def _called(self, position: int) -> str:
+        if self.marks is None:
+            return ""
+        names = {self.marks.best: "best", self.marks.suggested: "one standard error"}
+        if self.marks.best == self.marks.suggested == position:
+            return "best, and the one-standard-error choice"
+        return names.get(position, "")
+
+    def _spoken(self) -> str:
+        if self.marks is None:
+            return ""
+        told = {"best": self.marks.best, "one standard error": self.marks.suggested}
+        return describe(
+            [
+                f"{name}: {self.spots[i].title}, {self.spots[i].note}, {self.spots[i].y:.4f}"
+                for name, i in told.items()
+            ]
+        )

@@ -1,0 +1,1 @@
+"""The process of the window: crash log, settings, display check, interrupts."""

@@ -1,0 +1,133 @@
+"""What is remembered from one start to the next: one small file in the user's configuration folder."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QSettings
+
+from rankstudio.engine.errors import OutputError, RankStudioError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
+
+_log = logging.getLogger(__name__)
+
+MOST_RECENT = 8
+THEMES = ("system", "light", "dark")
+
+
+def config_folder() -> Path:
+    """Return the folder of the settings; ``RANKSTUDIO_CONFIG_DIR`` overrides the platform's."""
+    override = os.environ.get("RANKSTUDIO_CONFIG_DIR")
+    if override:
+        return Path(override)
+    from platformdirs import user_config_path  # noqa: PLC0415 - only where nothing overrides it
+
+    return user_config_path("RankStudio", appauthor=False)
+
+
+class Settings:
+    """Reads and writes the settings. What is missing, damaged or of a wrong type counts as not there.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where they are kept; :func:`config_folder` by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or config_folder()
+        self._store = QSettings(str(self.folder / "window.ini"), QSettings.Format.IniFormat)
+        if self._store.status() != QSettings.Status.NoError:
+            _log.info("The settings in %s cannot be read; starting afresh.", self.folder)
+
+    def bytes(self, key: str) -> QByteArray | None:
+        """Return a stored layout, or None."""
+        value = self._value(key)
+        return value if isinstance(value, QByteArray) and not value.isEmpty() else None
+
+    def text(self, key: str, default: str = "") -> str:
+        """Return a stored text."""
+        value = self._value(key)
+        return value if isinstance(value, str) else default
+
+    def number(self, key: str) -> float | None:
+        """Return a stored number, or None."""
+        try:
+            return float(self._value(key))
+        except (TypeError, ValueError):
+            return None
+
+    def set(self, key: str, value: QByteArray | str | float | None) -> None:
+        """Store a value; None forgets it."""
+        if value is None:
+            self._store.remove(key)
+        else:
+            self._store.setValue(key, value)
+
+    def sync(self) -> None:
+        """Write to the disk now."""
+        self._store.sync()
+
+    @property
+    def theme(self) -> str:
+        """The mode of the theme: system, light or dark."""
+        mode = self.text("window/theme", "system")
+        return mode if mode in THEMES else "system"
+
+    @property
+    def recent(self) -> tuple[str, ...]:
+        """The files and folders opened last, latest first."""
+        value = self._value("recent")
+        items = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        return tuple(item for item in items if isinstance(item, str) and item)[:MOST_RECENT]
+
+    def add_recent(self, path: str) -> None:
+        """Put a path at the head of the recent ones."""
+        others = [item for item in self.recent if item != path]
+        self._store.setValue("recent", [path, *others][:MOST_RECENT])
+
+    def remove_recent(self, path: str) -> None:
+        """Forget one of the recent ones."""
+        self._store.setValue("recent", [item for item in self.recent if item != path])
+
+    def clear_recent(self) -> None:
+        """Forget the recent ones."""
+        self._store.remove("recent")
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan as it was last, or None."""
+        path = self.folder / "plan.toml"
+        if not path.exists():
+            return None
+        try:
+            return load_plan(path)
+        except (RankStudioError, OSError, TypeError, ValueError) as error:
+            _log.info("The last plan cannot be used: %s", error)
+            return None
+
+    def save_plan(self, plan: Plan) -> None:
+        """Keep the plan for the next start.
+
+        Raises
+        ------
+        OutputError
+            Where it cannot be written.
+        """
+        partial = self.folder / "plan.toml.part"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            save_plan(plan, partial)
+            partial.replace(self.folder / "plan.toml")
+        except OSError as error:
+            raise OutputError(f"{self.folder}: the plan could not be kept: {error.strerror}.") from error
+
+    def _value(self, key: str) -> Any:
+        try:
+            return self._store.value(key)
+        except (EOFError, RuntimeError, TypeError, ValueError):  # a damaged serialised value
+            return None

@@ -1,0 +1,150 @@
+"""The Results place: keeps the table of runs up to date, and turns what the user does into choices."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import Study
+from rankstudio.ui.results.run_rows import RunRow, run_row
+from rankstudio.ui.results.view_feeder import Insights
+from rankstudio.ui.results.views import Views
+from rankstudio.ui.style.theme import Theme
+
+
+class ResultsPlace(QObject):
+    """Feeds the table of runs. Progress is shown when :meth:`refresh` is called, not at every event.
+
+    Parameters
+    ----------
+    theme : Theme
+    study : Study
+        Goes back to the plan of a run that is looked at again.
+    runs : Runs
+    worker : Worker
+        The desk's, for tests and the like.
+
+    Attributes
+    ----------
+    views : Views
+        Their `panel` is what the window shows.
+    panel : RunsPanel
+        The table of runs, one of the views.
+    """
+
+    goOnAsked = Signal(object)
+    """A run is to go on where it was left (RunRecord)."""
+    failed = Signal(str)
+    foldChosen = Signal()
+    """The user looks at another fold."""
+    inspected = Signal(int)
+    """The user looks at a feature (its id)."""
+
+    def __init__(
+        self, theme: Theme, study: Study, runs: Runs, worker: Worker, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._study, self._runs = study, runs
+        self._old: dict[int, RunRecord] = {}
+        self.views = Views(theme)
+        self.panel = self.views.runs
+        self._insights = Insights(study, runs, worker, self.views, self)
+        self._insights.failed.connect(self.failed)
+        self.views.folds.foldChosen.connect(self._look_at)
+        self.views.front.picked.connect(self._pick)
+        self.views.stability.inspected.connect(self.inspected)
+        self.panel.selected.connect(self._select)
+        self.panel.removed.connect(self._remove)
+        self.panel.cancelRequested.connect(self._cancel)
+        self.panel.goOnRequested.connect(self._go_on)
+        runs.added.connect(self._note)
+        runs.changed.connect(self._note)
+        runs.told.connect(self._note)
+        runs.ended.connect(self._show)
+        runs.removed.connect(self._forget)
+        runs.cleared.connect(self._forget_all)
+        runs.shownChanged.connect(self._choose)
+
+    def refresh(self) -> None:
+        """Show what has changed since the last time."""
+        for record in self._old.values():
+            self.panel.update_run(record.key, _row(record))
+        if self._old:
+            self._choose()
+        self._old.clear()
+        self._insights.update()
+
+    @Slot(object)
+    def _note(self, record: RunRecord) -> None:
+        if record.key not in self._old and not any(row.key == record.key for row in self.panel.rows()):
+            self.panel.add_run(_row(record))
+        self._old[record.key] = record
+
+    @Slot(object)
+    def _show(self, record: RunRecord) -> None:
+        self._old.pop(record.key, None)
+        self.panel.update_run(record.key, _row(record))
+
+    @Slot(int)
+    def _forget(self, key: int) -> None:
+        self._old.pop(key, None)
+        self.panel.remove_run(key)
+
+    @Slot()
+    def _forget_all(self) -> None:
+        self._old.clear()
+        self.panel.remove_all()
+
+    @Slot()
+    def _choose(self) -> None:
+        self.panel.choose(self._runs.shown.key if self._runs.shown else None)
+
+    @Slot(int)
+    def _select(self, key: int) -> None:
+        record = self._runs.record(key)
+        if record.dataset is self._study.dataset:
+            self._study.go_back_to(record.plan, f"going to run {key}")
+        else:
+            self._study.open(record.dataset, record.plan.data, record.plan)
+        self._runs.show(record)
+
+    @Slot(int)
+    def _look_at(self, fold: int) -> None:
+        self.foldChosen.emit()
+        self._study.look_at(fold)
+
+    @Slot(int, object, int)
+    def _pick(self, key: int, values: tuple[float, ...], place: int) -> None:
+        """Make a model of a run the current one, as a click on its curve does."""
+        if self._runs.shown is None or self._runs.shown.key != key:
+            self._select(key)
+        self._study.choose(values, place)
+
+    @Slot(int)
+    def _remove(self, key: int) -> None:
+        self._runs.remove(self._runs.record(key))
+
+    @Slot(int)
+    def _cancel(self, key: int) -> None:
+        self._runs.stop(self._runs.record(key))
+
+    @Slot(int)
+    def _go_on(self, key: int) -> None:
+        self.goOnAsked.emit(self._runs.record(key))
+
+
+def _row(record: RunRecord) -> RunRow:
+    return run_row(
+        record.key,
+        record.plan,
+        record.dataset.name,
+        tuple(record.folds.values()),
+        record.n_folds,
+        record.state.value,
+        record.progress,
+        record.seconds_left,
+        record.remark,
+        record.can_go_on,
+    )

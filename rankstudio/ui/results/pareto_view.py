@@ -1,0 +1,200 @@
+"""The front: how few features are enough, over all that finished runs have tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from rankstudio.engine.analysis.pareto import Model, Tradeoff
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.plots import Plot
+from rankstudio.ui.plots.pareto import FrontPlot, Marks, Spot
+from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, View
+from rankstudio.ui.style.number_format import plain, setting_label
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Dot, Segmented, Table
+
+_NOTHING = (
+    "The sizes that finished runs have tried are held against their validation measure here, "
+    "mean over the folds."
+)
+_ACT = "click a point to choose it"
+
+
+@dataclass(frozen=True)
+class FrontRow:
+    """A model of the front.
+
+    Attributes
+    ----------
+    position : int
+        Among all models.
+    key : int
+        Its run's number.
+    method, setting : str
+    size, mean, error : float
+        See `Model`.
+    note : str
+        "best", "one standard error", both or neither.
+    """
+
+    position: int
+    key: int
+    method: str
+    setting: str
+    size: float
+    mean: float
+    error: float
+    note: str
+
+
+class FrontView(View):
+    """Size against the mean validation measure, and the models that nothing beats as a table.
+
+    Attributes
+    ----------
+    picked : Signal(int, object, int)
+        Number of the run, the values on its plan's axes and the place on the path of the model that the
+        user chose.
+    scopeChosen : Signal()
+        The user wants all runs, or only the one that is shown.
+    """
+
+    picked = Signal(int, object, int)
+    scopeChosen = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._models: tuple[Model, ...] = ()
+        self._keys: tuple[int, ...] = ()
+        self._measure = ""
+        self.scope = Segmented([(ALL, "all runs"), (ONE, "this run")], "runs of the front")
+        self.scope.setObjectName("front-scope")
+        self.scope.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.scope.setToolTip("All runs on the same folds, or only the one that is shown")
+        self.tools = (self.scope,)
+        self.scope.chosen.connect(self.scopeChosen)
+        self.plot = FrontPlot(theme, "validation measure", "features")
+        self.plot.setObjectName("front-plot")
+        self.plot.setMinimumHeight(LEAST_PLOT)
+        self.plot.placeholder = _NOTHING
+        self.table = Table(theme, (), "front-table", lambda row: row.position)
+        self.table.setAccessibleName("Models that no other beats in size and measure")
+        self.table.placeholder = "Models that no other beats in size and measure are listed here."
+        row = QHBoxLayout()
+        left = QVBoxLayout()
+        left.setContentsMargins(12, 10, 8, 4)
+        left.addWidget(self.plot)
+        row.setSpacing(0)
+        row.addLayout(left, 1)
+        row.addWidget(self.table, 1)
+        self.body.addLayout(row)
+        self.plot.picked.connect(self._pick)
+        self.table.chosen.connect(self._on_chosen)
+
+    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
+        """Return the table of the front for export."""
+        return (("front", "Front table", "The models that no other beats in size and measure.", self.table),)
+
+    def plots(self) -> Sequence[tuple[str, str, Plot]]:
+        """Return the plot for export."""
+        return (("front", "Size against measure", self.plot),)
+
+    def show_tradeoff(self, runs: Sequence[tuple[int, Plan]], found: Tradeoff | None, name: str) -> None:
+        """Show what runs have tried.
+
+        Parameters
+        ----------
+        runs : sequence of (int, Plan)
+            Number and plan of each, in the order in which the models count them.
+        found : Tradeoff or None
+            None where no model has the measure on a validation part.
+        name : str
+            Of the measure.
+        """
+        if name != self._measure:
+            self._measure = name
+            self.table.set_columns(_columns(name))
+        self.plot.set_axes(replace(self.plot.axes, title=f"validation {name}"))
+        if found is None:
+            self._models, self._keys = (), ()
+            self.plot.set_spots(())
+            self.table.set_rows(())
+            self.set_caption("")
+            return
+        self._models = found.models
+        self._keys = tuple(runs[model.run][0] for model in found.models)
+        plans = [runs[model.run][1] for model in found.models]
+        spots = [_spot(*three) for three in zip(found.models, self._keys, plans, strict=True)]
+        self.plot.set_spots(spots, Marks(found.front, found.best, found.suggested, found.enough))
+        self.table.set_rows([_row(found, i, self._keys[i], plans[i]) for i in found.front])
+        self.set_caption(_said(found, name))
+
+    def choose(self, key: int | None, values: tuple[float, ...] | None, place: int | None) -> None:
+        """Mark the current choice where it is one of the models; tells nobody."""
+        wanted = (key, values, place)
+        found = [(k, m.values, m.place) for k, m in zip(self._keys, self._models, strict=True)]
+        position = found.index(wanted) if wanted in found else None
+        self.plot.choose(position)
+        rows = [row for row in self.table.rows() if row.position == position]
+        self.table.choose(rows[0] if rows else None)
+
+    @Slot(object)
+    def _on_chosen(self, row: FrontRow) -> None:
+        self._pick(row.position)
+
+    @Slot(int)
+    def _pick(self, position: int) -> None:
+        model = self._models[position]
+        self.picked.emit(self._keys[position], model.values, model.place)
+
+
+def _setting(plan: Plan, model: Model) -> str:
+    return setting_label(plan.axes, model.values)
+
+
+def _spot(model: Model, key: int, plan: Plan) -> Spot:
+    parts = [f"k = {plain(model.size)}", _setting(plan, model)]
+    note = " · ".join(part for part in parts if part)
+    return Spot(model.size, model.mean, model.error, key - 1, f"run {key} · {plan.title}", note)
+
+
+def _row(found: Tradeoff, position: int, key: int, plan: Plan) -> FrontRow:
+    model = found.models[position]
+    notes = {"best": found.best, "one standard error": found.suggested}
+    note = ", ".join(text for text, at in notes.items() if at == position)
+    setting = _setting(plan, model)
+    return FrontRow(position, key, plan.title, setting, model.size, model.mean, model.error, note)
+
+
+def _said(found: Tradeoff, name: str) -> str:
+    """Return the caption: which size is enough, and by what rule."""
+    best, enough = found.models[found.best], found.models[found.suggested]
+    if best.error != best.error:
+        return f"one fold has no standard error: the best is the choice · {_ACT}"
+    size = "1 feature is" if enough.size == 1 else f"{plain(enough.size)} features are"
+    return f"{size} within one standard error ({best.error:.4f}) of the best {name}, {best.mean:.4f} · {_ACT}"
+
+
+def _columns(name: str) -> list[Column]:
+    return [
+        Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
+        Column("size", "k", "right", plain, tooltip="Features, mean over the folds", width=48),
+        Column("mean", name, "right", ".4f", tooltip=f"Validation {name}, mean over the folds", width=84),
+        Column(
+            "error",
+            "± se",
+            "right",
+            ".4f",
+            tooltip="Standard error of the mean: deviation over the folds / √folds",
+            tone="muted",
+            width=72,
+        ),
+        Column("note", "choice", tone="accent", width=136),
+        Column("key", "run", "right", tone="muted", width=44),
+        Column("setting", "setting", tone="muted"),
+        Column("method", "method", stretch=True, tone="muted"),
+    ]

@@ -1,0 +1,235 @@
+"""Feeds the views of the Results place: the one that is shown, and only when its inputs have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.analysis.pairing import best_run, why_unpaired
+from rankstudio.engine.analysis.pareto import Tradeoff
+from rankstudio.engine.analysis.selection_stability import Agreement
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.statistics.paired import PairedComparison
+from rankstudio.ui.background.job import Ending, Job, JobFunction, Outcome
+from rankstudio.ui.background.result_tasks import Compared, Pair, agreed, compared, traded
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import Study
+from rankstudio.ui.results.paired_rows import paired_rows
+from rankstudio.ui.results.view import ALL, ONE
+from rankstudio.ui.results.views import Views
+
+_SLOT = "insight"
+
+
+class Insights(QObject):
+    """Has what the shown view needs computed on the desk's worker, and hands it over.
+
+    Parameters
+    ----------
+    study, runs
+        What is shown.
+    worker : Worker
+        The desk's. Comparisons are jobs of their own, one after the other, so that a path that the slider
+        asks for waits for one of them at most.
+    views : Views
+    """
+
+    failed = Signal(str)
+
+    def __init__(
+        self, study: Study, runs: Runs, worker: Worker, views: Views, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._study, self._runs, self._worker, self._views = study, runs, worker, views
+        self._reference: int | None = None
+        self._compared: dict[Pair, PairedComparison] = {}
+        self._fed: tuple[object, ...] = ()
+        self._job: Job | None = None
+        self._feed: dict[str, Callable[[], None]] = {
+            "folds": self._feed_folds,
+            "tests": self._feed_tests,
+            "stability": self._feed_stability,
+            "front": self._feed_front,
+            "published": self._feed_published,
+        }
+        views.panel.viewChosen.connect(self.update)
+        views.tests.referenceChosen.connect(self._refer_to)
+        for view in (views.folds, views.front):
+            view.scopeChosen.connect(self.update)
+        for signal in (runs.added, runs.ended, runs.shownChanged, study.measureChanged, study.datasetChanged):
+            signal.connect(self.update)
+        runs.removed.connect(self._forget)
+        runs.cleared.connect(self._forget_all)
+        study.foldChanged.connect(self._mark)
+        study.choiceChanged.connect(self._mark)
+
+    @Slot()
+    def update(self) -> None:
+        """Feed the view that is shown, where what it depends on is not what it was."""
+        key = self._views.panel.key()
+        feed = self._feed.get(key)
+        scopes = self._views.folds.scope.value(), self._views.front.scope.value()
+        asked = (self._study.measure, self._reference, scopes)
+        state = (key, asked, self._shown_state(), tuple(self._finished()))
+        if state == self._fed:
+            return
+        self._fed = state
+        self._abandon()
+        if feed is not None:
+            feed()
+            self._mark()
+
+    @property
+    def _record(self) -> RunRecord | None:
+        return self._runs.shown
+
+    def _shown_state(self) -> tuple[object, ...]:
+        record = self._record
+        return (record.key, tuple(record.folds)) if record is not None else ()
+
+    def _finished(self) -> dict[int, RunResult]:
+        """Return the runs that are done, by their numbers."""
+        results = {record.key: record.result for record in self._runs.records}
+        return {key: result for key, result in results.items() if result is not None and result.complete}
+
+    def _anchor(self, runs: dict[int, RunResult]) -> int | None:
+        """Return the run whose data and folds are meant: the one that is shown, else the last one."""
+        record = self._record
+        return record.key if record is not None and record.key in runs else next(reversed(runs), None)
+
+    def _paired(self, runs: dict[int, RunResult], anchor: int) -> dict[int, RunResult]:
+        name = self._study.measure
+        return {key: run for key, run in runs.items() if not why_unpaired(run, runs[anchor], name)}
+
+    # Views
+
+    def _feed_folds(self) -> None:
+        record = self._record
+        if self._views.folds.scope.value() == ALL:
+            runs = self._finished()
+            anchor = self._anchor(runs)
+            paired = self._paired(runs, anchor) if anchor is not None else {}
+            self._views.folds.show_runs(paired, self._study.measure)
+        elif record is None:
+            self._views.folds.clear()
+        else:
+            self._views.folds.show_run(_name(record), record.plan, _folds(record))
+
+    def _feed_stability(self) -> None:
+        record = self._record
+        folds = _folds(record) if record is not None else ()
+        if record is None or not folds:
+            self._views.stability.clear(_name(record) if record is not None else "")
+            return
+        if not record.plan.entry.selects:
+            self._views.stability.clear(f"{_name(record)} takes all features")
+            return
+
+        def take(found: Agreement) -> None:
+            self._views.stability.show_agreement(_name(record), found)
+
+        self._submit("Comparing the features of folds", agreed(folds, record.dataset), take)
+
+    def _feed_front(self) -> None:
+        runs, name = self._finished(), self._study.measure
+        anchor = self._anchor(runs)
+        paired = self._paired(runs, anchor) if anchor is not None else {}
+        if self._views.front.scope.value() == ONE:
+            paired = {key: run for key, run in paired.items() if key == anchor}
+        plans = [(key, run.plan) for key, run in paired.items()]
+
+        def take(found: Tradeoff | None) -> None:
+            self._views.front.show_tradeoff(plans, found, name)
+            self._mark()
+
+        self._submit("Holding size against measure", traded(tuple(paired.values()), name), take)
+
+    def _feed_published(self) -> None:
+        self._views.published.show_runs(self._finished().items())
+
+    def _feed_tests(self) -> None:
+        runs, name = self._finished(), self._study.measure
+        titles = {key: run.plan.title for key, run in runs.items()}
+        reference = self._reference_among(runs)
+        self._views.tests.set_runs(titles, self._reference)
+        if reference is None:
+            self._views.tests.show_rows((), name)
+            return
+        pairs = {key: Pair(key, reference, name) for key in runs}
+        found = {key: self._compared[pair] for key, pair in pairs.items() if pair in self._compared}
+        rows = paired_rows(runs, reference, name, found)
+        self._views.tests.show_rows(rows, name)
+        waiting = [row.key for row in rows if row.role == "waiting"]
+        if waiting:
+            first = waiting[0]
+            job = compared(pairs[first], runs[first], runs[reference])
+            self._submit(f"Comparing run {first} with run {reference}", job, self._keep)
+
+    def _reference_among(self, runs: dict[int, RunResult]) -> int | None:
+        """Return the run to compare with: the one asked for, else the best of those on the same queries."""
+        if self._reference in runs:
+            return self._reference
+        anchor = self._anchor(runs)
+        if anchor is None:
+            return None
+        paired = self._paired(runs, anchor)
+        best = best_run(list(paired.values()), self._study.measure)
+        return next((key for key, run in paired.items() if run is best), anchor)
+
+    def _keep(self, told: Compared) -> None:
+        self._compared[told.pair] = told.found
+        self._feed_tests()
+
+    # Wiring
+
+    @Slot(object)
+    def _refer_to(self, key: int | None) -> None:
+        self._reference = key
+        self.update()
+
+    @Slot(int)
+    def _forget(self, key: int) -> None:
+        """Forget what was found about a run that was removed."""
+        if self._reference == key:
+            self._reference = None
+        self._compared = {p: c for p, c in self._compared.items() if key not in (p.run, p.reference)}
+        self.update()
+
+    @Slot()
+    def _forget_all(self) -> None:
+        """Forget everything: in another study the same numbers are other runs."""
+        self._abandon()
+        self._reference, self._compared, self._fed = None, {}, ()
+        self.update()
+
+    @Slot()
+    def _mark(self) -> None:
+        """Mark the fold and the model that are looked at."""
+        record, choice = self._record, self._study.choice
+        self._views.folds.choose(self._study.fold)
+        self._views.front.choose(record.key if record is not None else None, choice.values, choice.place)
+
+    def _submit(self, what: str, work: JobFunction, take: Callable[..., None]) -> None:
+        job = Job(what, work, on_message=take, on_end=self._end, slot=_SLOT)
+        self._job = self._worker.submit(job)
+
+    def _abandon(self) -> None:
+        """Let what was asked for another state come to nothing."""
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None
+
+    def _end(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.FAILED:
+            self.failed.emit(outcome.text)
+
+
+def _name(record: RunRecord) -> str:
+    return f"run {record.key} · {record.plan.title} on {record.dataset.name}"
+
+
+def _folds(record: RunRecord) -> tuple[FoldResult, ...]:
+    return tuple(record.folds[number] for number in sorted(record.folds))

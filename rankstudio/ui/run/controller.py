@@ -1,0 +1,352 @@
+"""The Run place: keeps curves, heat map and candidates showing what the shown run and the study say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.analysis.fold_average import Across, AcrossFolds, across_folds
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import (
+    BaselineFound,
+    Event,
+    FoldFinished,
+    StepDone,
+    UnitFinished,
+    UnitStarted,
+)
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.steps import Step
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import Current
+from rankstudio.ui.model.session import Study
+from rankstudio.ui.plots import Plot
+from rankstudio.ui.run.candidates_panel import CandidatesPanel
+from rankstudio.ui.run.curves_panel import LIVE, NO_MEASURES, CurvesPanel
+from rankstudio.ui.run.heat_panel import HeatPanel
+from rankstudio.ui.style.number_format import axis_value, setting_label
+from rankstudio.ui.style.theme import Theme
+
+
+class RunPlace(QObject):
+    """Feeds the three panels of the middle column, and turns clicks on them into choices.
+
+    Parameters
+    ----------
+    theme : Theme
+    study, runs, current
+        What is shown.
+    """
+
+    grown = Signal(object)
+    """The path that grows just now (PathResult), while no model is chosen yet."""
+
+    def __init__(
+        self, theme: Theme, study: Study, runs: Runs, current: Current, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._study, self._runs, self._current = study, runs, current
+        self.curves = CurvesPanel(theme)
+        self.candidates = CandidatesPanel(theme)
+        self.heat = HeatPanel(theme)
+        self._following = False
+        self._heat_is_old = False
+        self._newest: StepDone | None = None
+        self._convention = study.plan.convention
+        self.curves.picked.connect(self._pick)
+        self.heat.picked.connect(self._pick)
+        study.datasetChanged.connect(self.rebuild)
+        study.foldChanged.connect(self.rebuild)
+        study.measureChanged.connect(self._show_measure)
+        study.planChanged.connect(self._follow_convention)
+        study.choiceChanged.connect(self._mark_mean)
+        runs.shownChanged.connect(self.rebuild)
+        runs.told.connect(self._take)
+        current.changed.connect(self.mark)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Return the plots of the three panels."""
+        return (*self.curves.plots().values(), self.candidates.plot, self.heat.plot)
+
+    def follow(self, following: bool) -> None:
+        """Follow the run from fold to fold, until the user looks at another one."""
+        self._following = following
+
+    @Slot()
+    def stop_following(self) -> None:
+        """Stay at the fold that is looked at."""
+        self._following = False
+
+    @Slot()
+    def rebuild(self) -> None:
+        """Draw everything anew: other data, another fold, another run."""
+        study, record = self._study, self._record
+        self._newest = None
+        if study.dataset is None:
+            return
+        plan = record.plan if record else study.plan
+        why = self._why_no_measures()
+        self.curves.validation_plot.placeholder = why
+        settings = record.settings if record else ()
+        measured = bool(plan.inner) or any(fold.vali is not None for fold in study.dataset.folds)
+        self.curves.set_measured(measured)
+        self.heat.set_measured(measured)
+        self.curves.set_measure(study.measure)
+        self.curves.begin(
+            plan.title,
+            self._data_label(study.dataset),
+            plan.axes,
+            settings,
+            _n_steps(plan, study.dataset),
+            plan.criterion,
+            plan.along,
+        )
+        self.curves.set_caption("" if why == NO_MEASURES else why)
+        if record is not None:
+            for setting in range(len(settings)):
+                self._draw_setting(record, setting)
+            self._draw_baseline(record)
+        self._draw_heat()
+        self.mark()
+
+    @Slot()
+    def mark(self) -> None:
+        """Show which model is the current one."""
+        model = self._current.model
+        if model is None:
+            self.curves.remove_path(LIVE)
+            self._unmark()
+            self._mark_mean()
+            return
+        if model.key == LIVE:
+            path = model.path
+            self.curves.set_path(LIVE, path.places, path.criterion, path.validation, model.values)
+            self.heat.choose(None)
+        else:
+            self.curves.remove_path(LIVE)
+            self.heat.choose(int(model.key), model.place)
+        self.curves.choose(model.key, model.place)  # type: ignore[arg-type]
+        self._show_step(model.step, model.path.divisor)
+
+    def refresh(self) -> None:
+        """Draw what has piled up since the last delivery of the worker."""
+        if self._heat_is_old:
+            self._draw_heat()
+        event, self._newest = self._newest, None
+        if event is None or self._current.model is not None:
+            return
+        self._show_step(event.step, event.divisor)
+        record, unit = self._record, event.unit
+        path = (
+            record.so_far(unit.fold, unit.position) or record.paths.get((unit.fold, unit.position))
+            if record
+            else None
+        )
+        if path is not None:
+            self.grown.emit(path)
+
+    @property
+    def _record(self) -> RunRecord | None:
+        record = self._runs.shown
+        return record if record is not None and record.dataset is self._study.dataset else None
+
+    def _data_label(self, dataset: FoldedDataset) -> str:
+        if len(dataset.folds) == 1:
+            return dataset.name
+        fold = self._study.fold
+        return f"{dataset.name} fold {fold}" if fold else f"{dataset.name}, mean over folds"
+
+    def _draw_setting(self, record: RunRecord, setting: int) -> None:
+        """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
+        fold = self._study.fold
+        if fold is None:
+            mean = _mean(record, setting)
+            if mean is not None:
+                means = {name: across.mean for name, across in mean.validation.items()}
+                self.curves.set_path(setting, mean.places, mean.criterion.mean, self._valid(means))
+            return
+        path = record.paths.get((fold, setting))
+        if path is not None:
+            self.curves.set_path(setting, path.places, path.criterion, self._valid(path.validation))
+        for event in record.growing.get((fold, setting), ()):
+            self._add(event)
+
+    def _add(self, event: StepDone) -> None:
+        validation = self._valid(event.validation)
+        self.curves.add_step(event.unit.position, event.place, event.criterion, validation)
+
+    def _valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the shown run has measured, nothing where it followed another convention.
+
+        Curves of two conventions in one plot would be taken for better and worse.
+        """
+        return {} if self._why_no_measures() != NO_MEASURES else measures
+
+    def _why_no_measures(self) -> str:
+        """Return what the empty validation plot says."""
+        record, now = self._record, convention(self._study.plan.convention)
+        if record is None or record.plan.convention == now.key:
+            return NO_MEASURES
+        past = convention(record.plan.convention).label
+        return f"This run was measured by the convention {past}. Run again to measure by {now.label}."
+
+    @Slot()
+    def _follow_convention(self) -> None:
+        """Draw anew where the measures follow another convention than before."""
+        if self._study.plan.convention != self._convention:
+            self._convention = self._study.plan.convention
+            self.rebuild()
+
+    def _draw_heat(self) -> None:
+        self._heat_is_old = False
+        record, dataset = self._record, self._study.dataset
+        if record is None or dataset is None or not record.plan.axes:
+            self.heat.clear()
+            return
+        if record.plan.along is not Along.FEATURES or not record.plan.entry.selects:
+            self.heat.clear()
+            return
+        if self._why_no_measures() != NO_MEASURES:
+            self.heat.clear()
+            return
+        lines = [self._measured(record, setting) for setting in range(len(record.settings))]
+        longest = max(int(places.max(initial=0)) for places, _ in lines)
+        matrix = np.full((len(lines), max(longest, _n_steps(record.plan, dataset))), np.nan)
+        for row, (places, values) in zip(matrix, lines, strict=True):
+            seen = places > 0  # a model without a feature has no cell
+            row[places[seen] - 1] = values[seen]
+        axes = record.plan.axes
+        # With names there would be no room for the map, where there are many axes or there is only one.
+        named = len(axes) == 2
+        labels = [
+            setting_label(axes, values)
+            if named
+            else " · ".join(axis_value(axis, value) for axis, value in zip(axes, values, strict=True))
+            for values in record.settings
+        ]
+        self.heat.set_values(labels, matrix, self._study.measure, axes[0].label if len(axes) == 1 else "")
+
+    def _measured(self, record: RunRecord, setting: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return places and the shown measure of a path, or the mean over folds; nothing without one."""
+        measure, fold = self._study.measure, self._study.fold
+        nothing = np.empty(0, dtype=np.int64), np.empty(0)
+        if fold is None:
+            mean = _mean(record, setting)
+            across = self._valid(mean.validation).get(measure) if mean else None
+            return (mean.places, across.mean) if mean and across else nothing
+        path = record.paths.get((fold, setting))
+        measured = self._valid(path.validation).get(measure) if path else None
+        return (path.places, measured) if path and measured is not None else nothing
+
+    def _unmark(self) -> None:
+        self.curves.choose(None)
+        self.heat.choose(None)
+        self.candidates.clear()
+
+    @Slot()
+    def _mark_mean(self) -> None:
+        """Mark the chosen setting while all folds are looked at, with the band of its folds."""
+        record, choice = self._record, self._study.choice
+        if self._study.fold is not None or record is None or choice.values is None:
+            return
+        setting = record.setting_of(choice.values)
+        mean = _mean(record, setting) if setting is not None else None
+        if mean is None or setting is None:
+            self._unmark()
+            return
+        k = choice.place if choice.place is not None else int(mean.places[0])
+        bands = {name: _interval(across) for name, across in self._valid(mean.validation).items()}
+        self.curves.set_band(mean.places.tolist(), _interval(mean.criterion), bands)
+        self.curves.choose(setting, k)
+        self.heat.choose(setting, k)
+
+    def _draw_baseline(self, record: RunRecord) -> None:
+        """Draw the level of the best single feature of the fold that is looked at."""
+        baseline = record.baselines.get(self._study.fold) if self._study.fold is not None else None
+        if baseline is not None:
+            self.curves.set_baseline(self._valid(baseline.validation), baseline.name)
+
+    def _show_step(self, step: Step, divisor: float) -> None:
+        """Show the candidates of a step, with criteria that compare between folds."""
+        dataset = self._study.dataset
+        if dataset is None or not step.selected or not step.candidates.size:
+            self.candidates.clear()
+            return
+        ids = dataset.feature_ids
+        last = int(ids[step.selected[-1]])
+        self.candidates.show_step(
+            step.number,
+            step.candidates / divisor,
+            ids,
+            dataset.feature_names,
+            last,
+            step.before / divisor,
+        )
+
+    @Slot(object, object)
+    def _take(self, record: RunRecord, event: Event) -> None:
+        """Let the curves grow with a run."""
+        if record is not self._record:
+            return
+        fold = self._study.fold
+        match event:
+            case UnitStarted() if self._following and fold is not None:
+                self._study.look_at(event.unit.fold)
+            case BaselineFound() if event.fold == fold:
+                self._draw_baseline(record)
+            case StepDone() if event.unit.fold == fold:
+                self._add(event)
+                self._newest = event
+            case UnitFinished() if fold is None or event.path.unit.fold == fold:
+                self._heat_is_old = True
+                if fold is None or record.came_whole:
+                    self._draw_setting(record, event.path.unit.position)
+            case FoldFinished() if event.result.fold == fold:
+                self._current.refresh()
+
+    @Slot(object, int)
+    def _pick(self, key: object, k: int) -> None:
+        record, model = self._record, self._current.model
+        if isinstance(key, int) and record is not None:
+            self._study.choose(record.settings[key], k)
+        elif model is not None:
+            self._study.choose(model.values, k)
+
+    @Slot()
+    def _show_measure(self) -> None:
+        self.curves.set_measure(self._study.measure)
+        self._draw_heat()
+        self.mark()
+
+
+def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
+    """Return how many steps a path has at most, 1 for a method that takes all features at once."""
+    if plan.along is not Along.FEATURES:
+        tried = [setting.parameters for setting in plan.settings]
+        return max(int(given.get("n_rounds", given.get("max_iter", 1))) for given in tried)
+    if not plan.entry.selects:
+        return 1
+    sizes = [setting.parameters.get("n_features_to_select") for setting in plan.settings]
+    return min(dataset.n_features, max(size or dataset.n_features for size in sizes))
+
+
+def _mean(record: RunRecord, setting: int) -> AcrossFolds | None:
+    paths: list[PathResult] = [
+        path for (_, s), path in sorted(record.paths.items(), key=_place) if s == setting
+    ]
+    return across_folds(paths) if paths else None
+
+
+def _place(item: tuple[tuple[int, int], PathResult]) -> tuple[int, int]:
+    return item[0]
+
+
+def _interval(across: Across) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return across.mean, across.low, across.high

@@ -1,0 +1,1 @@
+"""The window's frame: menus, toolbar, status bar, welcome page, guide."""

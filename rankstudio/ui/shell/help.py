@@ -1,0 +1,69 @@
+"""The Help menu: the guide, the log, about the program; and the report of a crash."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+import rankstudio
+from rankstudio.ui.process.crash import CrashReports, data_folder
+from rankstudio.ui.shell.guide import GuideWindow
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Notice
+
+_ABOUT = (
+    f"<b>RankStudio {rankstudio.__version__}</b>"
+    "<p>Feature selection in learning to rank: exact, fast, and in a window.</p><p>MIT licence.</p>"
+)
+
+
+class Help(QObject):
+    """Carries the commands of the Help menu out.
+
+    Parameters
+    ----------
+    theme : Theme
+    notice : Notice
+        Where messages are shown.
+    parent : QWidget
+        The window.
+
+    Attributes
+    ----------
+    guide : GuideWindow or None
+        None before it was opened.
+    """
+
+    def __init__(self, theme: Theme, notice: Notice, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self._notice, self._window = theme, notice, parent
+        self.guide: GuideWindow | None = None
+
+    @Slot()
+    def show_guide(self) -> None:
+        """Open the guide."""
+        if self.guide is None:
+            self.guide = GuideWindow(self._theme, self._window)
+        self.guide.show()
+        self.guide.raise_()
+
+    @Slot()
+    def show_log(self) -> None:
+        """Open the folder of log and crash reports."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(data_folder())))
+
+    @Slot()
+    def about(self) -> None:
+        """Tell version and licence."""
+        QMessageBox.about(self._window, "About RankStudio", _ABOUT)
+
+    def tell_of_crash(self, reports: CrashReports) -> None:
+        """Say that the last time went wrong, and offer to read how."""
+
+        def copy() -> None:
+            QGuiApplication.clipboard().setText(reports.last())
+            self._notice.dismiss()
+
+        self._notice.say("Something failed the last time RankStudio was open.", "info", "Copy report", copy)
+        self._notice.closed.connect(reports.forget, Qt.ConnectionType.SingleShotConnection)

@@ -1,0 +1,171 @@
+"""The menus whose entries change: recent files, how files are read, measures, conventions, themes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu
+
+from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.model.session import Study
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.actions import Actions
+from rankstudio.ui.shell.toolbar import MainToolBar
+from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.theme import MODES, Theme
+
+READING: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "missing": (
+        (
+            "query_min",
+            "Least value in the query",
+            "As LETOR's own versions have it; 0 where a query has none.",
+        ),
+        ("zero", "Zero", "The same for all."),
+        ("refuse", "Refuse the file", "An error names the first one."),
+    ),
+    "normalize": (
+        ("none", "As in the file", "No scaling."),
+        ("query_minmax", "0 … 1 within each query", "As LETOR's QueryLevelNorm versions are scaled."),
+    ),
+}
+"""What can be said of how files are read: key, label and explanation, by the plan's field."""
+
+
+class Menus(QObject):
+    """Keeps those menus showing what is in force.
+
+    Parameters
+    ----------
+    actions, toolbar
+        Where the menus hang.
+    study, theme, settings
+        What they show and change.
+    """
+
+    recentChosen = Signal(str)
+    readingChosen = Signal(str, str)
+    """A field of the plan that says how files are read, and its new value."""
+
+    def __init__(
+        self,
+        actions: Actions,
+        toolbar: MainToolBar,
+        study: Study,
+        theme: Theme,
+        settings: Settings,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._actions, self._toolbar, self._study = actions, toolbar, study
+        self._theme, self._settings = theme, settings
+        self._paused: bool | None = None
+        self._groups = {name: QActionGroup(self) for name in (*READING, "measure", "convention", "theme")}
+        self._fill_theme()
+        study.planChanged.connect(self._fill)
+        study.measureChanged.connect(self._fill)
+        theme.changed.connect(self._show_theme)
+        self._fill()
+
+    def show_recent(self) -> None:
+        """List what was open lately."""
+        menu = self._actions.submenus["recent"]
+        menu.clear()
+        for path in self._settings.recent:
+            action = menu.addAction(Path(path).name or path)
+            action.setToolTip(path)
+            action.triggered.connect(lambda _=False, path=path: self.recentChosen.emit(path))
+        menu.setEnabled(bool(self._settings.recent))
+        if self._settings.recent:
+            menu.addSeparator()
+            menu.addAction("Clear this list").triggered.connect(self._clear_recent)
+
+    def show_pause(self, paused: bool) -> None:
+        """Name the pause button after what it would do."""
+        if paused == self._paused:
+            return
+        self._paused = paused
+        action = self._actions["pause"]
+        action.setText("&Resume" if paused else "&Pause")
+        action.setIconText("Resume" if paused else "Pause")
+        action.setToolTip(f"{'Go on with' if paused else 'Pause'} the run (Ctrl+P)")
+        set_icon(action, self._theme, "run" if paused else "pause")
+
+    def show_undo(self) -> None:
+        """Say what would be undone and done again."""
+        undo = self._study.undo
+        self._actions["undo"].setText(f"&Undo {undo.undoText()}".rstrip())
+        self._actions["redo"].setText(f"&Redo {undo.redoText()}".rstrip())
+
+    @Slot()
+    def toggle_theme(self) -> None:
+        """Go from light to dark or back."""
+        self._theme.set_mode("light" if self._theme.dark else "dark")
+        self._show_theme()
+
+    @Slot()
+    def _fill(self) -> None:
+        plan = self._study.plan
+        entries = [(name, name, measure(name).help) for name in plan.evaluated]
+        self._fill_choice("measure", entries, self._study.measure)
+        self._toolbar.measure_button.setText(self._study.measure)
+        self._toolbar.measure_button.setToolTip(f"Measure that is shown: {measure(self._study.measure).help}")
+        for name, choices in READING.items():
+            self._fill_choice(name, list(choices), getattr(plan, name))
+        rules = [(key, rule.label, rule.summary) for key, rule in CONVENTIONS.items()]
+        self._fill_choice("convention", rules, plan.convention)
+        rule = convention(plan.convention)
+        self._toolbar.convention_button.setText(rule.label)
+        self._toolbar.convention_button.setToolTip(f"Convention of the measures: {rule.summary}")
+
+    def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
+        menu, group = self._actions.submenus[name], self._groups[name]
+        if [a.data() for a in group.actions()] != [key for key, _, _ in entries]:
+            for action in group.actions():
+                group.removeAction(action)
+                action.deleteLater()
+            menu.clear()
+            for key, label, text in entries:
+                self._add(menu, group, key, label, text).triggered.connect(
+                    lambda _=False, key=key: self._choose(name, key)
+                )
+        for action in group.actions():
+            action.setChecked(action.data() == chosen)
+
+    def _add(self, menu: QMenu, group: QActionGroup, key: str, label: str, text: str) -> QAction:
+        action = menu.addAction(label)
+        action.setData(key)
+        action.setCheckable(True)
+        action.setToolTip(text)
+        group.addAction(action)
+        return action
+
+    def _choose(self, name: str, key: str) -> None:
+        if name == "measure":
+            self._study.show_measure(key)
+        elif name in READING:
+            self._fill()  # the mark stays at what is in force until the file has been read again
+            self.readingChosen.emit(name, key)
+        else:
+            self._study.change(f"the convention {convention(key).label}", convention=key)
+
+    def _fill_theme(self) -> None:
+        menu, group = self._actions.submenus["theme"], self._groups["theme"]
+        for mode in MODES:
+            label = "As the system" if mode == "system" else mode.capitalize()
+            action = self._add(menu, group, mode, label, "")
+            action.triggered.connect(lambda _=False, mode=mode: self._theme.set_mode(mode))
+        self._show_theme()
+
+    @Slot()
+    def _show_theme(self) -> None:
+        for action in self._groups["theme"].actions():
+            action.setChecked(action.data() == self._theme.mode)
+
+    @Slot()
+    def _clear_recent(self) -> None:
+        self._settings.clear_recent()
+        self.show_recent()

@@ -1,0 +1,95 @@
+"""The status bar: what works and how long still, when the plan was kept, workers, memory."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
+
+from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.process.memory import in_words, resident_bytes
+from rankstudio.ui.results.run_rows import time_text
+from rankstudio.ui.widgets import ElidedLabel
+
+_MEMORY_MILLISECONDS = 2000
+
+
+class StatusBar(QStatusBar):
+    """Status line of the window."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("status-bar")
+        self.setSizeGripEnabled(False)
+        self._work = ElidedLabel("Ready")
+        self._work.setObjectName("status-work")
+        self._work.setContentsMargins(8, 0, 0, 0)
+        self._saved = QLabel()
+        self._saved.setToolTip("The plan is kept for the next start whenever it changes.")
+        self._workers = QLabel()
+        self._workers.setToolTip("Threads that compute just now, beside the window's own.")
+        self._memory = QLabel()
+        self._memory.setToolTip("Memory that the program takes.")
+        self.addWidget(self._work, 1)
+        for label in (self._saved, self._workers, self._memory):
+            self.addPermanentWidget(label)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_MEMORY_MILLISECONDS)
+        self._timer.timeout.connect(self.show_memory)
+        self._timer.start()
+        self.show_memory()
+
+    def close_down(self) -> None:
+        """Stop looking at the memory."""
+        self._timer.stop()
+
+    def say(self, text: str) -> None:
+        """Show a sentence."""
+        self._work.setText(text)
+
+    def text(self) -> str:
+        """Return what is said."""
+        return self._work.text()
+
+    def show_run(self, record: RunRecord | None, waiting: int) -> None:
+        """Show what a run works on; None for no run."""
+        if record is None:
+            return
+        self.say(run_text(record, waiting))
+
+    def show_workers(self, busy: int) -> None:
+        """Show how many threads work."""
+        self._workers.setText({0: "", 1: "1 worker"}.get(busy, f"{busy} workers"))
+
+    def show_saved(self) -> None:
+        """Show that the plan was kept just now."""
+        self._saved.setText(f"autosaved {datetime.now():%H:%M}")
+
+    @Slot()
+    def show_memory(self) -> None:
+        """Show how much memory the program takes now."""
+        self._memory.setText(in_words(resident_bytes()))
+
+
+def run_text(record: RunRecord, waiting: int) -> str:
+    """Return what is said of a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
+    what = f"{record.plan.title} on {record.dataset.name}"
+    behind = f" · {waiting} waiting" if waiting else ""
+    match record.state:
+        case RunState.RUNNING | RunState.PAUSED:
+            verb = "Running" if record.state is RunState.RUNNING else "Paused:"
+            where = (
+                f", fold {record.unit.fold} of {record.n_folds}" if record.unit and record.n_folds > 1 else ""
+            )
+            doing = f", {record.working.what}" if record.working else ""
+            left = time_text(record.seconds_left) if record.state is RunState.RUNNING else ""
+            return f"{verb} {what}{where}{doing}{f' · {left}' if left else ''}{behind}"
+        case RunState.FAILED:
+            return f"{what} failed"
+        case RunState.CANCELLED:
+            return f"{what} stopped; what it had finished is kept"
+        case RunState.DONE:
+            return f"{what} done in {record.clock.seconds:.1f} s{behind}"
+        case _:
+            return f"{what} waits"

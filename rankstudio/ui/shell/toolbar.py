@@ -1,0 +1,153 @@
+"""The toolbar: what is needed all the time, in the order in which it is needed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QWidget
+
+from rankstudio.ui.shell.actions import Actions
+from rankstudio.ui.style.icons import SIZE, set_icon
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import LambdaSlider
+
+FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
+"""Where the slider can stand between the values of the grid: quarters of powers, 2^-15 to 2^15."""
+
+_ROOM_FOR_TEXTS = 1200  # pixels
+
+
+class ActionButton(QPushButton):
+    """A button for an action. A tool button would not centre icon and text.
+
+    Parameters
+    ----------
+    action : QAction
+    text : str
+        Beside the icon; without it the button is the icon alone.
+    """
+
+    def __init__(self, action: QAction, text: str = "") -> None:
+        super().__init__(text)
+        self._action = action
+        self._text = text
+        self.setObjectName(f"tool-{action.objectName()}")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.clicked.connect(action.trigger)
+        action.changed.connect(self._follow)
+        self._follow()
+
+    def set_compact(self, compact: bool) -> None:
+        """Show the icon alone."""
+        self.setText("" if compact else self._text)
+
+    @Slot()
+    def _follow(self) -> None:
+        action = self._action
+        self.setIcon(action.icon())
+        self.setIconSize(QSize(SIZE, SIZE))
+        self.setEnabled(action.isEnabled())
+        self.setToolTip(action.toolTip())
+        self.setAccessibleName(self._text or action.iconText())
+
+
+class MainToolBar(QToolBar):
+    """Open, run, λ, what is shown, export, theme.
+
+    Parameters
+    ----------
+    actions : Actions
+    theme : Theme
+    """
+
+    valueMoved = Signal(float)
+    """The user moved the slider to a value of λ."""
+    themeToggled = Signal()
+
+    def __init__(self, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("Tools", parent)
+        self.setObjectName("main-toolbar")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setIconSize(QSize(SIZE, SIZE))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._theme = theme
+        self._compact = False
+        self._shrinking = [self._add(actions["open"], "Open…"), self._add(actions["sample"], "Sample")]
+        self.addSeparator()
+        self._add(actions["run"], "Run").setProperty("role", "primary")
+        for key in ("pause", "stop", "step"):
+            self._add(actions[key])
+        self.addSeparator()
+        self.slider = LambdaSlider("λ", FINE)
+        self.slider.set_index(len(FINE) // 2)
+        self.slider.setMinimumWidth(160)
+        self.slider.setMaximumWidth(420)
+        self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.slider.moved.connect(self._on_moved)
+        self.addWidget(self.slider)
+        self.addSeparator()
+        self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
+        self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
+        spacer = QWidget()
+        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(spacer)
+        self._shrinking.append(self._add(actions["export"], "Export…"))
+        self._theme_button = QPushButton()
+        self._theme_button.setObjectName("theme-button")
+        self._theme_button.clicked.connect(self.themeToggled)
+        self.addWidget(self._theme_button)
+        theme.changed.connect(self._show_theme)
+        self._show_theme()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Do without some texts in a narrow window, rather than without buttons."""
+        super().resizeEvent(event)
+        compact = self.width() < _ROOM_FOR_TEXTS
+        if compact != self._compact:
+            self._compact = compact
+            self.slider.set_compact(compact)
+            for button in self._shrinking:
+                button.set_compact(compact)
+
+    def set_grid(self, values: Sequence[float], symbol: str, between: bool = True) -> None:
+        """Let the slider stop at the values of the grid, and between them; without a symbol nothing moves."""
+        self.slider.setEnabled(bool(symbol))
+        if symbol:
+            self.slider.set_values(sorted({*(FINE if between else ()), *values}), symbol)
+
+    def set_value(self, value: float) -> None:
+        """Show a value, telling nobody."""
+        values = self.slider.values()
+        place = bisect_left(values, value)
+        near = [i for i in (place - 1, place) if 0 <= i < len(values)]
+        self.slider.set_index(min(near, key=lambda i: abs(values[i] - value)))
+
+    def _add(self, action: QAction, text: str = "") -> ActionButton:
+        button = ActionButton(action, text)
+        self.addWidget(button)
+        return button
+
+    def _menu_button(self, name: str, menu: QMenu) -> QPushButton:
+        button = QPushButton()
+        button.setObjectName(name)
+        button.setMenu(menu)
+        button.setProperty("menu", "true")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.addWidget(button)
+        return button
+
+    @Slot(int)
+    def _on_moved(self, index: int) -> None:
+        self.valueMoved.emit(self.slider.values()[index])
+
+    @Slot()
+    def _show_theme(self) -> None:
+        """Show the sun in the dark and the moon in the light: what a click brings."""
+        text = "Light theme" if self._theme.dark else "Dark theme"
+        self._theme_button.setToolTip(text)
+        self._theme_button.setAccessibleName(text)
+        set_icon(self._theme_button, self._theme, "sun" if self._theme.dark else "moon")

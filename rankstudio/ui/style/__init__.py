@@ -1,0 +1,1 @@
+"""How the window looks: theme, palettes, style sheet, icons, fonts, number formats."""

@@ -1,0 +1,119 @@
+"""The icons: one line-drawn family in ``resources/icons``, coloured by the theme when they are drawn."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QAbstractButton
+
+from rankstudio.engine.support.resources import resource
+
+if TYPE_CHECKING:
+    from rankstudio.ui.style.theme import Theme
+
+SIZE = 16
+"""Side of an icon in a button or a menu, in logical pixels."""
+
+_RATIOS = (1.0, 2.0, 3.0)
+
+
+class HasIcon(Protocol):
+    """What an icon can be put on: a button, an action."""
+
+    def setIcon(self, icon: QIcon, /) -> None:
+        """Take the icon."""
+
+
+@cache
+def _source(name: str) -> str:
+    """Return the drawing of an icon as SVG text."""
+    return resource("icons", f"{name}.svg").read_text(encoding="utf-8")
+
+
+def svg(name: str, color: str) -> bytes:
+    """Return an icon's SVG with its lines in a colour (``#rrggbb``).
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no icon of that name.
+    """
+    return _source(name).replace("currentColor", color).encode()
+
+
+def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
+    """Return an icon as a picture of ``size`` logical pixels for a screen of the given pixel ratio."""
+    side = round(size * ratio)
+    picture = QPixmap(side, side)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    QSvgRenderer(QByteArray(svg(name, color))).render(painter, QRectF(0, 0, side, side))
+    painter.end()
+    picture.setDevicePixelRatio(ratio)
+    return picture
+
+
+def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon:
+    """Return an icon in a colour of the theme, sharp at 100, 200 and 300 %.
+
+    Parameters
+    ----------
+    theme : Theme
+        Its present colours are used; see `set_icon` for an icon that follows the theme.
+    name : str
+        File name in ``resources/icons`` without its suffix.
+    role : str
+        A role of `rankstudio.ui.style.colors.Colors`, or ``#rrggbb``.
+    size : int
+        In logical pixels.
+    """
+    made = QIcon()
+    for ratio in _RATIOS:
+        made.addPixmap(pixmap(name, theme.colors.role(role), size, ratio), QIcon.Mode.Normal)
+        made.addPixmap(pixmap(name, theme.colors.faint, size, ratio), QIcon.Mode.Disabled)
+    return made
+
+
+def app_icon() -> QIcon:
+    """Return the icon of the program, for the window and the dock."""
+    made = QIcon()
+    for side in (16, 24, 32, 48, 64, 128, 256):
+        made.addPixmap(pixmap("app", "#ffffff", side))
+    return made
+
+
+class _Binding(QObject):
+    """Keeps the icon of one button or action in the theme's colour, for as long as that lives."""
+
+    def __init__(self, target: QObject, theme: Theme, name: str, role: str, size: int) -> None:
+        super().__init__(target)
+        self.setObjectName("icon-binding")
+        self._theme = theme
+        self._look = (name, role, size)
+        theme.changed.connect(self.apply)
+        self.apply()
+
+    @Slot()
+    def apply(self) -> None:
+        """Draw the icon in the theme's present colours."""
+        name, role, size = self._look
+        target: HasIcon = self.parent()  # type: ignore[assignment]
+        target.setIcon(icon(self._theme, name, role, size))
+        if isinstance(target, QAbstractButton):
+            target.setIconSize(QSize(size, size))
+
+
+def set_icon(target: QObject, theme: Theme, name: str, role: str = "text", size: int = SIZE) -> None:
+    """Put an icon on a button or action and redraw it whenever the theme changes.
+
+    A second call replaces the first icon.
+    """
+    old = target.findChild(QObject, "icon-binding", Qt.FindChildOption.FindDirectChildrenOnly)
+    if isinstance(old, _Binding):
+        theme.changed.disconnect(old.apply)
+        old.setParent(None)
+    _Binding(target, theme, name, role, size)

@@ -1,0 +1,55 @@
+"""Numbers as the window writes them: powers with superscripts, and no more digits than help."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from rankstudio.engine.experiment.plan.settings import Axis
+from rankstudio.engine.support.number_grid import power_of_two
+
+_SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
+MINUS = "−"
+
+
+def superscript(number: float) -> str:
+    """Return a number in superscript figures: 10 → "¹⁰", -3 → "⁻³", 9.75 → "⁹·⁷⁵"."""
+    return str(number).translate(_SUPERSCRIPTS)
+
+
+def plain(value: float, digits: int = 4) -> str:
+    """Return a number with at most ``digits`` significant figures and no trailing zeros: 0.5, 64, 1e-07."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-")
+
+
+def power(value: float) -> str:
+    """Return a power of two as one ("2⁶", "2⁹·⁷⁵"), any other number plainly ("0.3")."""
+    exponent = power_of_two(value)
+    return plain(value) if exponent is None else f"2{superscript(exponent)}"
+
+
+def power_and_value(value: float) -> str:
+    """Return "2⁶ = 64"; a number that is no power of two plainly."""
+    exponent = power_of_two(value)
+    return plain(value) if exponent is None else f"2{superscript(exponent)} = {plain(value)}"
+
+
+def axis_value(axis: Axis, value: Any) -> str:
+    """Return a value on an axis of a plan: "2⁶" on a grid, "squared hinge" or "50" on any other."""
+    return power(value) if axis.is_grid else axis.format(value)
+
+
+def setting_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
+    """Return the values on a plan's axes: "λ1 = 0.1 · loss = hinge", "" where there is none."""
+    named = zip(axes, values, strict=True)
+    return " · ".join(f"{axis.label} = {axis_value(axis, value)}" for axis, value in named)
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """Return a number with its sign and a true minus: "+0.24", "−0.10"; "–" for NaN."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:+.{decimals}f}".replace("-", MINUS)

@@ -1,0 +1,169 @@
+"""The theme: which colours are in force, and how the whole application takes them on.
+
+The palette is ours (Fusion, a QPalette and a style sheet) because ``QStyleHints.setColorScheme`` does nothing
+where no desktop answers: offscreen, and on a bare X server. What draws itself listens to `Theme.changed`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, get_args
+
+from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication, QStyleFactory
+
+from rankstudio.ui.style import fonts, icons, palettes
+from rankstudio.ui.style.colors import DARK, LIGHT, Colors
+from rankstudio.ui.style.palettes import Category
+from rankstudio.ui.style.stylesheet import style_sheet
+
+Mode = Literal["system", "light", "dark"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+# The pictures that the style sheet refers to: name there, icon, colour role, size.
+_IMAGES = (
+    ("chevron", "chevron-down", "muted"),
+    ("chevron_faint", "chevron-down", "faint"),
+    ("chevron_up", "chevron-up", "muted"),
+    ("chevron_right", "chevron-right", "muted"),
+    ("check", "check", "on_accent"),
+    ("check_text", "check", "text"),
+)
+
+
+class Theme(QObject):
+    """The colours in force; created once by the application and handed to whatever draws.
+
+    Parameters
+    ----------
+    mode : {"system", "light", "dark"}
+        ``system`` follows the desktop where it tells, and is light where it does not.
+    parent : QObject, optional
+
+    Attributes
+    ----------
+    changed : Signal()
+        After the colours have changed and the application has taken them on.
+    """
+
+    changed = Signal()
+
+    def __init__(self, mode: Mode = "system", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._mode: Mode = mode
+        self._app: QApplication | None = None
+        self._folder = QTemporaryDir()
+        self._colors = self._resolve()
+
+    @property
+    def mode(self) -> Mode:
+        """What was asked for: system, light or dark."""
+        return self._mode
+
+    @property
+    def colors(self) -> Colors:
+        """The colours in force."""
+        return self._colors
+
+    @property
+    def dark(self) -> bool:
+        """Whether the dark colours are in force."""
+        return self._colors.dark
+
+    def set_mode(self, mode: Mode) -> None:
+        """Ask for light, dark or the system's choice."""
+        self._mode = mode
+        self._follow()
+
+    def apply(self, app: QApplication) -> None:
+        """Make the application look like this theme, now and whenever the theme changes."""
+        self._app = app
+        app.setStyle(QStyleFactory.create("Fusion"))
+        app.setFont(fonts.font())
+        app.styleHints().colorSchemeChanged.connect(self._follow)
+        self._paint_app()
+
+    def category(self, index: int) -> Category:
+        """Return colour, dash and marker of a category: a run, a relevance class."""
+        return palettes.category(self._colors, index)
+
+    def sequential(self, n: int) -> list[QColor]:
+        """Return n ordered colours, dark to bright: one per λ."""
+        return palettes.sequential(self._colors, n)
+
+    def font(self, size: int = fonts.BASE, bold: bool = False) -> QFont:
+        """Return the window's font with tabular figures."""
+        return fonts.font(size, bold)
+
+    @Slot()
+    def _follow(self) -> None:
+        """Take on the colours that the mode and the desktop now ask for."""
+        colors = self._resolve()
+        if colors is self._colors:
+            return
+        self._colors = colors
+        self._paint_app()
+        self.changed.emit()
+
+    def _resolve(self) -> Colors:
+        """Return the colours that the mode stands for at this moment."""
+        if self._mode != "system":
+            return DARK if self._mode == "dark" else LIGHT
+        hints = QGuiApplication.styleHints() if QGuiApplication.instance() else None
+        dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+        return DARK if dark else LIGHT
+
+    def _paint_app(self) -> None:
+        """Give the application palette and style sheet."""
+        if self._app is None:
+            return
+        self._app.setPalette(palette(self._colors))
+        self._app.setStyleSheet(style_sheet(self._colors, self._write_images()))
+
+    def _write_images(self) -> dict[str, str]:
+        """Write the style sheet's pictures in the present colours; return their paths.
+
+        Qt keeps pictures by path, so each ground has its own files.
+        """
+        ground = "dark" if self.dark else "light"
+        paths = {}
+        for name, drawing, role in _IMAGES:
+            path = Path(self._folder.path()) / f"{name}-{ground}.svg"
+            path.write_bytes(icons.svg(drawing, self._colors.role(role)))
+            paths[name] = path.as_posix()
+        return paths
+
+
+def palette(colors: Colors) -> QPalette:
+    """Return the colours as a QPalette, for whatever the style sheet does not reach."""
+    made = QPalette()
+    role = QPalette.ColorRole
+    active = {
+        role.Window: colors.ground,
+        role.WindowText: colors.text,
+        role.Base: colors.panel,
+        role.AlternateBase: colors.inset,
+        role.Text: colors.text,
+        role.PlaceholderText: colors.faint,
+        role.Button: colors.panel,
+        role.ButtonText: colors.text,
+        role.BrightText: colors.error,
+        role.ToolTipBase: colors.panel,
+        role.ToolTipText: colors.text,
+        role.Highlight: colors.accent,
+        role.HighlightedText: colors.on_accent,
+        role.Accent: colors.accent,
+        role.Link: colors.accent,
+        role.LinkVisited: colors.accent,
+        role.Light: colors.inset,
+        role.Midlight: colors.line_soft,
+        role.Mid: colors.line,
+        role.Dark: colors.line_hover,
+        role.Shadow: colors.ground,
+    }
+    for which, color in active.items():
+        made.setColor(which, QColor(color))
+    for which in (role.WindowText, role.Text, role.ButtonText):
+        made.setColor(QPalette.ColorGroup.Disabled, which, QColor(colors.faint))
+    return made

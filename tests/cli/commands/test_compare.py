@@ -1,0 +1,182 @@
+"""``rankstudio compare``: averages and paired tests of the runs in studies."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from rankstudio.cli import main
+from rankstudio.engine import evaluate, open_dataset
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.storage.study import Study
+
+
+def write(root: Path, seed: int, folds: int = 3) -> Path:
+    for fold in make_ranking(n_queries=60, seed=seed).folds[:folds]:
+        place = root / f"Fold{fold.number}"
+        place.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, place / f"{name}.txt")
+    return root
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A study of three runs on one dataset, and one of a run on another."""
+    root = tmp_path_factory.mktemp("studies")
+    made, other = write(root / "Made", 7), write(root / "Other", 8)
+    first, second = root / "first.rankstudio", root / "second.rankstudio"
+    for options in (["rankrls", "--lambda", "2^0..2^4"], ["single-feature", "--features", "2"], ["listnet"]):
+        assert main(["run", "--data", str(made), "--method", *options, "--study", str(first)]) == 0
+    assert main(["run", "--data", str(other), "--method", "rankrls", "--study", str(second)]) == 0
+    return first, second
+
+
+def test_differences_are_those_of_every_test_query(studies, capsys) -> None:
+    capsys.readouterr()
+    assert main(["compare", str(studies[0]), "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    with Study.open(studies[0]) as study:
+        runs = [study.result(summary.key) for summary in study.runs()]
+    averages = [result.average["MAP"] for result in runs]
+    assert values["reference"] == averages.index(max(averages)) + 1
+    best = runs[values["reference"] - 1]
+    for row, result in zip(values["runs"], runs, strict=True):
+        own, theirs = (np.concatenate([f.per_query["MAP"] for f in r.folds]) for r in (result, best))
+        if result is best:
+            assert row["comparison"] is None
+            continue
+        found = row["comparison"]
+        assert found["mean_difference"] == pytest.approx(float(np.mean(own - theirs)))
+        assert found["p_t"] == pytest.approx(ttest_rel(own, theirs).pvalue)
+        assert found["p_holm"] >= found["p_randomisation"]
+        assert found["wins"] + found["ties"] + found["losses"] == found["n"] == own.size
+
+
+def test_values_by_query_are_those_of_the_model_on_the_test_part(studies) -> None:
+    with Study.open(studies[0]) as study:
+        result = study.result(study.runs()[0].key)
+    data = open_dataset(studies[0].parent / "Made")
+    for fold, part in zip(result.folds, data.folds, strict=True):
+        assert part.test is not None
+        scores = part.test.X @ fold.chosen.step.coef
+        expected = evaluate(part.test.y, scores, part.test.qid, measures=["MAP", "NDCG@10"])
+        for name in ("MAP", "NDCG@10"):
+            np.testing.assert_allclose(fold.per_query[name], expected.per_query[name])
+            assert fold.per_query[name].mean() == pytest.approx(fold.test[name])
+
+
+def test_the_table_names_the_reference_and_can_be_markdown(studies, capsys) -> None:
+    capsys.readouterr()
+    assert main(["compare", str(studies[0]), "--measure", "P@10", "--against", "2", "--markdown"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("## Made: P@10 over ")
+    assert "against run 2\n\n| run | method | k | P@10 |" in printed
+    assert printed.count("reference") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--against", "4"], "against: expected the number of a run, from 1 to 3, got 4."),
+        (["--against", "gas"], "against: expected one of rankrls, single-feature, listnet, got 'gas'."),
+        (["--out", "table.doc"], "--out: expected a file that ends with one of .txt, .md, .tex, .csv, .json"),
+        (["--measure", "P@3"], "Run 1, RankRLS, was not measured by P@3."),
+        (["--data", "Elsewhere"], "There is nothing to compare: expected two finished runs, found 0."),
+    ],
+)
+def test_what_cannot_be_compared_is_told(studies, capsys, options: list[str], message: str) -> None:
+    assert main(["compare", str(studies[0]), *options]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_every_dataset_has_a_table_of_its_own(studies, tmp_path, capsys) -> None:
+    made, other = studies
+    assert main(["compare", str(made), str(other)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Made: MAP over ")
+    assert "Note: Other has one finished run, and nothing to compare it with." in printed.err
+    place = str(made.parent / "Other")
+    both = str(tmp_path / "both.rankstudio")
+    for name, data in (("Made", str(made.parent / "Made")), ("Other", place)):
+        for method in ("rankrls", "single-feature"):
+            assert main(["run", "--data", data, "--method", method, "--study", both]) == 0, name
+    capsys.readouterr()
+    assert main(["compare", both, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert [v["data"] for v in values] == ["Made", "Other"]
+    assert main(["compare", both, "--data", "Other", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == values[1]
+
+
+def test_selections_sizes_and_pins_have_tables(studies, tmp_path, capsys) -> None:
+    made, study = str(studies[0].parent / "Made"), str(tmp_path / "pins.rankstudio")
+    options = ["--data", made, "--lambda", "2^0", "--features", "4", "--study", study]
+    for pins in ([], ["--pin", "3"], ["--ban", "1 2"]):
+        assert main(["run", *options, *pins]) == 0
+    capsys.readouterr()
+    assert main(["compare", study]) == 0
+    text = capsys.readouterr().out
+    assert "Made: how much the features that 3 folds selected agree" in text
+    assert "Nogueira's interval is too short for 3 folds" in text
+    assert "no model is smaller and better" in text
+    effects = text[text.index("Made: effect of pinned and banned features") :].splitlines()[3:]
+    assert [line.split()[0] for line in effects] == ["2", "3"]
+    assert all("run 1" in line for line in effects)
+    assert "pinned 3" in effects[0]
+    assert "banned 1" in effects[1]
+    assert main(["compare", study, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert [(pin["run"], pin["against"]) for pin in values["pins"]] == [(2, 1), (3, 1)]
+    assert sum(model["suggested"] for model in values["front"]) == 1
+    assert set(values["runs"][0]["stability"]) >= {"jaccard", "nogueira"}
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("a.txt", "Made: MAP over"),
+        ("a.md", "## Made: MAP over"),
+        ("a.tex", "\\begin{table}"),
+        ("a.csv", "data,measure,run,method,judge"),
+        ("a.json", "{"),
+    ],
+)
+def test_the_ending_of_the_file_says_how_it_is_written(studies, tmp_path, capsys, name, start) -> None:
+    assert main(["compare", str(studies[0]), "--out", str(tmp_path / name)]) == 0
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.splitlines()[-1]) == ("", f"Written: {tmp_path / name}")
+    text = (tmp_path / name).read_text()
+    assert text.startswith(start)
+    assert main(["compare", str(studies[0]), "--out", str(tmp_path / "b"), "--format", "text"]) == 0
+    assert (tmp_path / "b").read_text().startswith("Made: ")
+
+
+def test_csv_has_a_row_a_run_with_all_digits(studies, capsys) -> None:
+    assert main(["compare", str(studies[0]), "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert main(["compare", str(studies[0]), "--format", "csv"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    for row, run in zip(rows, values["runs"], strict=True):
+        assert float(row["average"]) == run["average"]
+        if run["comparison"] is None:
+            assert row["p_t"] == ""
+        else:
+            assert float(row["p_t"]) == run["comparison"]["p_t"]
+            assert float(row["p_holm"]) == run["comparison"]["p_holm"]
+
+
+def test_runs_on_different_folds_are_not_compared(studies, tmp_path, capsys) -> None:
+    made = studies[0].parent / "Made"
+    mixed = tmp_path / "mixed.rankstudio"
+    for folds in ("1", "1,2"):
+        main(["run", "--data", str(made), "--method", "rankrls", "--folds", folds, "--study", str(mixed)])
+    capsys.readouterr()
+    assert main(["compare", str(mixed)]) == 1
+    assert "cannot be compared with run 1: on folds 1, 2, not on fold 1" in capsys.readouterr().err

@@ -1,0 +1,249 @@
+"""``rankstudio run``: results, plans, errors, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.cli.progress_bar import Progress, Whole, clock
+from rankstudio.engine import open_dataset
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.methods.catalog import CATALOG
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two folds of LETOR text."""
+    root = tmp_path_factory.mktemp("data") / "Made"
+    for fold in make_ranking(n_queries=40, seed=3).folds[:2]:
+        place = root / f"Fold{fold.number}"
+        place.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, place / f"{name}.txt")
+    return root
+
+
+def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "out"
+    assert (
+        main(["run", "--data", str(folder), "--lambda", "2^0..2^2", "--features", "5", "--out", str(out)])
+        == 0
+    )
+    printed = capsys.readouterr()
+    values = json.loads((out / "results.json").read_text())
+    assert [f["fold"] for f in values["folds"]] == [1, 2]
+    assert values["plan"]["parameters"]["regularization"] == [1.0, 2.0, 4.0]
+    assert "Greedy RankRLS on Made: test measures, LETOR 4.0 convention" in printed.out
+    assert f"{values['average']['MAP']:.4f}" in printed.out
+    assert "Fold 2 of 2 is done." in printed.err
+    files = {"results.json", "metrics.csv", "features.csv", "plan.toml", "study.rankstudio"}
+    assert {p.name for p in out.iterdir()} == files
+
+
+def test_a_plan_runs_again_bit_for_bit_and_options_change_it(folder, tmp_path, capsys) -> None:
+    main(["run", "--data", str(folder), "--lambda", "0.5, 2", "--ban", "1 2", "--out", str(tmp_path / "a")])
+    main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")])
+    assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
+    capsys.readouterr()
+    assert main(["run", str(tmp_path / "a" / "plan.toml"), "--folds", "2", "--pin", "3", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert [f["fold"] for f in values["folds"]] == [2]
+    assert values["folds"][0]["selected"][0] == 3
+    assert values["plan"]["parameters"]["banned"] == [1, 2]
+
+
+def test_a_plans_relative_data_is_found_beside_it(folder, tmp_path, monkeypatch, capsys) -> None:
+    (folder / "plan.toml").write_text('data = "Fold1"\nmethod = "rankrls"\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", str(folder / "plan.toml"), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["folds"]) == 1
+
+
+def test_one_file_is_chosen_by_the_criterion(folder, capsys) -> None:
+    assert main(["run", "--data", str(folder / "Fold1" / "train.txt")]) == 0
+    printed = capsys.readouterr()
+    assert "no validation part: choosing by the method's own criterion" in printed.err
+    assert "chosen by leave-query-out error per document" in printed.out
+
+
+def test_folds_are_made_anew_and_a_rule_chooses(folder, tmp_path, capsys) -> None:
+    file = str(folder / "Fold1" / "train.txt")
+    options = ["--protocol", "3-fold", "--rule", "at most 2", "--seed", "5", "--lambda", "1"]
+    assert main(["run", "--data", file, *options, "--out", str(tmp_path / "a")]) == 0
+    printed = capsys.readouterr()
+    assert "train, 3-fold: test measures, LETOR 4.0 convention" in printed.out
+    assert "no validation part" not in printed.err
+    values = json.loads((tmp_path / "a" / "results.json").read_text())
+    assert (values["plan"]["protocol"], values["plan"]["rule"]) == ("3-fold", "at most 2")
+    assert [fold["fold"] for fold in values["folds"]] == [1, 2, 3]
+    assert all(fold["chosen"]["n_features"] <= 2 for fold in values["folds"])
+    main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")])
+    assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
+
+
+def test_two_folds_choose_by_the_criterion_and_say_so(folder, capsys) -> None:
+    file = str(folder / "Fold1" / "train.txt")
+    assert main(["run", "--data", file, "--protocol", "2-fold", "--lambda", "1"]) == 0
+    assert "no validation part: choosing by the method's own criterion" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run"], "There is nothing to run: give --data"),
+        (["run", "none.toml"], "none.toml: the plan cannot be read: No such file or directory."),
+        (["run", "--data", "{}", "--lambda", "0"], "λ: expected numbers greater than 0"),
+        (["run", "--data", "{}", "--lambda", "x"], "λ: expected numbers such as 2^0..2^10"),
+        (["run", "--data", "{}", "--features", "99"], "expected a whole number from 1 to 46, got 99"),
+        (["run", "--data", "{}", "--pin", "99"], "pinned: expected ids of the dataset's features, 1 to 46"),
+        (["run", "--data", "{}", "--folds", "9"], "folds: Made has no fold 9; it has 1, 2."),
+        (["run", "--data", "{}", "--folds", "x"], "--folds: expected numbers such as 1,3, got 'x'."),
+        (["run", "--data", "{}", "--select-by", "MAPS"], "MAPS"),
+        (["run", "--data", "{}", "--method", "rankrls", "--pin", "1"], "RankRLS has no parameter 'pinned'"),
+        (["run", "--data", "{}", "--protocol", "all"], 'protocol: expected "given", "5-fold"'),
+        (
+            ["run", "--data", "{}", "--protocol", "5-fold"],
+            "Made: new folds are made of the test parts of all",
+        ),
+        (["run", "--data", "{}", "--rule", "least"], 'rule: expected "best", "one-se" or'),
+        (["methods", "magic"], "There is no method 'magic'"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence_and_exit_status_1(folder, capsys, arguments, sentence) -> None:
+    assert main([a.format(folder) for a in arguments]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("rankstudio: ")
+    assert sentence in printed.err
+    assert len(printed.err.strip().splitlines()) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_the_work(folder, tmp_path, capsys) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["run", "--data", str(folder), "--out", str(tmp_path / "file" / "out")]) == 1
+    assert "the folder could not be made" in capsys.readouterr().err
+
+
+def test_interruption_keeps_the_finished_folds(tmp_path) -> None:
+    grid = " ".join(f"2^{e}" for e in range(-60, 61))
+    command = [
+        sys.executable,
+        "-m",
+        "rankstudio",
+        "run",
+        "--sample",
+        "--lambda",
+        grid,
+        "--out",
+        str(tmp_path),
+    ]
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("Fold 1"):
+            process.send_signal(signal.SIGINT)
+            break
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    values = json.loads((tmp_path / "results.json").read_text())
+    assert values["complete"] is False
+    assert 1 <= len(values["folds"]) < 5
+    assert f"Stopped; {len(values['folds'])} finished folds are kept." in errors
+
+
+class Terminal:
+    """A stream that says it is a terminal."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
+    stream = Terminal()
+    ticks = iter(range(100_000))
+    monkeypatch.setattr("rankstudio.cli.progress_bar.time.monotonic", lambda: float(next(ticks)))
+    plan = Plan(str(folder), parameters={"regularization": "2^-1, 2^0", "n_features_to_select": 3})
+    with Progress(stream) as progress:
+        for event in run(plan, open_dataset(folder)):
+            progress.show(event)
+    lines = stream.text.split("\r\x1b[K")
+    assert lines[0].startswith("Preparing")
+    assert "fold 1 of 2  λ 2^-1" in lines[1]
+    assert lines[1].endswith("0%  measuring features")
+    assert re.search(r"8%  \d:\d\d left$", lines[2])
+    assert "100%  0:00 left" in lines[-2]
+    assert lines[-1] == ""
+
+
+def test_several_runs_have_a_time_left_in_all(folder, monkeypatch) -> None:
+    stream = Terminal()
+    ticks = iter(range(100_000))
+    monkeypatch.setattr("rankstudio.cli.progress_bar.time.monotonic", lambda: float(next(ticks)))
+    plan = Plan(str(folder), parameters={"regularization": "2^-1", "n_features_to_select": 3})
+    whole = Whole(3)
+    assert str(whole) == "Run 1 of 3"
+    for _ in range(2):
+        with Progress(stream, whole) as progress:
+            for event in run(plan, open_dataset(folder)):
+                progress.show(event)
+    took = re.fullmatch(r"Run 3 of 3, 0:(\d\d) left", str(whole))
+    assert took is not None
+    last = stream.text.split("\r\x1b[K")[-2]
+    found = re.search(r"100%  0:00 left, 0:(\d\d) in all", last)  # one run more
+    assert found is not None
+    assert abs(int(found[1]) - int(took[1])) <= 2
+
+
+def test_what_a_study_tells_again_is_no_measure_of_time(folder, tmp_path) -> None:
+    plan = Plan(str(folder), "rankrls", {"regularization": "2^0..2^3"})
+    whole = Whole(3)
+    with Study.create(tmp_path / "a.rankstudio") as study:
+        for _ in range(2):
+            with Progress(Terminal(), whole) as progress:
+                for event in run_stored(plan, open_dataset(folder), study):
+                    progress.show(event)
+    assert str(whole).startswith("Run 3 of 3, 0:")
+    alone = Whole(2)
+    alone.add(whole.left(), worked=True)  # as if the second had not been
+    assert alone.left() == pytest.approx(whole.left())
+
+
+def test_times_are_told_with_hours_where_there_are_any() -> None:
+    assert [clock(seconds) for seconds in (7.4, 754, 3723)] == ["0:07", "12:34", "1:02:03"]
+
+
+def test_methods_lists_the_catalog(capsys) -> None:
+    assert main(["methods"]) == 0
+    text = capsys.readouterr().out
+    assert "greedy-rankrls" in text
+    assert "--lambda" in text
+    assert "Pahikkala et al. 2010, eq. (3)" in text
+    assert main(["methods", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert [e["key"] for e in entries] == [entry.key for entry in CATALOG]
+    assert entries[0]["parameters"][0]["default"] == [2.0**e for e in range(11)]

@@ -1,0 +1,173 @@
+"""Ctrl+C: once finishes the unit in flight and says how to go on, twice stops at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.cli.progress_bar import Progress
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.results.events import Event, FoldFinished, StepDone
+from rankstudio.engine.experiment.storage.study import Study
+
+ASKED = "Stopping after this unit; Ctrl+C again stops at once."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three folds of LETOR text."""
+    root = tmp_path_factory.mktemp("data") / "Made"
+    for fold in make_ranking(n_queries=60, seed=5).folds[:3]:
+        place = root / f"Fold{fold.number}"
+        place.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, place / f"{name}.txt")
+    return root
+
+
+def press(monkeypatch: pytest.MonkeyPatch, when: Callable[[Event], bool], times: int = 1) -> None:
+    """Send this process SIGINT, as Ctrl+C does, when the progress shows an event."""
+    show, left = Progress.show, [times]
+
+    def pressing(self: Progress, event: Event) -> None:
+        show(self, event)
+        if left and when(event):
+            for _ in range(left.pop()):
+                signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Progress, "show", pressing)
+
+
+def third_step(event: Event) -> bool:
+    return isinstance(event, StepDone) and event.step.number == 3
+
+
+def units(study: Path) -> list[int]:
+    with Study.open(study) as there:
+        return [run.n_finished for run in there.runs()]
+
+
+@pytest.mark.parametrize(("times", "kept"), [(1, 1), (2, 0)])
+def test_once_finishes_the_unit_and_twice_does_not(folder, tmp_path, monkeypatch, capfd, times, kept) -> None:
+    out = tmp_path / "with a blank"
+    command = ["run", "--data", str(folder), "--lambda", "2^0..2^3", "--out", str(out), "--workers", "1"]
+    with monkeypatch.context() as patched:
+        press(patched, third_step, times)
+        assert main(command) == 130
+    printed = capfd.readouterr()
+    assert ASKED in printed.err
+    assert "Stopped; 0 finished folds are kept." in printed.err
+    assert "no fold was finished" in printed.out
+    assert units(out / "study.rankstudio") == [kept]
+    (told,) = [line for line in printed.err.splitlines() if line.startswith("  rankstudio run")]
+    assert shlex.split(told)[1:] == command
+    assert main(shlex.split(told)[1:]) == 0
+    assert units(out / "study.rankstudio") == [12]
+    assert json.loads((out / "results.json").read_text())["complete"] is True
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_fold_whose_units_are_done_is_finished_and_so_is_the_last_run(
+    folder, tmp_path, monkeypatch, capfd
+) -> None:
+    command = ["run", "--data", str(folder), "--lambda", "2^0", "--out", str(tmp_path / "out")]
+    with monkeypatch.context() as patched:
+        press(patched, third_step)
+        assert main(command) == 130
+    assert "Stopped; 1 finished folds are kept." in capfd.readouterr().err
+    with monkeypatch.context() as patched:
+        press(patched, lambda event: third_step(event) and event.unit.fold == 3)
+        assert main(command) == 0  # nothing was left to do
+    assert "Stopped" not in capfd.readouterr().err
+
+
+def test_what_is_stored_nowhere_cannot_go_on(folder, monkeypatch, capfd) -> None:
+    press(monkeypatch, third_step)
+    assert main(["run", "--data", str(folder), "--lambda", "2^0"]) == 130
+    printed = capfd.readouterr()
+    assert "Nothing of it is stored; with --study FILE it could go on." in printed.err
+    assert "Greedy RankRLS on Made: test measures" in printed.out
+
+
+def test_a_comparison_stops_between_its_runs_too(folder, tmp_path, monkeypatch, capfd) -> None:
+    plan = tmp_path / "few.toml"
+    plan.write_text('[[runs]]\nmethod = ["rankrls", "single-feature", "mutual-information"]\n')
+    out = tmp_path / "out"
+    command = ["run", str(plan), "--data", str(folder), "--out", str(out)]
+    with monkeypatch.context() as patched:
+        press(patched, lambda event: isinstance(event, FoldFinished) and event.result.fold == 3)
+        assert main(command) == 130
+    printed = capfd.readouterr()
+    assert ASKED in printed.err
+    assert "RankRLS" in printed.out
+    assert "Single features" not in printed.out
+    assert len(units(out / "study.rankstudio")) == 1
+    assert f"  rankstudio run {plan}" in printed.err
+    assert main(command) == 0
+    assert len(units(out / "study.rankstudio")) == 3
+
+
+def start(*arguments: str, error: int = subprocess.PIPE) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rankstudio", "run", *arguments],
+        stderr=error,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+    )
+
+
+def test_another_process_finishes_cleanly(folder, tmp_path) -> None:
+    grid = " ".join(f"2^{e}" for e in range(-20, 21))
+    process = start("--data", str(folder), "--lambda", grid, "--out", str(tmp_path), "--json")
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("Fold 1"):
+            process.send_signal(signal.SIGINT)
+            break
+    printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert ASKED in errors
+    values = json.loads(printed)
+    assert values["complete"] is False
+    assert f"Stopped; {len(values['folds'])} finished folds are kept." in errors
+    assert values == json.loads((tmp_path / "results.json").read_text())
+    (kept,) = units(tmp_path / "study.rankstudio")
+    assert 41 <= kept < 123
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such terminals")
+def test_a_long_unit_is_stopped_at_once_by_the_second(tmp_path) -> None:
+    terminal, own = os.openpty()
+    options = ["--method", "coordinate-ascent", "--restarts", "1000", "--max-iter", "10000"]  # minutes
+    process = start("--sample", *options, "--out", str(tmp_path), error=own)
+    os.close(own)
+    shown = ""
+
+    def wait_for(text: str) -> None:
+        nonlocal shown
+        while text not in shown:
+            shown += os.read(terminal, 10_000).decode(errors="replace")
+
+    wait_for("start 1")
+    process.send_signal(signal.SIGINT)
+    wait_for(ASKED)
+    time.sleep(0.3)
+    assert process.poll() is None  # it goes on with the unit
+    process.send_signal(signal.SIGINT)
+    wait_for("Stopped; 0 finished folds are kept.")
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    os.close(terminal)
+    assert units(tmp_path / "study.rankstudio") == [0]

@@ -1,0 +1,139 @@
+"""Comparisons: many plans from one file, the table they make, and the published numbers beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiment.small import dataset
+
+from rankstudio.engine.analysis.batch import (
+    comparison_table,
+    entry,
+    is_comparison,
+    load_comparison,
+)
+from rankstudio.engine.analysis.published import everything, published
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.support.resources import resource
+
+TEXT = """
+title = "Two by two"
+data = ["A", "B"]
+measures = ["MAP", "NDCG@10"]
+folds = [1]
+
+[[runs]]
+method = ["single-feature", "rfe"]
+judge = ["rankrls", "ranksvm"]
+
+[[runs]]
+method = "ranksvm"
+parameters = { loss = "hinge" }
+
+[parameters.ranksvm]
+C = "4^-2..4^-1"
+
+[parameters.rankrls]
+regularization = 1.0
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "two.toml"
+    path.write_text(TEXT)
+    return path
+
+
+def test_every_method_meets_every_judge_and_parameters_hold_in_both_roles(file: Path) -> None:
+    assert is_comparison(file)
+    made = load_comparison(file)
+    assert (made.title, made.data) == ("Two by two", ("A", "B"))
+    plans = made.plans("A")
+    assert [(p.method, p.judge) for p in plans] == [
+        ("single-feature", "rankrls"),
+        ("single-feature", "ranksvm"),
+        ("rfe", "rankrls"),
+        ("rfe", "ranksvm"),
+        ("ranksvm", ""),
+    ]
+    assert all(p.data == "A" and p.folds == (1,) and p.measures == ("MAP", "NDCG@10") for p in plans)
+    assert plans[0].judge_parameters["regularization"] == (1.0,)
+    assert plans[1].judge_parameters["C"] == plans[4].parameters["C"] == (0.0625, 0.25)
+    assert plans[1].judge_parameters["loss"] == "squared_hinge"
+    assert plans[4].parameters["loss"] == "hinge"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('method = "ranksvm"', 'way = "ranksvm"', r"runs: expected tables \[\[runs\]\]"),
+        ('method = "ranksvm"', 'method = "x"', "There is no method 'x'"),
+        ("[parameters.ranksvm]", "[parameters.x]", "There is no method 'x'"),
+        ("folds = [1]", "folds = [0]", "folds: expected a list of numbers from 1 up"),
+        ("folds = [1]", "colour = 1", "A plan has no field 'colour'"),
+        ('"4^-2..4^-1"', '"-1"', "C: expected numbers greater than 0"),
+    ],
+)
+def test_what_makes_no_plan_is_told_before_any_work(file: Path, old: str, new: str, message: str) -> None:
+    file.write_text(TEXT.replace(old, new))
+    with pytest.raises(PlanError, match=message) as caught:
+        load_comparison(file)
+    assert str(file) in str(caught.value)
+
+
+def test_a_plan_is_no_comparison_and_neither_is_anything_else(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text('data = "A"')
+    (tmp_path / "text.toml").write_text("no toml at all")
+    assert not is_comparison(tmp_path / "plan.toml")
+    assert not is_comparison(tmp_path / "text.toml")
+    assert not is_comparison(tmp_path / "missing.toml")
+
+
+def test_the_shipped_comparison_has_every_selector_with_both_judges_and_every_ranker() -> None:
+    made = load_comparison(resource("plans", "selectors.toml"))
+    pairs = {(p.method, p.judge) for p in made.plans("MQ2008")}
+    from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415
+
+    for m in methods():
+        if m.selects and m.key != "fsmsvm":  # FSMSVM is FSMRank ranked by RankSVM
+            assert {(m.key, "rankrls"), (m.key, "ranksvm")} <= pairs
+        if not m.selects:
+            assert (m.key, "") in pairs
+
+
+def test_the_table_has_a_row_for_every_measure_and_printed_source() -> None:
+    plan = Plan("small", method="ranksvm", parameters={"C": 0.1}, measures=("MAP", "P@10"))
+    last = list(run(plan, dataset(5)))[-1]
+    assert isinstance(last, RunFinished)
+    header, rows = comparison_table([entry(last.result)])
+    assert len(rows) == 2  # nobody printed anything of these data
+    first = dict(zip(header, rows[0], strict=True))
+    assert first["average"] == last.result.average["MAP"]
+    singles = [fold.baseline.test["MAP"] for fold in last.result.folds]
+    assert first["best_single_feature"] == pytest.approx(np.mean(singles))
+    assert first["published"] == ""
+
+
+def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> None:
+    assert len(everything()) > 200
+    for number in everything():
+        method(number.method)
+        assert 0 < number.value < 1
+        name, _, value = number.when.partition("=")
+        if name:
+            method(number.method).parameter(name).validate(value)
+    hinge = Plan("x", method="ranksvm", parameters={"loss": "hinge"})
+    found = {p.label: p.value for p in published(hinge, "OHSUMED QueryLevelNorm", "MAP")}
+    assert found == {"RankSVM": 0.4334, "RankSVM-Struct": 0.4478}
+    squared = Plan("x", method="ranksvm")
+    assert [p.label for p in published(squared, "MQ2008", "NDCG@10")] == ["RankSVM-Primal"]
+    gas = Plan("x", method="gas", parameters={}, judge="ranksvm")
+    assert [p.value for p in published(gas, "MQ2008", "MAP")] == [0.4767]
+    assert published(gas.changed(judge="", judge_parameters={}), "MQ2008", "MAP") == ()

@@ -1,0 +1,211 @@
+"""Folds made anew: queries are never split, each is tested once, and a seed says which goes where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.data.splitting import splits as protocols
+from rankstudio.engine.data.splitting.splits import k_fold, nested, single_split, take, whole
+from rankstudio.engine.errors import DatasetError, ParameterError
+
+
+def one_file(sizes: list[int]) -> FoldedDataset:
+    """Queries of these sizes in one file; every number in them says which document it is."""
+    m = sum(sizes)
+    data = RankingDataset.from_arrays(
+        np.arange(3.0 * m).reshape(m, 3),
+        np.arange(m),
+        np.repeat([f"q{i}" for i in range(len(sizes))], sizes),
+        comments=[f"docid = {i}" for i in range(m)],
+    )
+    warned = replace(data, warnings=("mended",))
+    return FoldedDataset("File", None, (Fold(1, warned),), convention="ohsumed", known="ohsumed")
+
+
+def documents(part: RankingDataset) -> list[tuple[object, ...]]:
+    """Everything about each document, without its place."""
+    return list(
+        zip(map(tuple, part.X), part.y, part.qid, part.document_ids, list(part.comments), strict=True)
+    )
+
+
+def check_fold(fold: Fold, everything: set[tuple[object, ...]]) -> None:
+    """The parts hold every document once, grouped by query and in order; no query is in two of them."""
+    queries = [q for part in fold.parts.values() for q in part.query_ids]
+    assert len(set(queries)) == len(queries)
+    found = [d for part in fold.parts.values() for d in documents(part)]
+    assert len(found) == len(everything)
+    assert set(found) == everything
+    for part in fold.parts.values():
+        assert (np.diff(part.y) > 0).all()  # labels count the rows of the file
+        assert part.query_ptr[-1] == part.n_documents
+        assert not (part.X.flags.writeable or part.y.flags.writeable)
+
+
+sizes = st.lists(st.integers(1, 4), min_size=2, max_size=25)
+
+
+@given(sizes=sizes, seed=st.integers(0, 2**40), data=st.data())
+def test_k_folds_split_no_query_and_test_each_once(sizes, seed, data) -> None:
+    k = data.draw(st.integers(2, len(sizes)))
+    given_data = one_file(sizes)
+    everything = set(documents(given_data.folds[0].train))
+    made = k_fold(given_data, k, seed)
+    assert [fold.number for fold in made.folds] == list(range(1, k + 1))
+    for fold in made.folds:
+        check_fold(fold, everything)
+    tested = [q for fold in made.folds for q in fold.test.query_ids]
+    assert sorted(tested) == sorted(given_data.folds[0].train.query_ids)
+    counts = [fold.test.n_queries for fold in made.folds]
+    assert max(counts) - min(counts) <= 1
+    if k == 2:
+        assert all(fold.vali is None for fold in made.folds)
+    else:  # as in LETOR: what validates in a fold is tested in the one before
+        for i, fold in enumerate(made.folds):
+            assert fold.vali.query_ids == made.folds[i - 1].test.query_ids
+
+
+@given(sizes=sizes, seed=st.integers(0, 1000), vali=st.integers(0, 98), data=st.data())
+def test_a_single_split_has_its_shares_within_one_query(sizes, seed, vali, data) -> None:
+    train = data.draw(st.integers(1, 99 - vali))
+    shares = (train, vali, 100 - train - vali)
+    given_data = one_file(sizes)
+    try:
+        made = single_split(given_data, shares, seed)
+    except DatasetError:
+        # Refused only where a part's exact share is less than a query.
+        assert min(share for share in shares if share) * len(sizes) < 100
+        return
+    (fold,) = made.folds
+    check_fold(fold, set(documents(given_data.folds[0].train)))
+    for share, name in zip(shares, ("train", "vali", "test"), strict=True):
+        count = fold.parts[name].n_queries if name in fold.parts else 0
+        assert abs(count - share * len(sizes) / 100) < 1
+
+
+@given(sizes=sizes, seed=st.integers(0, 1000), share=st.integers(1, 99))
+def test_nested_validation_comes_out_of_the_training_part_alone(sizes, seed, share) -> None:
+    given_data = k_fold(one_file(sizes), 2, 1)
+    try:
+        made = nested(given_data, share, seed)
+    except DatasetError:
+        assert min(share, 100 - share) * (len(sizes) // 2) < 100
+        return
+    for before, after in zip(given_data.folds, made.folds, strict=True):
+        assert after.test is before.test
+        check_fold(Fold(1, after.train, after.vali), set(documents(before.train)))
+        assert abs(after.vali.n_queries - share * before.train.n_queries / 100) < 1
+
+
+def test_nested_keeps_the_validation_parts_there_are() -> None:
+    given_data = k_fold(one_file([2] * 9), 3)
+    assert nested(given_data, 20).folds == given_data.folds
+
+
+@pytest.mark.parametrize(
+    "divide",
+    [
+        lambda d, seed: k_fold(d, 5, seed),
+        lambda d, seed: single_split(d, (60, 20, 20), seed),
+        lambda d, seed: nested(d, 30, seed),
+    ],
+)
+def test_equal_seeds_deal_equally_and_others_otherwise(divide) -> None:
+    data = one_file([1] * 30)
+    a, b, c = (divide(data, seed).folds[0].train.query_ids for seed in (1, 1, 2))
+    assert a == b
+    assert a != c
+    made = divide(data, 1)
+    assert (made.name, made.convention, made.known) == ("File", "ohsumed", "ohsumed")
+    assert made.warnings == ("mended",)
+    assert made.divided_by.endswith(", seed 1")
+
+
+def test_the_whole_of_letors_five_folds_are_their_test_parts() -> None:
+    sample = open_sample()
+    everything = whole(sample)
+    assert everything.n_queries == 250
+    fold = sample.folds[0]
+    assert set(everything.query_ids) == {q for part in fold.parts.values() for q in part.query_ids}
+    again = k_fold(sample, 10, 3)
+    assert sorted(whole(again).query_ids) == sorted(everything.query_ids)
+    assert whole(again).X.sum() == pytest.approx(everything.X.sum(), rel=1e-12)
+
+
+def test_the_whole_of_one_fold_are_all_its_parts() -> None:
+    fold = open_sample().folds[0]
+    alone = FoldedDataset("Fold1", None, (fold,))
+    assert whole(alone).n_documents == sum(part.n_documents for part in fold.parts.values())
+    assert whole(FoldedDataset("File", None, (Fold(1, fold.train),))) is fold.train
+
+
+def test_folds_whose_test_parts_are_not_everything_are_refused() -> None:
+    sample = open_sample()
+    with pytest.raises(
+        DatasetError, match=r"of the test parts of all folds, and query .* of Fold 1, train is"
+    ):
+        whole(replace(sample, folds=sample.folds[:3]))
+    untested = replace(sample, folds=tuple(replace(fold, test=None) for fold in sample.folds))
+    with pytest.raises(DatasetError, match="expected every fold, each with its test part"):
+        whole(untested)
+    fold = sample.folds[0]
+    with pytest.raises(DatasetError, match=r"found query .* in two parts"):
+        whole(FoldedDataset("Same", None, (Fold(1, fold.train, fold.train),)))
+
+
+def test_comments_are_taken_with_their_documents() -> None:
+    data = one_file([2, 3, 1]).folds[0].train
+    part = take(data, np.array([2, 0]))
+    assert part.query_ids == ("q0", "q2")
+    assert (
+        [part.comments[i] for i in range(3)] == list(part.comments) == ["docid = 0", "docid = 1", "docid = 5"]
+    )
+    assert part.document_ids == ("0", "1", "5")
+    assert take(replace(data, comments=()), np.array([1])).comments == ()
+
+
+@pytest.mark.parametrize(
+    ("divide", "error", "message"),
+    [
+        (lambda d: k_fold(d, 1), ParameterError, "k: expected a whole number from 2 up, got 1"),
+        (lambda d: k_fold(d, 4), DatasetError, "File: 4 folds need 4 queries, found 3"),
+        (lambda d: k_fold(d, 2, -1), ParameterError, "seed: expected a whole number from 0 up, got -1"),
+        (lambda d: single_split(d, (60, 20, 10)), ParameterError, "shares: expected 100 together"),
+        (lambda d: single_split(d, (80, 20, 0)), ParameterError, "more than 0 for train and test"),
+        (lambda d: single_split(d, (98, 1, 1)), DatasetError, "3 queries are too few for parts of 98/1/1"),
+        (lambda d: nested(d, 100), ParameterError, "share: expected a whole number from 1 to 99, got 100"),
+        (lambda d: nested(d, 1), DatasetError, "File: 3 queries are too few for parts of 99/1 percent"),
+    ],
+)
+def test_what_cannot_be_dealt_is_refused_with_a_sentence(divide, error, message) -> None:
+    with pytest.raises(error) as caught:
+        divide(one_file([2, 2, 2]))
+    assert message in str(caught.value)
+
+
+def test_folds_too_large_for_the_memory_are_refused_before_they_are_made(monkeypatch) -> None:
+    monkeypatch.setattr(protocols, "physical_memory", lambda: 1000.0)
+    with pytest.raises(DatasetError, match=r"so many folds need 0\.0 GB of memory"):
+        k_fold(one_file([10] * 10), 5)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("place", "documents", "queries"), [("MQ2008", 15211, 784), ("OHSUMED/QueryLevelNorm", 16140, 106)]
+)
+def test_letors_datasets_are_whole_again_and_divided_anew(letor_dir, place, documents, queries) -> None:
+    data = open_dataset(letor_dir / place)
+    everything = whole(data)
+    assert (everything.n_documents, everything.n_queries) == (documents, queries)
+    folds = k_fold(data, 10).folds
+    assert sum(fold.test.n_documents for fold in folds) == documents
+    assert {fold.test.n_queries for fold in folds} == {queries // 10, queries // 10 + 1}
+    assert sorted(i for fold in folds for i in fold.test.document_ids) == sorted(everything.document_ids)

@@ -1,0 +1,105 @@
+"""Known datasets: recognised by what they are, and not when they are something else."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.known_datasets import KNOWN, identify, table_of_names
+from rankstudio.engine.support.resources import resource
+
+GOV2 = "docid = GX008-86-4444840 inc = 1 prob = 0.086622"
+MEDLINE = "docid = 244338"
+GOV = "docid = G21-63-2483329"
+NOWHERE = Path("/data/mine/train.txt")
+
+
+def dataset(n: int, labels: list[int], comment: str = "", X: float | np.ndarray = 0.5) -> RankingDataset:
+    m = len(labels)
+    return RankingDataset.from_arrays(np.zeros((m, n)) + X, labels, comments=[comment] * m)
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "key"),
+    [
+        (NOWHERE, dataset(46, [0, 1, 2], GOV2), "letor4"),
+        (Path("/x/MQ2007/Fold1/train.txt"), dataset(46, [0, 1, 2]), "letor4"),
+        (Path("/x/MQ2007-semi/Fold1/train.txt"), dataset(46, [-1, 1, 2], GOV2), "letor4"),
+        (NOWHERE, dataset(46, [0, 1, 2]), None),
+        (NOWHERE, dataset(46, [0, 1, 4], GOV2), None),
+        (Path("/x/MQ2008/Fold1/train.txt"), dataset(46, [0, 1], "docid = 7"), None),
+        (Path("/x/MQ2008/Fold1/train.txt"), dataset(20, [0, 1, 2], GOV2), None),
+        (NOWHERE, dataset(45, [0, 1, 2], MEDLINE), "ohsumed"),
+        (Path("/x/OHSUMED/Fold1/train.txt"), dataset(45, [0, 1, 2]), "ohsumed"),
+        (Path("/x/OHSUMED/Fold1/train.txt"), dataset(25, [0, 1, 2], MEDLINE), None),
+        (NOWHERE, dataset(64, [0, 1], GOV), "gov"),
+        (Path("/x/Gov/2003_hp_dataset/HP2003/Fold1/train.txt"), dataset(64, [0, 1]), "gov"),
+        (NOWHERE, dataset(136, [0, 4], X=1.0), "mslr"),
+        (NOWHERE, dataset(136, [0, 4], X=0.5), None),
+        (Path("/x/MSLR-WEB30K/Fold1/train.txt"), dataset(136, [0, 4], X=0.5), "mslr"),
+        (Path("/x/ltrc_yahoo/set1.train.txt"), dataset(699, [0, 4]), "yahoo"),
+        (NOWHERE, dataset(699, [0, 4]), None),
+        (NOWHERE, dataset(46, [0, 1, 2], GOV2 + " "), "letor4"),
+    ],
+)
+def test_recognition(path: Path, data: RankingDataset, key: str | None) -> None:
+    assert identify(path, data).known == key
+
+
+def test_conventions() -> None:
+    assert {k.key: k.convention for k in KNOWN} == {
+        "letor4": "letor4",
+        "ohsumed": "letor3",
+        "gov": "letor3",
+        "mslr": "mslr",
+        "yahoo": "letor4",
+    }
+
+
+@pytest.mark.parametrize(("key", "n"), [("letor4", 46), ("ohsumed", 45), ("gov", 64), ("mslr", 136)])
+def test_tables(key: str, n: int) -> None:
+    names = table_of_names(key)
+    assert list(names) == list(range(1, n + 1))
+    assert len(set(names.values())) == n
+    with resource("features", f"{key}.csv").open(newline="") as file:
+        assert next(csv.reader(file)) == ["id", "name"]
+
+
+@pytest.mark.parametrize(
+    ("key", "feature", "name"),
+    [
+        ("letor4", 39, "LMIR.DIR of whole document"),
+        ("letor4", 25, "BM25 of anchor"),
+        ("letor4", 46, "Number of child pages"),
+        ("ohsumed", 1, "TF of title"),
+        ("ohsumed", 26, "BM25 of abstract"),
+        ("ohsumed", 45, "LMIR.ABS of title and abstract"),
+        ("gov", 22, "BM25 of anchor"),
+        ("gov", 64, "LMIR.JM of extracted title"),
+        ("mslr", 110, "BM25 of whole document"),
+        ("mslr", 130, "PageRank"),
+    ],
+)
+def test_some_names(key: str, feature: int, name: str) -> None:
+    assert table_of_names(key)[feature] == name
+
+
+def test_gov_is_named_only_if_its_columns_stand_as_in_the_published_list() -> None:
+    X = np.ones((4, 64))
+    X[:2, [1, 21]] = 0.0  # no query term in any anchor, so no BM25 of anchor either
+    fits = identify(NOWHERE, dataset(64, [0, 1, 0, 1], GOV, X))
+    assert fits.names[22] == "BM25 of anchor"
+    X[:, 21] = 1.0
+    assert identify(NOWHERE, dataset(64, [0, 1, 0, 1], GOV, X)).names == {}
+
+
+def test_names_are_given_by_id_not_by_column(tmp_path: Path) -> None:
+    (tmp_path / "features.csv").write_text('id,name\n5,"BM25, of title"\n')
+    data = replace(dataset(2, [0, 1]), feature_ids=np.array([5, 9]))
+    named = identify(tmp_path / "train.txt", data).name_features(data)
+    assert named.feature_names == ("BM25, of title", "feature 2")

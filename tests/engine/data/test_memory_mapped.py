@@ -1,0 +1,92 @@
+"""Parts of datasets on the disk, for several processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.data import memory_mapped as mapped
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.errors import FileAccessError, OutputError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
+    return mapped.folder()
+
+
+def parts(seed: int = 1) -> list[RankingDataset]:
+    return list(make_ranking(n_queries=20, seed=seed).folds[0].parts.values())
+
+
+def test_what_is_kept_comes_back_with_the_same_bits_and_cannot_be_written(folder: Path) -> None:
+    for name, part in zip(mapped.keep(parts()), parts(), strict=True):
+        found = mapped.open_kept(folder / name)
+        for array in ("X", "y", "query_ptr", "feature_ids"):
+            own, other = getattr(found, array), getattr(part, array)
+            assert type(own) is np.ndarray
+            assert (own.dtype, own.shape, own.tobytes()) == (other.dtype, other.shape, other.tobytes())
+            assert not own.flags.writeable
+        assert found.query_ids == part.query_ids
+        assert found.feature_names == part.feature_names
+        assert isinstance(found.X.base, np.memmap)
+
+
+def test_equal_parts_are_there_once_and_others_apart(folder: Path) -> None:
+    names = mapped.keep([*parts(), *parts(), *parts(seed=2)])
+    assert names[:3] == names[3:6]
+    assert len(set(names)) == len(list(folder.iterdir())) == 6
+    other = parts()[0]
+    changed = RankingDataset.from_arrays(other.X, np.roll(other.y, 1), other.qid)
+    assert mapped.keep([changed]) != names[:1]
+
+
+def test_the_oldest_go_first_and_what_is_needed_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, newer, now = (mapped.keep(parts(seed)) for seed in (1, 2, 3))
+    for used, names in ((2000.0, old), (3000.0, newer)):
+        for name in names:
+            os.utime(folder / name, (used, used))
+    sizes = {place.name: sum(f.stat().st_size for f in place.iterdir()) for place in folder.iterdir()}
+    monkeypatch.setattr(mapped, "LIMIT", sum(sizes[name] for name in (*newer, *now)))
+    assert mapped.keep(parts(seed=3)) == now
+    assert {place.name for place in folder.iterdir()} == {*newer, *now}
+    monkeypatch.setattr(mapped, "LIMIT", 0)
+    assert mapped.keep(parts(seed=3)) == now
+    assert {place.name for place in folder.iterdir()} == set(now)
+
+
+def test_a_part_can_be_sent_to_another_folder(folder: Path) -> None:
+    names = mapped.keep(parts())
+    sent = {name: mapped.packed(folder / name) for name in names}
+    before = [mapped.open_kept(folder / name).X.copy() for name in names]
+    shutil.rmtree(folder)
+    for name in names:
+        mapped.unpack(name, sent[name])
+        mapped.unpack(name, sent[name])  # as another worker of that machine does
+    for name, X in zip(names, before, strict=True):
+        assert (mapped.open_kept(folder / name).X == X).all()
+    assert len(list(folder.iterdir())) == len(names)
+
+
+def test_what_is_not_there_or_not_whole_is_named(folder: Path) -> None:
+    (name, *_) = mapped.keep(parts())
+    with pytest.raises(FileAccessError, match=f"{folder / 'none'}: the data of a run cannot be read here"):
+        mapped.open_kept(folder / "none")
+    content = (folder / name / "X.npy").read_bytes()
+    (folder / name / "X.npy").write_bytes(content[: len(content) // 2])
+    with pytest.raises(FileAccessError, match=name):
+        mapped.open_kept(folder / name)
+
+
+def test_a_place_that_is_no_folder_is_named(folder: Path) -> None:
+    folder.parent.mkdir(parents=True)
+    folder.write_text("in the way")
+    with pytest.raises(OutputError, match=f"{folder}: data for other processes could not be written"):
+        mapped.keep(parts())
+    assert folder.read_text() == "in the way"

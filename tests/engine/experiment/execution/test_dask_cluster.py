@@ -1,0 +1,141 @@
+"""A run on a cluster: a real scheduler on this machine, with two worker processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from experiment.small import assert_same, dataset, ended
+
+from rankstudio.engine.errors import WorkerError
+from rankstudio.engine.experiment.execution.data_transport import ship
+from rankstudio.engine.experiment.execution.executors import on_cluster
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import UnitFinished
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.study import Study
+
+module = pytest.importorskip("rankstudio.engine.experiment.execution.dask_cluster")
+
+PLAN = Plan("small", parameters={"regularization": tuple(2.0**e for e in range(-6, 6))})
+
+
+class LocalCluster:
+    """A scheduler and workers, each a process that listens on the loopback alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self.workers: list[subprocess.Popen] = []
+        address = folder / "scheduler.json"
+        self._start("scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address))
+        deadline = time.monotonic() + 60
+        while not address.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        self.address = json.loads(address.read_text())["address"]
+
+    def add_worker(self, cache: str | None = None) -> subprocess.Popen:
+        """Start one more worker, perhaps with a cache folder of its own, as on another machine."""
+        options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(self._folder)]
+        worker = self._start("worker", self.address, *options, cache=cache)
+        self.workers.append(worker)
+        return worker
+
+    def _start(self, what: str, *options: str, cache: str | None = None) -> subprocess.Popen:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        if cache is not None:
+            environment["RANKSTUDIO_CACHE_DIR"] = cache
+        log = self._stack.enter_context((self._folder / f"{what}-{time.monotonic_ns()}.log").open("w"))
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", *options],
+            stdout=log,
+            stderr=log,
+            env=environment,
+        )
+        self._stack.callback(process.wait, 30)
+        self._stack.callback(process.kill)
+        return process
+
+    def close(self) -> None:
+        """End all processes."""
+        self._stack.close()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    made = LocalCluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        made.add_worker()
+        made.add_worker(str(tmp_path_factory.mktemp("another machine")))
+        yield made
+    finally:
+        made.close()
+
+
+def test_a_run_on_a_cluster_has_the_same_bits(cluster: LocalCluster) -> None:
+    with on_cluster(cluster.address) as workers:
+        for plan in (PLAN, Plan("small", "gas", judge="rankrls", judge_parameters={"regularization": 1.0})):
+            assert_same(ended(run(plan, dataset(), executor=workers)), ended(run(plan, dataset())))
+
+
+def test_workers_that_do_not_see_this_disk_are_sent_the_data(
+    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "mine"))
+    shipment = ship(dataset(3).folds)
+    delivery = module.Delivery(shipment)
+    (tmp_path / "mine").rename(tmp_path / "hidden")
+    monkeypatch.setattr("rankstudio.engine.experiment.execution.scheduler.ship", lambda _: shipment)
+    monkeypatch.setattr(module, "Delivery", lambda _: delivery)
+    with on_cluster(cluster.address) as workers:
+        assert_same(ended(run(PLAN, dataset(3), executor=workers)), ended(run(PLAN, dataset(3))))
+
+
+def test_a_worker_that_is_killed_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
+    plan = PLAN.changed(parameters={"regularization": tuple(1.0 + e for e in range(100))})
+    shown = 0
+    with Study.create(tmp_path / "study.rankstudio") as study, on_cluster(cluster.address) as workers:
+        for event in run_stored(plan, dataset(), study, executor=workers):
+            shown += isinstance(event, UnitFinished)
+            if shown == 10:
+                cluster.workers[0].send_signal(signal.SIGKILL)
+        assert shown == 200
+        assert cluster.workers[0].wait(10) == -signal.SIGKILL
+        (summary,) = study.runs()
+        assert_same(study.result(summary.key), ended(run(plan, dataset())))
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "127.0.0.1"])
+def test_a_scheduler_that_is_not_there_is_named(address: str) -> None:
+    with pytest.raises(WorkerError, match=f"^{address}: no scheduler answers"), on_cluster(address):
+        pass
+
+
+def test_workers_of_another_version_are_refused(
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = {"tcp://127.0.0.1:5": {"numpy": "1.0"}}
+    monkeypatch.setattr("distributed.Client.run", lambda *_: there)
+    expected = r"the worker tcp://127.0.0.1:5 has rankstudio None, expected"
+    with pytest.raises(WorkerError, match=expected), on_cluster(cluster.address):
+        pass
+
+
+def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SECONDS", 0.5)
+    empty = LocalCluster(tmp_path)
+    try:
+        with pytest.raises(WorkerError, match="has no workers"), on_cluster(empty.address):
+            pass
+    finally:
+        empty.close()

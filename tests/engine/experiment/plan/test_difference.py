@@ -1,0 +1,43 @@
+"""What tells one plan from another, in words."""
+
+from __future__ import annotations
+
+from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ
+from rankstudio.engine.experiment.plan.plan import Plan
+
+
+def test_only_what_differs_is_told_by_its_name() -> None:
+    plain = Plan("x", parameters={"regularization": (1.0, 2.0)})
+    assert differences(plain, plain) == ()
+    changed = plain.changed(parameters={"regularization": 4.0, "n_features_to_select": 3}, rule="one-se")
+    several = plain.changed(parameters={"regularization": (1.0, 2.0), "pinned": "1 | 2, 3"})
+    assert differences(several, plain) == ("pinned 1 | 2, 3",)
+    assert differences(changed, plain) == ("λ 4", "features k 3", "take one-se")
+    assert differences(plain, changed) == ("λ 2^0, 2^1", "features k all", "take best")
+    assert differences(Plan("x", method="gas"), plain) == ("another method",)
+
+
+def test_of_a_judge_what_differs_is_the_judge_or_its_parameters() -> None:
+    own, judged = Plan("x", method="gas"), Plan("x", method="gas", judge="ranksvm")
+    assert differences(judged, own) == ("ranked by RankSVM",)
+    assert differences(own, judged) == ("ranked by its own model",)
+    other = judged.changed(judge_parameters={"C": 0.5})
+    assert differences(other, judged) == ("RankSVM C 0.5",)
+    unused = judged.changed(parameters={"regularization": 2.0})
+    assert differences(unused, judged) == (), "the judge ranks, not GAS's own RankRLS"
+
+
+def test_the_effect_of_pins_is_what_lies_between_runs_that_differ_in_nothing_else() -> None:
+    names = {3: "BM25 of anchor", 5: "PageRank"}
+    plain = Plan("x")
+    pinned = plain.changed(parameters={"pinned": (3,), "banned": (5,)})
+    assert differences(pinned, plain, names) == ("pinned BM25 of anchor", "banned PageRank")
+    assert differences(plain, pinned, names) == ("not pinned BM25 of anchor", "not banned PageRank")
+    assert only_pins_differ(pinned, plain)
+    assert not only_pins_differ(plain, plain)
+    assert not only_pins_differ(pinned.changed(seed=1), plain)
+    assert not only_pins_differ(pinned, Plan("x", method="rankrls"))
+    assert differences(plain.changed(parameters={"pinned": (3, 5)}), pinned, names) == (
+        "pinned PageRank",
+        "not banned PageRank",
+    )

@@ -1,0 +1,353 @@
+"""Plans: canonical form, TOML there and back, errors that name the field."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankstudio.engine.errors import OutputError, PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, plan_from_dict, save_plan
+from rankstudio.engine.methods.catalog.method import Along
+
+
+def test_what_is_left_out_has_its_default_and_grids_are_sorted_numbers() -> None:
+    plan = Plan("data", parameters={"regularization": "4, 1, 2^1, 1"})
+    assert plan.parameters["regularization"] == (1.0, 2.0, 4.0)
+    assert plan.parameters["pinned"] == ()
+    assert [s.parameters["regularization"] for s in plan.settings] == [1.0, 2.0, 4.0]
+    assert [s.values for s in plan.settings] == [(1.0,), (2.0,), (4.0,)]
+
+
+@given(
+    st.lists(st.floats(2**-30, 2**30), min_size=1, max_size=5),
+    st.lists(st.integers(1, 200), unique=True, max_size=4),
+    st.one_of(st.none(), st.integers(1, 100)),
+    st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), min_size=1),
+)
+def test_a_plan_comes_back_from_its_values_as_it_was(grid, pins, k, data) -> None:
+    plan = Plan(data, parameters={"regularization": tuple(grid), "pinned": pins, "n_features_to_select": k})
+    assert plan_from_dict(plan_as_dict(plan)) == plan
+    assert pickle.loads(pickle.dumps(plan)) == plan
+
+
+def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
+    plan = Plan('a "quoted" folder\\ü', parameters={"regularization": (0.1, 1 / 3, 2.0**-15)}, folds=(2, 1))
+    save_plan(plan, tmp_path / "plan.toml")
+    assert load_plan(tmp_path / "plan.toml") == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("data = 1 2", PlanError, "this is not a plan in TOML"),
+        ("method = 'rankrls'", PlanError, "does not say which data"),
+        ("data = 'x'\nlambda = 3", PlanError, "A plan has no field 'lambda'"),
+        (
+            "data = 'x'\nmethod = 'magic'",
+            PlanError,
+            "There is no method 'magic'; the catalog has greedy-rankrls",
+        ),
+        (
+            "data = 'x'\n[parameters]\nC = 3",
+            PlanError,
+            "Greedy RankRLS has no parameter 'C'; it has regularization",
+        ),
+        (
+            "data = 'x'\nmissing = 'drop'",
+            PlanError,
+            "missing: expected one of query_min, zero, refuse, got 'drop'",
+        ),
+        (
+            "data = 'x'\n[parameters]\nregularization = [-1.0]",
+            PlanError,
+            "plan.toml: λ: expected numbers greater than 0",
+        ),
+        ("data = 'x'\nselect_by = 'MAPS'", PlanError, "MAPS"),
+        ("data = 'x'\nconvention = 'mine'", PlanError, "mine"),
+        ("data = 'x'\nfolds = 'all'", PlanError, "folds"),
+        ("data = 3", PlanError, "data: expected a text, got 3"),
+        ("data = 'x'\n[convention]\na = 1", PlanError, "convention: expected a text"),
+        ("data = 'x'\nparameters = ['a']", PlanError, "parameters: expected a table"),
+        ("data = 'x'\nmeasures = 'MAP'", PlanError, "measures: expected a list of names"),
+        ("data = 'x'\nmeasures = []", PlanError, "measures: expected a list of names"),
+        ("data = 'x'\nfolds = [true]", PlanError, "folds: expected a list of numbers"),
+        ("data = 'x'\nseed = 'one'", PlanError, "seed: expected a whole number from 0 up"),
+        ("data = 'x'\n[parameters]\nalgorithm = ['magic']", PlanError, "algorithm: expected one of"),
+        ("data = 'x'\n[parameters]\npinned = [1.5]", PlanError, "pinned: expected feature ids"),
+        ("data = 'x'\nprotocol = 5", PlanError, "protocol: expected a text, got 5"),
+        ("data = 'x'\nrule = ['best']", PlanError, "rule: expected a text"),
+        (
+            "data = 'x'\nprotocol = '1-fold'",
+            PlanError,
+            'plan.toml: protocol: expected "given", "5-fold" (or another number from 2 up), '
+            '"leave-query-out", "split 60/20/20" or "nested 20", or one of these with an inner '
+            "cross-validation, \"5-fold, nested 4-fold\", got '1-fold'.",
+        ),
+        ("data = 'x'\nprotocol = 'nested 100'", PlanError, "protocol: expected"),
+        ("data = 'x'\nprotocol = 'split 60/20'", PlanError, "protocol: expected"),
+        (
+            "data = 'x'\nprotocol = 'split 60/20/10'",
+            PlanError,
+            "protocol: expected percents of train, vali and test that are 100 together",
+        ),
+        ("data = 'x'\nprotocol = 'split 80/20/0'", PlanError, "more than 0 for train and test"),
+        (
+            "data = 'x'\nrule = 'at most 0'",
+            PlanError,
+            'rule: expected "best", "one-se" or "at most 10" (or another number from 1 up), '
+            "got 'at most 0'.",
+        ),
+        ("data = 'x'\njudge = 3", PlanError, "judge: expected a text, got 3"),
+        ("data = 'x'\njudge = 'magic'", PlanError, "There is no method 'magic'; the catalog has"),
+        ("data = 'x'\njudge = 'gas'", PlanError, "judge: expected a ranker, one of rankrls, ranksvm, "),
+        (
+            "data = 'x'\nmethod = 'ranksvm'\njudge = 'rankrls'",
+            PlanError,
+            "judge: expected none, as RankSVM selects no features, got 'rankrls'",
+        ),
+        (
+            "data = 'x'\n[judge_parameters]\nC = 3",
+            PlanError,
+            "judge_parameters: expected none without a judge, got {'C': 3}",
+        ),
+        ("data = 'x'\njudge_parameters = 3", PlanError, "judge_parameters: expected a table, got 3"),
+        (
+            "data = 'x'\njudge = 'ranksvm'\n[judge_parameters]\nregularization = 3",
+            PlanError,
+            "RankSVM has no parameter 'regularization'; it has C, ",
+        ),
+        (
+            "data = 'x'\njudge = 'ranksvm'\n[judge_parameters]\nC = -1",
+            PlanError,
+            "plan.toml: C: expected numbers greater than 0",
+        ),
+    ],
+)
+def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, text, error, message) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(error) as caught:
+        load_plan(path)
+    assert message in str(caught.value)
+
+
+def test_measures_and_folds_named_twice_count_once() -> None:
+    plan = Plan("x", measures=("MAP", "NDCG@10", "map"), folds=(2, 1, 2))
+    assert (plan.measures, plan.folds) == (("MAP", "NDCG@10"), (2, 1))
+
+
+def test_a_missing_plan_and_a_folder_that_is_not_there_are_named(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"none\.toml: the plan cannot be read: No such file"):
+        load_plan(tmp_path / "none.toml")
+    with pytest.raises(OutputError, match=r"plan\.toml could not be written: No such file"):
+        save_plan(Plan("x"), tmp_path / "nowhere" / "plan.toml")
+
+
+JUDGED = Plan(
+    "x",
+    "gas",
+    {"n_features_to_select": 3, "regularization": (1.0, 2.0)},
+    judge="ranksvm",
+    judge_parameters={"C": "1, 0.25", "loss": "hinge"},
+)
+
+
+def test_a_plan_with_a_judge_comes_back_from_a_file_and_from_another_process(tmp_path: Path) -> None:
+    save_plan(JUDGED, tmp_path / "plan.toml")
+    again = load_plan(tmp_path / "plan.toml")
+    assert again == JUDGED
+    assert (again.judge, again.judge_parameters["C"]) == ("ranksvm", (0.25, 1.0))
+    assert again.judge_parameters["loss"] == "hinge"
+    assert pickle.loads(pickle.dumps(JUDGED)) == JUDGED
+    assert "judge" not in plan_as_dict(Plan("x"))
+
+
+def test_a_plan_says_who_selects_and_who_ranks() -> None:
+    assert Plan("x").title == "Greedy RankRLS"
+    assert JUDGED.title == "GAS, then RankSVM"
+    assert JUDGED.criterion == "objective"
+    # However the judge learns: a path of selected features is drawn over their number.
+    assert JUDGED.along is Along.FEATURES
+    assert Plan("x", "fsmrank", judge="rankboost").along is Along.FEATURES
+    assert Plan("x", "fsmrank").along is Along.ITERATIONS
+
+
+def test_a_path_follows_the_slider_where_selector_and_judge_both_are_fast() -> None:
+    assert Plan("x", "l1-path", judge="rankrls").live
+    assert not Plan("x", "l1-path", judge="ranksvm").live
+    assert not Plan("x", "fs-bfs", judge="rankrls").live
+
+
+def test_axes_are_the_grids_in_the_order_of_the_form_and_the_last_one_runs_fastest() -> None:
+    plan = Plan("x", "fsmrank", {"lambda1": "1, 0.5", "lambda2": "0.001, 0.01"})
+    assert [(axis.name, axis.label, axis.values) for axis in plan.axes] == [
+        ("lambda1", "λ1", (0.5, 1.0)),
+        ("lambda2", "λ2", (0.001, 0.01)),
+    ]
+    assert [s.values for s in plan.settings] == [(0.5, 0.001), (0.5, 0.01), (1.0, 0.001), (1.0, 0.01)]
+    for setting in plan.settings:
+        assert (setting.parameters["lambda1"], setting.parameters["lambda2"]) == setting.values
+        assert dict(setting.judge) == {}
+    assert Plan("x", "rankboost").axes == ()
+    assert [s.values for s in Plan("x", "rankboost").settings] == [()]
+
+
+def test_a_judge_adds_its_grids_and_takes_away_those_that_only_rank() -> None:
+    assert [axis.name for axis in JUDGED.changed(judge="", judge_parameters={}).axes] == ["regularization"]
+    assert [(a.name, a.label, a.judge, a.values) for a in JUDGED.axes] == [
+        ("judge.C", "RankSVM C", "RankSVM", (0.25, 1.0)),
+    ]
+    assert [(s.values, s.judge["C"], s.judge["loss"]) for s in JUDGED.settings] == [
+        ((0.25,), 0.25, "hinge"),
+        ((1.0,), 1.0, "hinge"),
+    ]
+    # λ is not tried, but every setting has a value of it: the selector is made with it.
+    assert {s.parameters["regularization"] for s in JUDGED.settings} == {1.0}
+    both = Plan("x", "rfe", {"regularization": (1.0, 2.0)}, judge="rankrls", judge_parameters={
+        "regularization": (4.0, 8.0)})  # fmt: skip
+    assert [axis.label for axis in both.axes] == ["λ", "RankRLS λ"]
+    assert [s.values for s in both.settings] == [(1.0, 4.0), (1.0, 8.0), (2.0, 4.0), (2.0, 8.0)]
+    assert [(s.parameters["regularization"], s.judge["regularization"]) for s in both.settings] == [
+        s.values for s in both.settings
+    ]
+
+
+def test_a_setting_between_the_grids_values_can_be_asked_for() -> None:
+    setting = JUDGED.setting((0.7,))
+    assert (setting.values, setting.judge["C"]) == ((0.7,), 0.7)
+    assert setting.parameters["n_features_to_select"] == 3
+    with pytest.raises(ValueError, match="zip"):
+        JUDGED.setting((0.7, 1.0))
+
+
+def test_settings_and_units_go_to_other_processes() -> None:
+    unit = Unit(2, 1, JUDGED.settings[1])
+    again = pickle.loads(pickle.dumps(unit))
+    assert again == unit
+    assert again.values == (1.0,)
+    assert again.parameters == unit.parameters
+    with pytest.raises(TypeError):
+        again.parameters["c"] = 3
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "kept"),
+    [
+        ("protocol", " Given ", "given"),
+        ("protocol", "10 folds", "10-fold"),
+        ("protocol", "5-FOLD", "5-fold"),
+        ("protocol", "split 80 / 0 / 20", "split 80/0/20"),
+        ("protocol", "nested 20 %", "nested 20"),
+        ("rule", "One-SE", "one-se"),
+        ("rule", "at  most 10 features", "at most 10"),
+    ],
+)
+def test_protocol_and_rule_are_kept_in_one_spelling_and_come_back(
+    tmp_path: Path, field: str, written: str, kept: str
+) -> None:
+    plan = Plan("x", **{field: written})
+    assert getattr(plan, field) == kept
+    assert Plan("x", **{field: kept}) == plan
+    save_plan(plan, tmp_path / "plan.toml")
+    assert load_plan(tmp_path / "plan.toml") == plan
+    assert pickle.loads(pickle.dumps(plan)) == plan
+
+
+def test_a_plan_written_before_there_were_protocols_is_on_the_given_folds() -> None:
+    plan = plan_from_dict({"data": "x"})
+    assert (plan.protocol, plan.rule) == ("given", "best")
+
+
+SEVERAL = Plan(
+    "x",
+    "rfe",
+    {"n_features_to_select": (3, None), "regularization": (1.0, 2.0)},
+    judge="ranksvm",
+    judge_parameters={"C": 1.0, "loss": ["hinge", "squared_hinge"]},
+)
+
+
+def test_whatever_has_several_values_is_an_axis_in_the_order_of_the_form() -> None:
+    assert [(axis.name, axis.label, axis.values) for axis in SEVERAL.axes] == [
+        ("regularization", "λ", (1.0, 2.0)),
+        ("n_features_to_select", "features k", (3, None)),
+        ("judge.C", "RankSVM C", (1.0,)),
+        ("judge.loss", "RankSVM loss", ("hinge", "squared_hinge")),
+    ]
+    first, second, third = SEVERAL.settings[:3]
+    assert first.values == (1.0, 3, 1.0, "hinge")
+    assert (first.judge["loss"], second.judge["loss"]) == ("hinge", "squared_hinge")
+    assert third.parameters["n_features_to_select"] is None
+    labels = [axis.format(v) for axis, v in zip(SEVERAL.axes, third.values, strict=True)]
+    assert labels == ["2^0", "all", "2^0", "hinge"]
+    assert len({s.values for s in SEVERAL.settings}) == len(SEVERAL.settings) == 8
+
+
+def test_an_axis_takes_what_is_listed_and_a_grid_any_number() -> None:
+    grid, size, _, loss = SEVERAL.axes
+    assert grid.takes(1.5)
+    assert size.takes(None)
+    assert not size.takes(4)
+    assert loss.takes("hinge")
+    assert not loss.takes(1.0)
+    assert not grid.takes("hinge")
+
+
+def test_what_only_ranks_is_no_axis_beside_a_judge() -> None:
+    plan = Plan("x", "gas", {"regularization": (1.0, 2.0)}, judge="ranksvm", judge_parameters={"C": 1.0})
+    assert [axis.name for axis in plan.axes] == ["judge.C"]
+    assert plan.settings[0].parameters["regularization"] == 1.0
+
+
+def test_a_plan_with_several_values_comes_back_from_a_file_from_json_and_from_another_process(
+    tmp_path: Path,
+) -> None:
+    own = {"pinned": [[3], []], "costs": [[[1, 2.0]], []], "n_features_to_select": "2, all"}
+    pins = Plan("x", parameters=own)
+    for plan in (SEVERAL, pins):
+        save_plan(plan, tmp_path / "plan.toml")
+        assert load_plan(tmp_path / "plan.toml") == plan
+        assert plan_from_dict(json.loads(json.dumps(plan_as_dict(plan)))) == plan
+        assert pickle.loads(pickle.dumps(plan)) == plan
+        assert [pickle.loads(pickle.dumps(s)) for s in plan.settings] == list(plan.settings)
+    assert plan_as_dict(SEVERAL)["parameters"]["n_features_to_select"] == [3, "all"]
+
+
+def test_one_value_in_a_list_is_that_value() -> None:
+    assert Plan("x", parameters={"n_features_to_select": [3], "algorithm": ["auto"]}) == Plan(
+        "x", parameters={"n_features_to_select": 3}
+    )
+
+
+def test_plans_without_several_values_are_kept_in_the_words_of_old_studies() -> None:
+    """Literals of what the store compared before any parameter could have several values."""
+    plain = (
+        '{"convention": "letor4", "folds": [], "measures": ["MAP", "P@10", "MeanNDCG", "NDCG@10"], '
+        '"method": "greedy-rankrls", "missing": "query_min", "normalize": "none", "parameters": '
+        '{"algorithm": "auto", "banned": [], "costs": [], "fitting": "pre", "pinned": [], "regularization": '
+        "[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0], "
+        '"search": "forward", "size_penalty": 0.0}, "protocol": "given", "rule": "best", "seed": 0, '
+        '"select_by": "MAP"}'
+    )
+    judged = (
+        '{"convention": "letor4", "folds": [], "judge": "ranksvm", "judge_parameters": {"C": [0.25, 1.0], '
+        '"loss": "squared_hinge", "max_iter": 1000, "solver": "auto", "tol": 1e-06}, '
+        '"measures": ["MAP", "P@10", "MeanNDCG", "NDCG@10"], "method": "rfe", "missing": "query_min", '
+        '"normalize": "none", "parameters": {"C": 0.01, "importance": "weight", '
+        '"n_features_to_select": 3, "ranker": "rankrls", "regularization": [1.0, 2.0]}, '
+        '"protocol": "given", "rule": "best", "seed": 0, "select_by": "MAP"}'
+    )
+    own = {"regularization": (1.0, 2.0), "n_features_to_select": 3}
+    plan = Plan("x", "rfe", own, judge="ranksvm", judge_parameters={"C": "1, 0.25"})
+    for expected, made in ((plain, Plan("x")), (judged, plan)):
+        values = plan_as_dict(made)
+        del values["data"]
+        assert json.dumps(values, sort_keys=True) == expected
+    assert json.dumps(plan.settings[1].values) == "[1.0, 1.0]"

@@ -1,0 +1,100 @@
+"""Runs on folds made anew: what is opened, what is run, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rankstudio.engine.analysis.batch import entry
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.data.splitting.splits import k_fold, nested, single_split
+from rankstudio.engine.errors import DatasetError, PlanError
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.results.events import RunFinished, RunStarted
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import open_data, run
+
+PLAN = Plan(SAMPLE, "single-feature", {"n_features_to_select": 2}, seed=3)
+
+
+def parts(dataset: FoldedDataset) -> list[dict[str, tuple[str, ...]]]:
+    return [{name: part.query_ids for name, part in fold.parts.items()} for fold in dataset.folds]
+
+
+def finished(plan: Plan, dataset: FoldedDataset | None = None) -> RunResult:
+    *_, last = run(plan, dataset)
+    assert isinstance(last, RunFinished)
+    return last.result
+
+
+@pytest.mark.parametrize(
+    ("protocol", "expected"),
+    [
+        ("given", lambda d: d),
+        ("7-fold", lambda d: k_fold(d, 7, 3)),
+        ("split 60/20/20", lambda d: single_split(d, (60, 20, 20), 3)),
+        ("nested 20", lambda d: nested(d, 20, 3)),
+    ],
+)
+def test_data_are_opened_with_the_plans_folds_by_the_plans_seed(protocol: str, expected) -> None:
+    opened = open_data(PLAN.changed(protocol=protocol))
+    assert parts(opened) == parts(expected(open_sample()))
+    assert parse_protocol(protocol).divide(opened, 3) is opened
+
+
+def test_a_run_is_the_same_on_data_as_given_and_on_data_already_divided() -> None:
+    plan = PLAN.changed(protocol="3-fold")
+    alone, given, divided = (finished(plan, d) for d in (None, open_sample(), open_data(plan)))
+    assert [fold.fold for fold in alone.folds] == [1, 2, 3]
+    assert alone.complete
+    for fold, other, another in zip(alone.folds, given.folds, divided.folds, strict=True):
+        assert dict(fold.test) == dict(other.test) == dict(another.test)
+    assert finished(plan.changed(seed=4)).average != alone.average
+    (only,) = finished(plan.changed(folds=(2,))).folds
+    assert dict(only.test) == dict(alone.folds[1].test)
+
+
+def test_folds_of_another_protocol_or_seed_are_refused() -> None:
+    divided = open_data(PLAN.changed(protocol="3-fold"))
+    for other, sentence in [
+        (PLAN, "made by 3-fold, seed 3, expected those of its files"),
+        (PLAN.changed(protocol="3-fold", seed=4), "expected those of 3-fold, seed 4; please open it anew"),
+    ]:
+        with pytest.raises(PlanError, match=sentence):
+            next(run(other, divided))
+
+
+def test_one_file_is_divided(tmp_path: Path) -> None:
+    save_letor(open_sample().folds[0].test, tmp_path / "one.txt")
+    result = finished(PLAN.changed(data=str(tmp_path / "one.txt"), protocol="split 50/30/20"))
+    assert result.folds[0].validation
+    assert result.folds[0].test
+    validated = finished(PLAN.changed(data=str(tmp_path / "one.txt"), protocol="nested 30"))
+    assert validated.folds[0].validation
+    assert not validated.folds[0].test
+
+
+def test_two_folds_have_no_validation_part_and_choose_by_the_criterion() -> None:
+    with pytest.raises(PlanError, match="choose by MAP: fold 1 of Sample has no validation part"):
+        next(run(PLAN.changed(protocol="2-fold")))
+    assert finished(PLAN.changed(protocol="2-fold", select_by="criterion")).average
+
+
+def test_one_of_several_folds_is_not_divided() -> None:
+    some = FoldedDataset("Some", None, open_sample().folds[:2])
+    with pytest.raises(DatasetError, match="Some: new folds are made of the test parts of all folds"):
+        next(run(PLAN.changed(protocol="5-fold"), some))
+    alone = FoldedDataset("One", None, (Fold(1, *open_sample().folds[0].parts.values()),))
+    started = next(run(PLAN.changed(protocol="5-fold"), alone))
+    assert isinstance(started, RunStarted)
+    assert started.folds == (1, 2, 3, 4, 5)
+
+
+def test_printed_numbers_stand_beside_the_given_folds_alone() -> None:
+    plan = Plan(SAMPLE, "rankrls", {"regularization": (1.0,)})
+    for protocol, expected in (("given", set(plan.measures)), ("5-fold", set())):
+        assert set(entry(finished(plan.changed(protocol=protocol))).printed) == expected

@@ -1,0 +1,157 @@
+"""What a study tells of its runs without their data, going on in another file, and forgetting a run."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiment.small import dataset
+from experiment.storage.test_study import PLAN, fill, finished
+
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.errors import ChangedDataError, StoreError
+from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.engine.experiment.reports import results_as_dict
+from rankstudio.engine.experiment.results.events import RunFinished, StepDone
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage import study as store
+from rankstudio.engine.experiment.storage.study import Study
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a study.rankstudio"
+
+
+def test_the_data_of_a_run_are_known_without_them(path: Path) -> None:
+    result, study = fill(path)
+    with study:
+        (summary,) = study.runs()
+        recorded = study.data(summary.key)
+        assert study.result(summary.key, study.finished_units(summary.key)).folds[0].fold == 1
+    assert (recorded.name, recorded.place, recorded.folds) == ("Small", "", (1, 2))
+    assert recorded.feature_ids == tuple(result.feature_ids.tolist())
+    assert recorded.difference(dataset()) == ""
+    assert recorded.difference(dataset(3)) == "Small: these are other data than those of the run."
+    assert recorded.opened_by(PLAN) == PLAN.data
+    there = recorded.without_documents(tested=False)
+    assert [fold.number for fold in there.folds] == [1, 2]
+    assert list(there.folds[0].parts) == ["train", "vali"]
+    assert there.feature_names == dataset().feature_names
+    assert there.folds[0].train.n_documents == 0
+
+
+def test_data_of_a_folder_are_opened_from_where_they_were(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "Made" / "Fold1"
+    folder.mkdir(parents=True)
+    for name, part in dataset().folds[0].parts.items():
+        save_letor(part, folder / f"{name}.txt", comments=False)
+    data = open_dataset(tmp_path / "Made")
+    with Study.create(path) as study:
+        recorded = study.data(study.begin(PLAN.changed(data="Made"), data))
+    assert recorded.opened_by(PLAN.changed(data="Made")) == str(tmp_path / "Made")
+    assert recorded.opened_by(PLAN.changed(data=SAMPLE)) == SAMPLE
+    file = folder / "test.txt"
+    file.write_text(file.read_text().replace("qid:1 ", "qid:99 "))
+    assert recorded.difference(open_dataset(tmp_path / "Made")).startswith(f"{file}: the file changed")
+
+
+def test_a_named_run_is_gone_on_with_where_a_later_one_is_equal(path: Path) -> None:
+    with Study.create(path) as study:
+        first = study.begin(PLAN, dataset())
+        study.save_unit(first, finished()[1][0].paths[0], 0.25)
+        *_, last = run_stored(PLAN, dataset(), study, anew=True)
+        assert isinstance(last, RunFinished)
+        events = list(run_stored(PLAN, dataset(), study, key=first))
+        assert (1, 0) not in {(e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)}
+        assert results_as_dict(events[-1].result)["folds"] == results_as_dict(last.result)["folds"]
+        assert [bool(s.finished) for s in study.runs()] == [True, True]
+        with pytest.raises(ChangedDataError, match="these are other data"):
+            next(run_stored(PLAN, dataset(3), study, key=first))
+
+
+def test_a_run_of_other_versions_is_not_gone_on_with(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Study.create(path) as study:
+        monkeypatch.setattr(store, "versions", lambda: {"rankstudio": "0.0.1"})
+        key = study.begin(PLAN, dataset())
+        monkeypatch.undo()
+        with pytest.raises(StoreError, match=r"run 1 was begun by rankstudio 0\.0\.1, found are rankstudio"):
+            study.check(key, dataset())
+
+
+def test_a_removed_run_is_gone_and_the_others_are_not(path: Path) -> None:
+    _, study = fill(path)
+    with study:
+        (first,) = study.runs()
+        second = study.begin(PLAN, dataset(3))
+        study.remove(first.key)
+        assert [s.key for s in study.runs()] == [second]
+        assert study._file.rows("SELECT count(*) FROM unit") == [(0,)]
+        assert study._file.rows("SELECT count(*) FROM fold") == [(0,)]
+        assert study._file.rows("SELECT count(*) FROM dataset") == [(1,)]
+
+
+def test_a_study_goes_on_in_another_file(path: Path, tmp_path: Path) -> None:
+    _, study = fill(path)
+    other = tmp_path / "kept" / "other.rankstudio"
+    other.parent.mkdir()
+    study.save_as(other)
+    assert study.path == other
+    study.begin(PLAN, dataset(3))
+    theirs = tmp_path / "theirs.rankstudio"
+    with Study.create(theirs), pytest.raises(StoreError, match="in use by process"):
+        study.save_as(theirs)
+    assert study.path == other
+    study.close()
+    with Study.open(path) as old, Study.open(other) as new:
+        assert len(old.runs()) == 1
+        assert len(new.runs()) == 2
+        before, after = old.result(old.runs()[0].key), new.result(new.runs()[0].key)
+        assert results_as_dict(before) == results_as_dict(after)
+    assert [p.name for p in other.parent.iterdir()] == [other.name]
+
+
+def test_it_takes_the_place_of_a_study_and_of_nothing_else(path: Path, tmp_path: Path) -> None:
+    _, study = fill(path)
+    there, foreign = tmp_path / "there.rankstudio", tmp_path / "notes.txt"
+    Study.create(there, "The old one").close()
+    foreign.write_text("not a study, but it could be anybody's thesis")
+    before = foreign.read_bytes()
+    with study:
+        with pytest.raises(StoreError, match="not a study"):
+            study.save_as(foreign)
+        with pytest.raises(StoreError, match=r"nowhere/a\.rankstudio: "):
+            study.save_as(tmp_path / "nowhere" / "a.rankstudio")
+        assert study.path == path
+        assert foreign.read_bytes() == before
+        study.save_as(there)
+        assert study.title == "Small things"
+        study.save_as(there)  # to itself: nothing to do
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_run_goes_on_while_its_study_moves(path: Path, tmp_path: Path) -> None:
+    """The thread of a run writes on, and every unit is in the new file."""
+    study, moved = Study.create(path), threading.Event()
+
+    def work() -> None:
+        for event in run_stored(PLAN, dataset(), study):
+            if isinstance(event, StepDone) and event.unit.fold == 2:
+                moved.wait(10)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    study.save_as(tmp_path / "other.rankstudio")
+    moved.set()
+    thread.join()
+    (summary,) = study.runs()
+    result = study.result(summary.key)
+    study.close()
+    *_, last = run(PLAN, dataset())
+    assert isinstance(last, RunFinished)
+    assert results_as_dict(result)["folds"] == results_as_dict(last.result)["folds"]
+    assert np.isfinite(summary.seconds)

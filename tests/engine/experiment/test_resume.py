@@ -1,0 +1,246 @@
+"""Runs that a study remembers: interrupted anywhere, even by kill -9, they end with the same bits."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiment.small import assert_same, dataset, ended, two_settings
+
+from rankstudio.engine.errors import PlanError, StoreError
+from rankstudio.engine.experiment import resume as resuming
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import (
+    BaselineFound,
+    FoldFinished,
+    RunFinished,
+    RunStarted,
+    StepDone,
+    UnitFinished,
+    UnitStarted,
+)
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.study import Study
+
+PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "study.rankstudio"
+
+
+def interrupt(plan: Plan, study: Study, units: int, folds: int = 2) -> None:
+    """Run until so many units are shown, and into the next one if there is one."""
+    events = run_stored(plan, dataset(folds), study)
+    shown = 0
+    for event in events:
+        shown += isinstance(event, UnitFinished)
+        if shown == units and isinstance(event, StepDone | FoldFinished):
+            break
+    events.close()
+
+
+def test_the_stream_is_that_of_any_run(path: Path) -> None:
+    with Study.create(path) as study:
+        stored = list(run_stored(PLAN, dataset(), study))
+    plain = list(run(PLAN, dataset()))
+    assert [type(e) for e in stored] == [type(e) for e in plain]
+    assert isinstance(stored[-1], RunFinished)
+    assert isinstance(plain[-1], RunFinished)
+    assert_same(stored[-1].result, plain[-1].result)
+
+
+def test_a_unit_is_stored_before_it_is_shown(path: Path) -> None:
+    with Study.create(path) as study:
+        shown = []
+        for event in run_stored(PLAN, dataset(), study):
+            (summary,) = study.runs() or [None]
+            if isinstance(event, UnitFinished):
+                shown.append((event.unit.fold, event.unit.position))
+                assert list(study.finished_units(summary.key)) == shown
+            if isinstance(event, FoldFinished):
+                assert study.folds(summary.key)[-1].fold == event.result.fold
+            if isinstance(event, RunFinished):
+                assert summary.finished
+                assert summary.seconds == event.result.seconds
+
+
+@pytest.mark.parametrize("units", range(7))
+def test_what_is_stored_is_told_without_steps_and_not_computed(path: Path, units: int) -> None:
+    undisturbed = ended(run(PLAN, dataset()))
+    with Study.create(path) as study:
+        interrupt(PLAN, study, units)
+    with Study.open(path) as study:
+        events = list(run_stored(PLAN, dataset(), study))
+        assert [s.n_finished for s in study.runs()] == [6]
+    computed = {(e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)}
+    order = [(fold, position) for fold in (1, 2) for position in range(3)]
+    assert computed == set(order[units:])
+    assert [(e.unit.fold, e.unit.position) for e in events if isinstance(e, UnitFinished)] == order
+    counts = Counter(type(e) for e in events)
+    assert counts[UnitStarted] == counts[UnitFinished] == 6
+    assert counts[BaselineFound] == counts[FoldFinished] == 2
+    assert counts[RunStarted] == counts[RunFinished] == 1
+    result = events[-1]
+    assert isinstance(result, RunFinished)
+    assert_same(result.result, undisturbed)
+
+
+def test_a_fold_that_is_not_stored_though_its_units_are_is_put_together_again(path: Path) -> None:
+    with Study.create(path) as study:
+        events = run_stored(PLAN, dataset(), study)
+        while not (isinstance(event := next(events), UnitFinished) and event.unit.position == 2):
+            pass
+        events.close()
+        key = study.runs()[0].key
+        assert (len(study.finished_units(key)), study.folds(key)) == (3, ())
+        assert_same(ended(run_stored(PLAN, dataset(), study)), ended(run(PLAN, dataset())))
+
+
+def test_a_finished_run_is_told_again_at_once(path: Path) -> None:
+    with Study.create(path) as study:
+        first = ended(run_stored(PLAN, dataset(), study))
+        again = list(run_stored(PLAN, dataset(), study))
+        assert not any(isinstance(e, StepDone) for e in again)
+        assert isinstance(again[-1], RunFinished)
+        assert_same(again[-1].result, first)
+        assert again[-1].result.seconds == first.seconds
+        assert len(study.runs()) == 1
+        assert any(isinstance(e, StepDone) for e in run_stored(PLAN, dataset(), study, anew=True))
+        assert len(study.runs()) == 2
+
+
+def test_the_seconds_of_all_parts_are_added_up(path: Path) -> None:
+    with Study.create(path) as study:
+        interrupt(PLAN, study, 2)
+        key = study.runs()[0].key
+        before = study.seconds(key)
+        assert before > 0
+        assert ended(run_stored(PLAN, dataset(), study)).seconds > before
+
+
+def test_time_in_which_nobody_asks_is_not_counted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(resuming.time, "perf_counter", lambda: now)
+    with Study.create(path) as study:
+        for event in run_stored(PLAN, dataset(), study):
+            now += 3600
+            if isinstance(event, FoldFinished):
+                assert study.seconds(study.runs()[0].key) == 0
+
+
+def test_what_does_not_fit_leaves_no_run(path: Path) -> None:
+    with Study.create(path) as study:
+        with pytest.raises(PlanError, match="has no fold 3"):
+            next(run_stored(PLAN.changed(folds=(3,)), dataset(), study))
+        assert study.runs() == []
+
+
+@pytest.mark.parametrize("plan", two_settings().values(), ids=two_settings())
+def test_every_method_goes_on_with_the_same_bits(path: Path, plan: Plan) -> None:
+    undisturbed = ended(run(plan, dataset(1)))
+    with Study.create(path) as study:
+        interrupt(plan, study, 1, folds=1)
+        (before,) = study.runs()
+        assert before.n_finished == 1
+    with Study.open(path) as study:
+        assert_same(ended(run_stored(plan, dataset(1), study)), undisturbed)
+        (after,) = study.runs()
+        assert after.n_finished == after.n_units
+        assert_same(study.result(after.key), undisturbed)
+
+
+# Each round is a process of its own that is killed at some moment: after a random number of events and a few
+# random milliseconds, so that it falls into the run however busy the machine is. Forked, because to import
+# everything anew takes a hundred times as long as to run; it says what it showed to a pipe that outlives it.
+KILLED = """
+import json, os, random, signal, sys, time
+from experiment.small import dataset
+from rankstudio.engine.experiment.results.events import RunFinished, StepDone, UnitFinished
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.study import Study
+
+path, plan, seed, rounds = sys.argv[1], plan_from_dict(json.loads(sys.argv[2])), *map(int, sys.argv[3:])
+
+def work():
+    with Study.open(path) as study:
+        for event in run_stored(plan, dataset(), study):
+            if isinstance(event, StepDone):
+                time.sleep(0.001)
+            if isinstance(event, (StepDone, UnitFinished)):
+                u = event.unit
+                os.write(1, f"{type(event).__name__} {u.fold} {u.position}\\n".encode())
+
+list(run(plan.changed(parameters={"regularization": (1.0,)}), dataset()))  # compiled before the clock runs
+random.seed(seed)
+for _ in range(rounds):
+    heard, said = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(said, 1)
+        work()
+        os._exit(0)
+    os.close(said)
+    with open(heard) as shown:
+        for _ in range(random.randrange(120)):
+            print(shown.readline(), end="")
+        time.sleep(random.uniform(0.0, 0.01))
+        os.kill(child, signal.SIGKILL)
+        print(shown.read(), end="")
+    print("killed", os.waitpid(child, 0)[1], 0)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kill_9_at_any_moment_takes_only_the_unit_in_flight(path: Path, seed: int) -> None:
+    grid = [float(v) for v in np.geomspace(0.01, 100, 100)]
+    plan = Plan("small", parameters={"regularization": tuple(grid)})
+    Study.create(path).close()
+    values = json.dumps({"data": "small", "parameters": {"regularization": grid}})
+    command = [sys.executable, "-c", KILLED, str(path), values, str(seed), "10"]
+    done = subprocess.run(
+        command,
+        check=True,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )
+    shown: dict[tuple[int, int], None] = {}
+    killed = []
+    for line in done.stdout.decode().splitlines():
+        what, fold, position = line.split()
+        if what == "StepDone":
+            assert (int(fold), int(position)) not in shown  # nothing shown is computed again
+        elif what == "UnitFinished":
+            shown[int(fold), int(position)] = None
+        else:
+            killed.append((int(fold), len(shown)))
+    assert [status for status, _ in killed] == [signal.SIGKILL] * 10
+    assert 0 < killed[-1][1] < 200  # the kills fell into the run, not before it or after it
+    with Study.open(path) as study:
+        (summary,) = study.runs()
+        stored = list(study.finished_units(summary.key))
+        assert stored[: len(shown)] == list(shown)
+        assert len(stored) <= len(shown) + 1  # one more may have been stored and not shown yet
+        assert_same(ended(run_stored(plan, dataset(), study)), ended(run(plan, dataset())))
+        assert [s.n_finished for s in study.runs()] == [200]
+
+
+def test_a_study_in_use_stops_no_one_who_has_it(path: Path) -> None:
+    with Study.create(path) as study:
+        events = run_stored(PLAN, dataset(), study)
+        next(events)
+        with pytest.raises(StoreError, match="in use"):
+            Study.open(path)
+        assert ended(events).complete

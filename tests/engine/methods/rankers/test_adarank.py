@@ -1,0 +1,107 @@
+"""AdaRank against the figure of the paper, written out with dictionaries and ``evaluate``."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from ordering import ranking_problem
+from sklearn.base import clone
+from strategies import Problem, problems
+
+from rankstudio.engine import AdaRank, evaluate
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.querywise.scoring import linear_scores
+
+
+def slow_adarank(
+    X: np.ndarray,
+    y: np.ndarray,
+    qid: np.ndarray,
+    measure: str,
+    rounds: int,
+    signs: tuple[int, ...],
+    repeats: bool = True,
+) -> list[np.ndarray]:
+    def measured(scores: np.ndarray) -> dict[int, float]:
+        result = evaluate(y, scores, qid, measures=[measure])
+        return dict(zip(result.query_ids.tolist(), result.per_query[measure].tolist(), strict=True))
+
+    rankers = {(s, k): measured(s * X[:, k]) for s in signs for k in range(X.shape[1])}
+    P = dict.fromkeys(qid.tolist(), 1.0 / len(set(qid.tolist())))
+    w, models = np.zeros(X.shape[1]), []
+    for _ in range(rounds):
+        if not rankers:
+            break
+        sign, k = max(rankers, key=lambda r: sum(P[q] * rankers[r][q] for q in P))
+        up = sum(P[q] * (1 + rankers[sign, k][q]) for q in P)
+        down = sum(P[q] * (1 - rankers[sign, k][q]) for q in P)
+        w = w.copy()
+        w[k] += sign * 0.5 * np.log(up / max(down, 1e-10))
+        models.append(w)
+        if not repeats:
+            rankers = {r: E for r, E in rankers.items() if r[1] != k}
+        reached = measured(linear_scores(np.ascontiguousarray(X.T), w[None, :])[0])
+        if all(e > 1 - 1e-10 for e in reached.values()):
+            break
+        total = sum(np.exp(-e) for e in reached.values())
+        P = {q: np.exp(-e) / total for q, e in reached.items()}
+    return models
+
+
+@pytest.mark.parametrize("measure", ["NDCG@10", "MAP"])
+@pytest.mark.parametrize(("direction", "signs"), [("both", (1, -1)), ("descending", (1,))])
+@pytest.mark.parametrize("repeats", [True, False])
+def test_rounds_are_those_of_the_figure(
+    measure: str, direction: str, signs: tuple[int, ...], repeats: bool
+) -> None:
+    for seed in range(4):
+        X, y, qid = ranking_problem(seed)
+        steps = list(AdaRank(measure, 8, direction, repeats=repeats).steps(X, y, qid=qid))
+        expected = slow_adarank(X, y, qid, measure, 8, signs, repeats)
+        assert repeats or len({step.selected for step in steps}) == len(steps)
+        assert len(steps) == len(expected)
+        for step, coef in zip(steps, expected, strict=True):
+            np.testing.assert_allclose(step.coef, coef, rtol=1e-9, atol=1e-12)
+            assert step.criterion == pytest.approx(-evaluate(y, X @ coef, qid, measures=[measure])[measure])
+
+
+@settings(max_examples=20)
+@given(problems())
+def test_any_shape_gives_finite_weights(problem: Problem) -> None:
+    X, y, qid, _ = problem
+    y = np.clip(np.round(y), 0, 2)
+    found = AdaRank("NDCG@2", 5).fit(X, y, qid=qid)
+    assert np.isfinite(found.coef_).all()
+    assert found.value_ == pytest.approx(evaluate(y, found.predict(X), qid, measures=["NDCG@2"])["NDCG@2"])
+
+
+def test_it_ends_with_a_perfect_ranking() -> None:
+    X, _, qid = ranking_problem()
+    y = np.tile(np.arange(12.0), 10)
+    X[:, 2] = -y
+    steps = list(AdaRank("NDCG").steps(X, y, qid=qid))
+    assert len(steps) == 1
+    assert steps[0].coef[2] < -5
+    assert steps[0].selected == (2,)
+
+
+def test_conventions() -> None:
+    X, y, qid = ranking_problem()
+    method = AdaRank(n_rounds=3)
+    assert clone(method).get_params() == method.get_params()
+    assert method.fit(X, y, qid=qid) is method
+    assert method.n_steps(6) == 3
+    np.testing.assert_allclose(method.predict(X), X @ method.coef_, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"measure": "Disagreement"}, "measure: expected a measure of which more is better"),
+        ({"n_rounds": 0}, "n_rounds: expected a whole number from 1 to 100000, got 0"),
+        ({"repeats": "no"}, "repeats: expected True or False, got 'no'"),
+        ({"direction": "up"}, "direction: expected both or descending, got 'up'"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        AdaRank(**parameters).fit(*ranking_problem()[:2])

@@ -1,0 +1,107 @@
+"""Coordinate ascent: the grid tried by hand, values that ``evaluate`` agrees with, seeds, odd shapes."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from ordering import ranking_problem
+from sklearn.base import clone
+from strategies import Problem, problems
+
+from rankstudio.engine import CoordinateAscent, evaluate
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.optimization.coordinate_ascent import STEPS, Ascent
+from rankstudio.engine.querywise.query_data import group
+
+
+def test_a_line_search_takes_the_best_of_the_grid() -> None:
+    for seed in range(5):
+        X, y, qid = ranking_problem(seed)
+        ascent = Ascent(group(X, y, qid), "MAP", "letor4")
+        scale = np.sqrt(np.mean([X[qid == q].var(axis=0) for q in range(10)], axis=0))
+        np.testing.assert_allclose(ascent.scale, scale)
+        coef = ascent.normalise(np.random.default_rng(seed).normal(size=6))
+        value = evaluate(y, X @ coef, qid, measures=["MAP"])["MAP"]
+        tried = []
+        for change in [*STEPS, -coef[2] * scale[2]]:
+            other = coef.copy()
+            other[2] += change / scale[2]
+            tried.append(evaluate(y, X @ other, qid, measures=["MAP"])["MAP"])
+        found, best = ascent.line(coef, value, 2)
+        assert best == pytest.approx(max(value, *tried), abs=1e-12)
+        assert np.abs(found * scale).sum() == pytest.approx(1.0)
+        np.testing.assert_allclose(np.delete(found, 2) * coef[0], np.delete(coef, 2) * found[0])
+
+
+@settings(max_examples=20)
+@given(problems())
+def test_steps_never_get_worse_and_tell_the_value_of_predict(problem: Problem) -> None:
+    X, y, qid, _ = problem
+    y = np.clip(np.round(y), 0, 2)
+    for measure, sign in (("NDCG@2", 1), ("Disagreement", -1)):
+        method = CoordinateAscent(measure=measure, n_restarts=2, max_iter=3)
+        steps = list(method.steps(X, y, qid=qid))
+        assert 1 <= len(steps) <= method.n_steps(X.shape[1])
+        criteria = [s.criterion for s in steps]
+        assert all(b <= a for a, b in pairwise(criteria))
+        method.fit(X, y, qid=qid)
+        value = evaluate(y, method.predict(X), qid, measures=[measure])[measure]
+        if not np.isnan(value):
+            assert method.value_ == value
+            assert criteria[-1] == -sign * value
+        constant = [j for j in range(X.shape[1]) if all(np.ptp(X[qid == q, j]) == 0 for q in qid)]
+        assert (method.coef_[constant] == 0).all()
+
+
+def test_it_finds_the_direction_that_ranks_perfectly() -> None:
+    rng = np.random.default_rng(0)
+    X, qid = rng.random((300, 4)) * [1, 1000, 1, 0.001], np.repeat(np.arange(20), 15)
+    y = np.clip(np.round(3 * X[:, 0] - 0.002 * X[:, 1]), 0, 3)
+    found = CoordinateAscent(tolerance=1e-6).fit(X, y, qid=qid)
+    assert found.value_ > 0.99
+    single = max(evaluate(y, d * x, qid)["NDCG@10"] for x in X.T for d in (1, -1))
+    assert found.value_ > single + 0.02
+
+
+def test_the_seed_makes_the_model() -> None:
+    X, y, qid = ranking_problem()
+    coefs = [CoordinateAscent(seed=s, tolerance=1e-6).fit(X, y, qid=qid).coef_ for s in (3, 3, 4)]
+    assert (coefs[0] == coefs[1]).all()
+    assert (coefs[0] != coefs[2]).any()
+    more = CoordinateAscent(seed=3, tolerance=1e-6, n_restarts=6).fit(X, y, qid=qid)
+    assert more.value_ >= CoordinateAscent(seed=3, tolerance=1e-6, n_restarts=1).fit(X, y, qid=qid).value_
+
+
+def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    X, qid = rng.random((4000, 3)), np.arange(4000) // 20
+    y = np.round(X[:, 0] + X[:, 1])
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
+        found.append(CoordinateAscent(n_restarts=1, max_iter=2).fit(X, y, qid=qid).coef_)
+    assert (found[0] == found[1]).all()
+
+
+def test_conventions() -> None:
+    X, y, qid = ranking_problem()
+    method = CoordinateAscent(n_restarts=1, max_iter=2)
+    assert clone(method).get_params() == method.get_params()
+    assert method.fit(X, y, qid=qid) is method
+    np.testing.assert_allclose(method.predict(X), X @ method.coef_, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"measure": "ERR"}, "measure: expected one of MAP"),
+        ({"n_restarts": 0}, "n_restarts: expected a whole number from 1 to 1000, got 0"),
+        ({"max_iter": 1.5}, "max_iter: expected a whole number from 1 to 10000, got 1.5"),
+        ({"tolerance": 0}, "tolerance: expected a finite number greater than 0, got 0"),
+        ({"seed": -1}, "seed: expected a whole number from 0 to 4294967295, got -1"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        CoordinateAscent(**parameters).fit(*ranking_problem()[:2])

@@ -1,0 +1,87 @@
+"""ListNet: its objective from the definition, its gradient by differences, its minimum by scipy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from ordering import ranking_problem
+from scipy.optimize import approx_fprime, minimize
+from sklearn.base import clone
+from strategies import Problem, problems
+
+from rankstudio.engine import ListNet
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.rankers.listnet import top_one_cross_entropy
+from rankstudio.engine.querywise.query_data import group
+
+
+def slow_objective(w: np.ndarray, problem: Problem) -> float:
+    X, y, qid, regularization = problem
+    total = regularization / 2 * w @ w
+    for query in set(qid.tolist()):
+        labels, scores = y[qid == query], X[qid == query] @ w
+        for label, score in zip(labels, scores, strict=True):
+            total -= np.exp(label) / np.exp(labels).sum() * np.log(np.exp(score) / np.exp(scores).sum())
+    return float(total)
+
+
+@settings(max_examples=30)
+@given(problems())
+def test_objective_and_gradient(problem: Problem) -> None:
+    w = np.random.default_rng(0).normal(size=problem.X.shape[1])
+    objective = top_one_cross_entropy(group(problem.X, problem.y, problem.qid), problem.regularization)
+    value, gradient = objective(w)
+    assert value == pytest.approx(slow_objective(w, problem), rel=1e-10)
+    numeric = approx_fprime(w, lambda v: objective(v)[0], 1e-7)
+    np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-4 * (1 + problem.regularization))
+
+
+@settings(max_examples=30)
+@given(problems())
+def test_the_minimum_is_scipys(problem: Problem) -> None:
+    X, y, qid, regularization = problem
+    found = ListNet(regularization=regularization, tol=1e-9, max_iter=5000).fit(X, y, qid=qid)
+    objective = top_one_cross_entropy(group(X, y, qid), regularization)
+    reference = minimize(objective, np.zeros(X.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-9})
+    assert found.objective_ <= reference.fun + 1e-6 * max(1.0, abs(reference.fun))
+    assert found.objective_ == pytest.approx(slow_objective(found.coef_, problem), rel=1e-9)
+
+
+def test_steps_descend_and_large_scores_do_not_overflow() -> None:
+    X, y, qid = ranking_problem()
+    X[:, 3] *= 1e4
+    steps = list(ListNet(regularization=1e-6).steps(X, 100 * y, qid=qid))
+    criteria = np.array([s.criterion for s in steps])
+    assert (np.diff(criteria) < 0).all()
+    assert np.isfinite(steps[-1].coef).all()
+
+
+def test_labels_that_say_nothing() -> None:
+    X, _, qid = ranking_problem()
+    steps = list(ListNet().steps(X[:1], [1.0]))
+    assert [s.number for s in steps] == [1]
+    assert (steps[0].coef == 0).all()
+    alike = ListNet(tol=1e-9).fit(X, np.ones(120), qid=qid)
+    np.testing.assert_allclose(alike.coef_, 0, atol=1e-12)
+
+
+def test_conventions() -> None:
+    X, y, qid = ranking_problem()
+    method = ListNet(regularization=0.01)
+    assert clone(method).get_params() == method.get_params()
+    assert method.fit(X, y, qid=qid) is method
+    assert method.gradient_norm_ <= 1e-6
+    assert 1 <= method.n_iter_ <= method.n_steps(6)
+    assert method.coef_.argmax() == 4
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"regularization": 0}, "regularization: expected a finite number greater than 0, got 0"),
+        ({"tol": -1}, "tol: expected a finite number greater than 0, got -1"),
+        ({"max_iter": 0}, "max_iter: expected a whole number from 1 to 100000, got 0"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        ListNet(**parameters).fit(*ranking_problem()[:2])

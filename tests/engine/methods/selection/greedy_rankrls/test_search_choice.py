@@ -1,0 +1,77 @@
+"""Which search is taken for which data and parameters; that all of them agree is tested beside them."""
+
+from contextlib import ExitStack
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import Algorithm1Search
+from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, StatisticsProducts
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
+from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch
+from rankstudio.engine.querywise.query_data import Grouped, group
+from rankstudio.engine.querywise.sparse_query_data import SparseGrouped, group_sparse
+
+
+def data(documents: int, features: int, queries: int) -> Grouped:
+    rng = np.random.default_rng(0)
+    qid = np.arange(documents) * queries // documents
+    return group(rng.random((documents, features)), rng.random(documents), qid)
+
+
+def chosen(
+    given: Grouped | SparseGrouped, k: int, algorithm: str = "auto", n_candidates: int | None = None
+) -> tuple[type, type | None]:
+    """The kind of search, and where its products come from if it looks them up."""
+    with ExitStack() as stack:
+        search = Searches(given, 1.0, k, algorithm, stack).forward(n_candidates)
+    return type(search), type(search._products) if isinstance(search, OnDemandSearch) else None
+
+
+def test_statistics_where_queries_are_long_and_algorithm_1_where_they_are_short() -> None:
+    assert chosen(data(600, 10, 20), 10) == (LeaveQueryOutSearch, None)
+    assert chosen(data(40, 300, 20), 3) == (Algorithm1Search, None)
+
+
+def test_algorithm_1_where_the_statistics_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankstudio.engine.methods.selection.greedy_rankrls.search_choice._MOST_BYTES", 1e5)
+    assert chosen(data(600, 20, 60), 10) == (Algorithm1Search, None)
+    assert chosen(data(600, 20, 60), 10, n_candidates=2) == (OnDemandSearch, ColumnProducts)
+
+
+def test_few_candidates_are_looked_up() -> None:
+    assert chosen(data(600, 20, 20), 5, n_candidates=2) == (OnDemandSearch, StatisticsProducts)
+    assert chosen(data(600, 20, 20), 20, n_candidates=18) == (LeaveQueryOutSearch, None)
+    assert chosen(data(600, 20, 20), 5, n_candidates=20) == chosen(data(600, 20, 20), 5)
+    assert chosen(data(400, 600, 40), 5, n_candidates=10) == (OnDemandSearch, ColumnProducts)
+
+
+def test_what_the_user_asks_for() -> None:
+    small = data(60, 6, 6)
+    assert chosen(small, 3, "statistics") == (LeaveQueryOutSearch, None)
+    assert chosen(small, 3, "algorithm1", n_candidates=2) == (Algorithm1Search, None)
+    assert chosen(small, 3, "columns") == (OnDemandSearch, ColumnProducts)
+
+
+def test_sparse_features_are_looked_up_in_their_columns() -> None:
+    sparse = group_sparse(scipy.sparse.random_array((60, 9), density=0.3, rng=0), np.arange(60.0))
+    assert chosen(sparse, 3) == chosen(sparse, 3, "columns") == (OnDemandSearch, ColumnProducts)
+
+
+def test_floating_search_takes_statistics_unless_they_cost_too_much() -> None:
+    with ExitStack() as stack:
+        cheap, dear = (
+            Searches(given, 1.0, 3, "auto", stack).floating()
+            for given in (data(600, 10, 20), data(40, 300, 20))
+        )
+    assert isinstance(cheap._products, StatisticsProducts)
+    assert isinstance(dear._products, ColumnProducts)
+
+
+def test_settings_of_lambda_share_the_columns_of_dense_data() -> None:
+    given = data(60, 6, 6)
+    with ExitStack() as stack:
+        first, second = (Searches(given, value, 3, "columns", stack).floating() for value in (1.0, 2.0))
+    assert first._products._data is second._products._data

@@ -1,0 +1,293 @@
+"""FSMRank against scipy's bounded optimiser on explicit pairs, FSMSVM against RankSVM."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_oracles import differences
+from scipy.optimize import check_grad, minimize
+from sklearn.base import clone
+from strategies import Problem, problems
+
+from rankstudio.engine import FSMSVM, FSMRank, RankSVM, evaluate
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.selection.feature_importance import (
+    importance,
+    nearest_positive_semidefinite,
+    similarity,
+)
+from rankstudio.engine.methods.selection.fsmrank import FSMStep, IndefiniteSimilarityWarning, top_features
+from rankstudio.engine.optimization.nesterov import FSMObjective
+from rankstudio.engine.querywise.linear_pairs import LinearPairs
+from rankstudio.engine.querywise.pairs import Pairs
+from rankstudio.engine.querywise.query_data import group
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """|Pearson's correlation|, 0 where one of the two has one value."""
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return 0.0
+    a, b = a - a.mean(), b - b.mean()
+    return abs(float(a @ b)) / np.sqrt(float(a @ a) * float(b @ b))
+
+
+def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]:
+    """The least value of eq. (2), written from the paper, and whether it is convex."""
+    X, y, qid, _ = problem
+    n = X.shape[1]
+    X2 = np.hstack((X, -X))
+    A = np.array([[correlation(X2[:, i], X2[:, j]) for j in range(2 * n)] for i in range(2 * n)])
+    A[np.diag_indices(2 * n)] = 1.0
+    A[np.arange(n), np.arange(n) + n] = A[np.arange(n) + n, np.arange(n)] = 1.0
+    s = np.array([correlation(X2[:, i], y) for i in range(2 * n)])
+    D = differences(X2, y, qid)
+    bounds = [(0.0, None if s_i > 0 else 0.0) for s_i in s]
+    costs = np.divide(lambda2, s, out=np.zeros(2 * n), where=s > 0)
+
+    def value(w: np.ndarray) -> tuple[float, np.ndarray]:
+        u = np.maximum(0.0, 1.0 - D @ w)
+        p = max(1, len(D))
+        return (
+            0.5 * lambda1 * w @ A @ w + costs @ w + u @ u / p,
+            lambda1 * A @ w + costs - 2.0 * (u @ D) / p,
+        )
+
+    options = {"ftol": 1e-15, "gtol": 1e-11, "maxiter": 10_000, "maxfun": 100_000}
+    found = minimize(value, np.zeros(2 * n), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return float(found.fun), bool(np.linalg.eigvalsh(A)[0] > -1e-9)
+
+
+LAMBDAS = st.sampled_from([0.0, 1e-3, 0.1, 2.0])
+
+
+@settings(max_examples=60)
+@given(problems(), LAMBDAS, LAMBDAS)
+def test_the_objective_reaches_the_minimum_on_explicit_pairs(
+    problem: Problem, lambda1: float, lambda2: float
+) -> None:
+    X, y, qid, _ = problem
+    least, convex = slow(problem, lambda1, lambda2)
+    convex |= lambda1 == 0
+    method = FSMRank(lambda1=lambda1, lambda2=lambda2, tol=1e-14, max_iter=20_000 if convex else 50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IndefiniteSimilarityWarning)
+        fitted = method.fit(X, y, qid=qid)
+    if convex:
+        assert fitted.objective_ == pytest.approx(least, rel=1e-6, abs=1e-6)
+    assert np.isfinite(fitted.coef_).all()
+    constant = np.ptp(X, axis=0) == 0
+    assert (fitted.coef_[constant] == 0).all()
+
+
+def ranking(seed: int = 0, m: int = 400, n: int = 6) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X, qid = rng.random((m, n)), np.repeat(np.arange(m // 10), 10)
+    X[:, 1] = 0.9 * X[:, 0] + 0.1 * X[:, 1]
+    return X, np.clip(np.round(2 * X[:, 0] - 2 * X[:, 3] + 0.5 * rng.normal(size=m) + 1), 0, 2), qid
+
+
+def objective(lambda1: float = 0.3) -> FSMObjective:
+    X, y, qid = ranking()
+    data = group(X, y, qid)
+    problem = LinearPairs(data.centred[0], Pairs(data.y, data.ptr))
+    return FSMObjective(problem, similarity(data, "pearson"), importance(data, "pearson"), lambda1, 0.01)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_gradient_is_that_of_the_smooth_part(seed: int) -> None:
+    at, w = objective(), np.random.default_rng(seed).random(12)
+
+    def value(w: np.ndarray) -> float:
+        return at.smooth(w, at.scores(w))[0]
+
+    def gradient(w: np.ndarray) -> np.ndarray:
+        return at.gradient(w, at.smooth(w, at.scores(w))[1])
+
+    assert check_grad(value, gradient, w) < 1e-5 * np.linalg.norm(gradient(w))
+
+
+def test_a_redundant_feature_loses_its_weight_as_lambda1_grows() -> None:
+    X, y, qid = ranking()
+    free = FSMRank(lambda1=0.0, lambda2=1e-4, tol=1e-9, max_iter=5000).fit(X, y, qid=qid)
+    held = FSMRank(lambda1=1.0, lambda2=1e-4, tol=1e-9, max_iter=5000).fit(X, y, qid=qid)
+    assert held.selection_order_.size < free.selection_order_.size
+    assert {0, 1} <= set(free.selection_order_.tolist())
+    assert not {0, 1} <= set(held.selection_order_.tolist())
+    assert held.coef_[3] < 0
+
+
+def test_steps_tell_objective_lipschitz_and_features_in_use() -> None:
+    X, y, qid = ranking()
+    steps = list(FSMRank(tol=1e-8).steps(X, y, qid=qid))
+    assert all(isinstance(step, FSMStep) for step in steps)
+    assert all(a.lipschitz <= b.lipschitz for a, b in pairwise(steps))
+    assert all(step.n_nonzero == np.count_nonzero(step.coef) for step in steps)
+    assert steps[-1].criterion < steps[0].criterion
+    assert len(steps) <= FSMRank().n_steps(6)
+
+
+def test_the_path_cuts_the_model_to_its_greatest_weights() -> None:
+    X, y, qid = ranking()
+    fitted = FSMRank(lambda2=1e-5).fit(X, y, qid=qid)
+    weights = np.abs(fitted.coef_[fitted.selection_order_])
+    assert all(a >= b > 0 for a, b in pairwise(weights))
+    assert (fitted.coef_path_[-1] == fitted.coef_).all()
+    for k, coef in enumerate(fitted.coef_path_, start=1):
+        assert set(np.flatnonzero(coef)) == set(fitted.selection_order_[:k].tolist())
+    *_, last = FSMRank(lambda2=1e-5).steps(X, y, qid=qid)
+    assert [step.selected[-1] for step in top_features(last)] == fitted.selection_order_.tolist()
+
+
+def test_the_subgradient_method_heads_for_the_same_minimum_more_slowly() -> None:
+    X, y, qid = ranking()
+    least = FSMRank(tol=1e-12, max_iter=5000).fit(X, y, qid=qid).objective_
+    nesterov = FSMRank(tol=1e-12, max_iter=60).fit(X, y, qid=qid).objective_
+    few, many = (FSMRank(solver="subgradient", max_iter=t).fit(X, y, qid=qid).objective_ for t in (60, 5000))
+    assert least <= nesterov < few
+    assert many < few
+    assert many == pytest.approx(least, rel=1e-2)
+
+
+def test_the_subgradient_method_takes_steps_of_the_inverse_root() -> None:
+    X, y, qid = ranking()
+    data = group(X, y, qid)
+    s, A = importance(data, "pearson"), similarity(data, "pearson")
+    D, doubled = differences(X, y, qid), np.tile(A, (2, 2))
+
+    def value(w: np.ndarray) -> tuple[float, np.ndarray]:
+        u = np.maximum(0.0, 1.0 - D @ (w[:6] - w[6:]))
+        inward = -2.0 * (u @ D) / len(D)
+        objective = 0.05 * w @ doubled @ w + 1e-4 * (w / s).sum() + u @ u / len(D)
+        return objective, 0.1 * doubled @ w + 1e-4 / s + np.concatenate((inward, -inward))
+
+    w, best = np.zeros(12), value(np.zeros(12))[0]
+    steps = list(FSMRank(solver="subgradient", max_iter=20).steps(X, y, qid=qid))
+    for t, step in enumerate(steps, start=1):
+        w = np.maximum(w - value(w)[1] / np.sqrt(t), 0.0)
+        best = min(best, value(w)[0])
+        assert step.criterion == pytest.approx(best, rel=1e-12)
+    assert len(steps) == 20
+
+
+def test_the_subgradient_method_ends_where_it_cannot_move() -> None:
+    X, y, qid = ranking()
+    steps = list(FSMRank(solver="subgradient", lambda2=1e3).steps(X, y, qid=qid))
+    assert len(steps) == 1
+    assert (steps[0].coef == 0.0).all()
+
+
+def test_importance_by_correlation_and_by_measures() -> None:
+    X, y, qid = ranking()
+    X[:, 5] = 0.25
+    data = group(X, y, qid)
+    for sign, half in ((1.0, slice(0, 6)), (-1.0, slice(6, 12))):
+        for j in range(5):
+            assert importance(data, "pearson")[half][j] == pytest.approx(correlation(X[:, j], y))
+            measured = evaluate(y, sign * X[:, j], qid, measures=["MAP", "NDCG@10"])
+            assert importance(data, "map")[half][j] == pytest.approx(measured["MAP"])
+            assert importance(data, "ndcg")[half][j] == pytest.approx(measured["NDCG@10"])
+        for kind in ("pearson", "map", "ndcg", "none"):
+            assert importance(data, kind)[half][5] == 0.0
+        assert (importance(data, "none")[half][:5] == 1.0).all()
+
+
+def test_similarities() -> None:
+    X, y, qid = ranking()
+    data = group(X, y, qid)
+    pearson = similarity(data, "pearson")
+    expected = np.abs(np.corrcoef(X.T))
+    np.testing.assert_allclose(pearson, expected, atol=1e-12)
+    kendall = similarity(data, "kendall")
+    assert kendall[0, 1] > 0.7 > kendall[0, 2]
+    assert (similarity(data, "none") == np.eye(6)).all()
+
+
+def indefinite() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Five directions of a plane: their absolute correlations have a negative eigenvalue."""
+    angles = np.arange(5) * 2 * np.pi / 5
+    plane = np.random.default_rng(0).normal(size=(200, 2))
+    X = plane @ np.vstack((np.cos(angles), np.sin(angles)))
+    return X, np.round(X[:, 0]), np.repeat(np.arange(20), 10)
+
+
+def test_an_indefinite_similarity_is_warned_of_or_projected() -> None:
+    X, y, qid = indefinite()
+    matrix = similarity(group(X, y, qid), "pearson")
+    assert np.linalg.eigvalsh(matrix)[0] < -0.01
+    with pytest.warns(IndefiniteSimilarityWarning, match="least eigenvalue -.* project=True"):
+        FSMRank().fit(X, y, qid=qid)
+    FSMRank(project=True).fit(X, y, qid=qid)  # warnings are errors
+    FSMRank(lambda1=0.0).fit(X, y, qid=qid)
+    nearest = nearest_positive_semidefinite(matrix)
+    assert np.linalg.eigvalsh(nearest)[0] > -1e-12
+    # The projection onto a cone: what is left points away from it, at a right angle.
+    assert np.linalg.eigvalsh(nearest - matrix)[0] > -1e-12
+    assert float(np.sum(nearest * (nearest - matrix))) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_labels_all_equal_give_a_model_of_zeros() -> None:
+    X, _, qid = ranking()
+    fitted = FSMRank(importance="none").fit(X, np.ones(len(qid)), qid=qid)
+    assert (fitted.coef_ == 0).all()
+    assert fitted.objective_ == 0.0
+    assert fitted.coef_path_.shape == (0, 6)
+    refitted = FSMSVM().fit(X, np.ones(len(qid)), qid=qid)
+    assert not refitted.support_.any()
+    assert (refitted.predict(X) == 0).all()
+
+
+def test_fsmsvm_refits_ranksvm_on_the_features_in_fsmranks_order() -> None:
+    X, y, qid = ranking()
+    order = FSMRank(lambda2=1e-5).fit(X, y, qid=qid).selection_order_.tolist()
+    steps = list(FSMSVM(lambda2=1e-5, C=0.1).steps(X, y, qid=qid))
+    assert [step.selected for step in steps] == [tuple(order[:k]) for k in range(1, len(order) + 1)]
+    for step in steps:
+        chosen = list(step.selected)
+        alone = RankSVM(C=0.1).fit(X[:, chosen], y, qid=qid)
+        np.testing.assert_allclose(step.coef[chosen], alone.coef_, rtol=1e-3, atol=1e-3)
+        assert step.criterion == pytest.approx(alone.objective_, rel=2e-6)
+        assert np.count_nonzero(step.coef) <= len(chosen)
+    fitted = FSMSVM(n_features_to_select=2, lambda2=1e-5, C=0.1).fit(X, y, qid=qid)
+    assert fitted.selection_order_.tolist() == order[:2]
+    assert fitted.get_support(indices=True).tolist() == sorted(order[:2])
+    assert (fitted.transform(X) == X[:, sorted(order[:2])]).all()
+
+
+@pytest.mark.parametrize("method", [FSMRank(lambda1=0.5, importance="map"), FSMSVM(C=2.0, similarity="none")])
+def test_scikit_learn_conventions(method: FSMRank | FSMSVM) -> None:
+    X, y, qid = ranking()
+    assert clone(method).get_params() == method.get_params()
+    assert method.fit(X, y, qid=qid) is method
+    np.testing.assert_allclose(method.predict(X), X @ method.coef_, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        (FSMRank(lambda1=-1), "lambda1: expected a finite number from 0 up, got -1"),
+        (FSMRank(lambda2=float("nan")), "lambda2: expected a finite number from 0 up, got nan"),
+        (FSMRank(importance="gini"), "importance: expected pearson, ndcg, map or none, got 'gini'"),
+        (FSMRank(similarity="map"), "similarity: expected pearson, kendall or none, got 'map'"),
+        (FSMRank(solver="sgd"), "solver: expected nesterov or subgradient, got 'sgd'"),
+        (FSMRank(tol=0), "tol: expected a finite number greater than 0, got 0"),
+        (FSMRank(max_iter=0), "max_iter: expected a whole number from 1 to .*, got 0"),
+        (FSMSVM(C=0), "C: expected a finite number greater than 0, got 0"),
+        (FSMSVM(n_features_to_select=4), "n_features_to_select: expected a whole number from 1 to 3, got 4"),
+    ],
+)
+def test_bad_parameters_are_refused_with_name_range_and_value(method: FSMRank | FSMSVM, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        method.fit(np.eye(3), np.arange(3.0))
+
+
+def test_rounding_near_the_minimum_does_not_shorten_the_steps() -> None:
+    rng = np.random.default_rng(0)
+    X, qid = rng.random((12, 6)), np.repeat(np.arange(4), 3)
+    *_, last = FSMRank(lambda1=0.0, lambda2=1e-3, tol=1e-15, max_iter=3000).steps(
+        X, X @ rng.random(6), qid=qid
+    )
+    assert isinstance(last, FSMStep)
+    assert last.lipschitz < 1e3

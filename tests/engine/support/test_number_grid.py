@@ -1,0 +1,73 @@
+"""Grids as people write them."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support.number_grid import format_grid, format_power, parse_grid, power_of_two
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("2^0..2^3", (1, 2, 4, 8)),
+        ("2^-2 … 2^0", (0.25, 0.5, 1)),
+        ("2^−1", (0.5,)),
+        ("10**-1...10**1", (0.1, 1, 10)),
+        ("2^1..2^-1", (2, 1, 0.5)),
+        ("0.1, 1;10 1e2", (0.1, 1, 10, 100)),
+        ("2^9.75, 4^-0.5", (2.0**9.75, 0.5)),
+        ("1..4", (1, 2, 3, 4)),
+        ("1, 2^4..2^5", (1, 16, 32)),
+    ],
+)
+def test_what_people_write(text: str, values: tuple[float, ...]) -> None:
+    assert parse_grid(text) == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " , ",
+        "two",
+        "1..x",
+        "2^0..3^4",
+        "0.5..2",
+        "2^99999",
+        "1..999999",
+        "nan",
+        "inf",
+        "2^",
+        "1....",
+        "2^0.5..2^3",
+    ],
+)
+def test_anything_else_is_refused_with_the_fields_name(text: str) -> None:
+    with pytest.raises(ParameterError, match="λ: expected"):
+        parse_grid(text, name="λ")
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8))
+def test_a_grid_reads_back_bit_for_bit(values: list[float]) -> None:
+    assert parse_grid(format_grid(values)) == tuple(values)
+
+
+@given(st.integers(-1000, 1000), st.integers(0, 15))
+def test_powers_of_two_are_written_as_powers(start: int, length: int) -> None:
+    grid = tuple(2.0**e for e in range(start, start + length + 3))
+    assert format_grid(grid) == f"2^{start}..2^{start + length + 2}"
+    assert parse_grid(format_grid(grid)) == grid
+    assert [power_of_two(v) for v in grid] == list(range(start, start + length + 3))
+
+
+@given(st.integers(-1200, 1200))
+def test_quarters_of_powers_are_recognised_and_no_neighbour_is(quarters: int) -> None:
+    value = 2.0 ** (quarters / 4)
+    assert power_of_two(value) == quarters / 4
+    assert power_of_two(math.nextafter(value, math.inf)) is None
+    assert parse_grid(format_grid([value, 3 * value])) == (value, 3 * value)
+    assert parse_grid(format_power(value)) == (value,)

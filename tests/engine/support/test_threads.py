@@ -1,0 +1,126 @@
+"""Work shared between this thread and others."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, get_ident
+
+import pytest
+
+from rankstudio.engine.support.threads import STEADY, at_most, available, blas, share, steadily
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 5])
+def test_every_item_is_worked_on_once(workers: int) -> None:
+    seen: list[int] = []
+    with ThreadPoolExecutor(2) as executor:
+        share(executor if workers else None, workers, seen.append, range(1000))
+    assert sorted(seen) == list(range(1000))
+
+
+def test_no_thread_is_waited_for_that_is_busy_with_something_else() -> None:
+    seen: list[int] = []
+    done = Event()
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(done.wait, 60.0)
+        share(executor, 2, seen.append, range(10))
+        assert not done.is_set()
+        done.set()
+    assert seen == list(range(10))
+
+
+def test_threads_that_have_begun_are_waited_for() -> None:
+    begun, seen, caller = Event(), [], get_ident()
+
+    def work(item: int) -> None:
+        if get_ident() == caller:
+            assert begun.wait(60.0)
+        else:
+            begun.set()
+        seen.append(item)
+
+    with ThreadPoolExecutor(1) as executor:
+        share(executor, 2, work, range(2))
+        assert sorted(seen) == [0, 1]
+
+
+def test_what_fails_on_another_thread_is_raised_here() -> None:
+    begun, caller = Event(), get_ident()
+
+    def work(_: int) -> None:
+        if get_ident() != caller:
+            begun.set()
+            raise ValueError("on the other thread")
+        assert begun.wait(60.0)
+
+    with ThreadPoolExecutor(1) as executor, pytest.raises(ValueError, match="on the other thread"):
+        share(executor, 2, work, range(2))
+
+
+def test_blas_threads_are_limited_for_a_while() -> None:
+    before = [library["num_threads"] for library in blas().info()]
+    assert before
+    with blas().limit(limits=1):
+        assert all(library["num_threads"] == 1 for library in blas().info())
+    assert [library["num_threads"] for library in blas().info()] == before
+
+
+def _blas_threads() -> set[int]:
+    return {library["num_threads"] for library in blas().info()}
+
+
+def test_a_thread_is_granted_its_share_and_no_other_thread_is() -> None:
+    before = available()
+    with at_most(3), ThreadPoolExecutor(1) as executor:
+        assert available() == 3
+        assert executor.submit(available).result() == before
+        with at_most(1):
+            assert available() == 1
+        assert available() == 3
+    assert available() == before
+
+
+def test_blas_has_one_thread_until_the_last_who_wants_it_so_is_gone() -> None:
+    with blas().limit(limits=2):
+        with ThreadPoolExecutor(1) as executor:
+            with STEADY:
+                executor.submit(STEADY.__enter__).result()
+                assert _blas_threads() == {1}
+            assert _blas_threads() == {1}  # the other thread is still at it
+            executor.submit(STEADY.__exit__).result()
+        assert _blas_threads() == {2}
+
+
+def test_a_generator_is_asked_with_one_thread_and_is_closed() -> None:
+    seen = []
+
+    def work():
+        try:
+            seen.append(_blas_threads())
+            yield "told"
+            seen.append(_blas_threads())
+            return "value"
+        finally:
+            seen.append("closed")
+
+    def whole():
+        seen.append((yield from steadily(work())))
+
+    with blas().limit(limits=2):
+        for told in whole():
+            assert told == "told"
+            assert _blas_threads() == {2}
+        assert seen == [{1}, {1}, "closed", "value"]
+        half = steadily(work())
+        next(half)
+        half.close()
+        assert seen[-1] == "closed"
+        assert _blas_threads() == {2}
+
+
+def test_a_limit_waits_until_nobody_holds_blas_to_one_thread() -> None:
+    with blas().limit(limits=2):
+        with STEADY:
+            STEADY.limit(3)
+            assert _blas_threads() == {1}
+        assert _blas_threads() == {3}
+        STEADY.limit(2)
+        assert _blas_threads() == {2}

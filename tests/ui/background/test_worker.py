@@ -1,0 +1,250 @@
+"""The worker: messages in order, pause, step, stop, nothing stale, failures as sentences, a clean end."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QThread
+from PySide6.QtWidgets import QApplication
+from waiting import turn, wait_until
+
+from rankstudio.engine.errors import Cancelled, DatasetError
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
+from rankstudio.ui.background.worker import Worker
+
+
+@pytest.fixture
+def worker(app: QApplication) -> Iterator[Worker]:
+    made = Worker("test-worker", interval=1)
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+class Heard:
+    """What a job has told, and where it was told."""
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+        self.outcomes: list[Outcome] = []
+        self.threads: set[int] = set()
+
+    def message(self, message: Any) -> None:
+        self.messages.append(message)
+        self.threads.add(threading.get_ident())
+
+    def end(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+
+    def job(self, function: Any, **options: Any) -> Job:
+        return Job("Counting", function, on_message=self.message, on_end=self.end, **options)
+
+
+def count_to(n: int) -> Any:
+    return lambda cancelled: iter(range(n))
+
+
+def count_for_ever(_: CancelFlag) -> Iterator[int]:
+    yield from itertools.count()
+
+
+def test_messages_arrive_in_order_on_the_gui_thread(worker: Worker) -> None:
+    heard, ran_on = Heard(), []
+
+    def work(_: CancelFlag) -> Iterator[int]:
+        for i in range(10_000):  # more than may wait at once
+            ran_on.append(threading.get_ident())
+            yield i
+
+    worker.submit(heard.job(work))
+    wait_until(lambda: heard.outcomes)
+    assert heard.messages == list(range(10_000))
+    assert heard.outcomes == [Outcome(Ending.DONE)]
+    assert heard.threads == {threading.get_ident()}
+    assert threading.get_ident() not in ran_on
+    assert worker.jobs == ()
+
+
+def test_jobs_are_done_one_after_another(worker: Worker) -> None:
+    order: list[str] = []
+    for name in "abc":
+        job = Job(name, count_to(3), on_message=lambda m, n=name: order.append(f"{n}{m}"))
+        worker.submit(job)
+    wait_until(lambda: not worker.jobs)
+    assert order == [f"{name}{i}" for name in "abc" for i in range(3)]
+
+
+def test_a_paused_job_is_not_asked_and_goes_on(worker: Worker) -> None:
+    heard = Heard()
+    job = worker.submit(heard.job(count_for_ever))
+    wait_until(lambda: len(heard.messages) > 10)
+    job.pause()
+    turn()
+    stood = len(heard.messages)
+    turn()
+    assert len(heard.messages) == stood
+    job.resume()
+    wait_until(lambda: len(heard.messages) > stood)
+    job.cancel()
+    wait_until(lambda: heard.outcomes)
+    assert heard.messages == list(range(len(heard.messages)))
+
+
+def test_a_step_ends_at_the_next_message_that_counts(worker: Worker) -> None:
+    heard = Heard()
+    job = heard.job(count_for_ever, is_step=lambda m: m % 5 == 4, paused=True)
+    worker.submit(job)
+    turn(0.05)
+    assert heard.messages == []
+    job.step()
+    turn(0.05)
+    assert heard.messages == [0, 1, 2, 3, 4]
+    job.step()
+    job.step()
+    turn(0.05)
+    assert heard.messages == list(range(15))
+
+
+def test_cancelling_closes_the_generator_and_keeps_what_it_told(worker: Worker) -> None:
+    closed = threading.Event()
+    heard = Heard()
+
+    def work(_: CancelFlag) -> Iterator[int]:
+        try:
+            yield from itertools.count()
+        finally:
+            closed.set()
+
+    job = worker.submit(heard.job(work))
+    wait_until(lambda: heard.messages)
+    job.cancel()
+    wait_until(lambda: heard.outcomes)
+    assert heard.outcomes[0].ending is Ending.CANCELLED
+    assert closed.is_set()
+    assert heard.messages
+
+
+def test_a_paused_job_can_be_cancelled(worker: Worker) -> None:
+    heard = Heard()
+    job = worker.submit(heard.job(count_for_ever, paused=True))
+    turn(0.02)
+    job.cancel()
+    wait_until(lambda: heard.outcomes)
+    assert heard.outcomes[0].ending is Ending.CANCELLED
+
+
+def test_of_an_abandoned_job_nothing_arrives(worker: Worker) -> None:
+    heard = Heard()
+    told = threading.Event()
+
+    def work(_: CancelFlag) -> Iterator[int]:
+        yield 1
+        told.set()
+        yield 2
+
+    job = worker.submit(heard.job(work))
+    assert told.wait(10)  # messages are in the deque, and the window has not looked yet
+    job.abandon()
+    wait_until(lambda: not worker.jobs)
+    assert heard.messages == []
+    assert heard.outcomes == []
+
+
+def test_of_waiting_jobs_of_one_slot_the_last_is_done(worker: Worker) -> None:
+    first, dropped, last = Heard(), Heard(), Heard()
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(_: CancelFlag) -> Iterator[str]:
+        begun.set()
+        go.wait(10)
+        yield "first"
+
+    worker.submit(first.job(slow, slot="path"))
+    assert begun.wait(10)
+    for _ in range(20):
+        worker.submit(dropped.job(count_to(1), slot="path"))
+    worker.submit(last.job(count_to(1), slot="path"))
+    go.set()
+    wait_until(lambda: last.outcomes)
+    assert first.messages == ["first"]  # what works is not interrupted: the slider would never show anything
+    assert dropped.messages == []
+    assert dropped.outcomes == []
+    assert last.messages == [0]
+
+
+def test_an_error_of_the_engine_is_its_sentence(worker: Worker) -> None:
+    heard = Heard()
+
+    def work(_: CancelFlag) -> Iterator[int]:
+        yield 1
+        raise DatasetError("Fold2/test.txt has 45 features, Fold1/test.txt has 46.")
+
+    worker.submit(heard.job(work))
+    wait_until(lambda: heard.outcomes)
+    assert heard.outcomes == [
+        Outcome(Ending.FAILED, "Fold2/test.txt has 45 features, Fold1/test.txt has 46.")
+    ]
+
+
+def test_an_unexpected_error_becomes_a_sentence_and_the_worker_goes_on(worker: Worker) -> None:
+    heard, after = Heard(), Heard()
+
+    def work(_: CancelFlag) -> Iterator[int]:
+        yield 1
+        raise ZeroDivisionError("division by zero")
+
+    worker.submit(heard.job(work))
+    worker.submit(after.job(count_to(2)))
+    wait_until(lambda: after.outcomes)
+    [outcome] = heard.outcomes
+    assert outcome.ending is Ending.FAILED
+    assert outcome.text == (
+        "Counting failed unexpectedly: ZeroDivisionError: division by zero. The details are in the log."
+    )
+    assert "ZeroDivisionError" in outcome.details
+    assert heard.messages == [1]
+    assert after.messages == [0, 1]
+
+
+def test_a_job_that_stops_itself_was_cancelled(worker: Worker) -> None:
+    heard = Heard()
+
+    def work(cancelled: CancelFlag) -> Iterator[int]:
+        yield 1
+        while not cancelled():
+            pass
+        raise Cancelled("Reading")
+
+    job = worker.submit(heard.job(work))
+    wait_until(lambda: heard.messages)
+    job.cancel()
+    wait_until(lambda: heard.outcomes)
+    assert heard.outcomes == [Outcome(Ending.CANCELLED)]
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_closing_while_a_job_works_waits_for_the_thread(app: QApplication, paused: bool) -> None:
+    heard = Heard()
+    worker = Worker("closing", interval=1)
+    job = worker.submit(heard.job(count_for_ever))
+    wait_until(lambda: heard.messages)
+    if paused:
+        job.pause()
+    worker.close()
+    seen = len(heard.messages)
+    turn(0.02)
+    assert len(heard.messages) == seen
+    assert all(thread.isFinished() for thread in worker.findChildren(QThread))
+    worker.deleteLater()
+
+
+def test_an_idle_worker_wakes_nobody(worker: Worker) -> None:
+    heard = Heard()
+    worker.submit(heard.job(count_to(1)))
+    wait_until(lambda: heard.outcomes)
+    turn(0.01)
+    assert not worker._timer.isActive()

@@ -1,0 +1,488 @@
+"""Whole scenarios of studies: runs that come back, go on, move to another file, and files that are none."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QMessageBox
+from waiting import turn, wait_until
+from windows import finish, open_window, settle, slowly, write_folds
+
+from rankstudio.engine.errors import StoreError
+from rankstudio.engine.experiment.reports import results_as_dict
+from rankstudio.engine.experiment.runner import collect, open_data
+from rankstudio.engine.experiment.storage import study as store
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.ui.app import begin
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.model.study_store import Shelf
+from rankstudio.ui.process.crash import CrashReports
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def shelf_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own for each test's studies without a name."""
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    return tmp_path / "user" / "studies"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Small data that a test may change."""
+    return write_folds(tmp_path / "Small")
+
+
+def written(record: RunRecord) -> dict[str, object]:
+    """Return what the run's results are as a file, without how long it took."""
+    assert record.result is not None
+    values = results_as_dict(record.result)
+    return {name: value for name, value in values.items() if name != "seconds"}
+
+
+def stop_in_the_middle(window: MainWindow) -> RunRecord:
+    """Run the plan and stop it when some units and not all are done."""
+    window.commands["run"].trigger()
+    wait_until(lambda: window.runs.records and window.runs.records[-1].units_done >= 2)
+    window.commands["stop"].trigger()
+    wait_until(lambda: not window.runs.busy)
+    record = window.runs.records[-1]
+    assert record.state is RunState.CANCELLED
+    return record
+
+
+def left_in_the_middle(theme: Theme, tmp_path: Path, data: Path) -> int:
+    """Close a window in the middle of a run, and return how many of its units were done."""
+    with open_window(theme, tmp_path / "config", data, slowly) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].units_done >= 2)
+    with Study.open(Settings(tmp_path / "config").text("study/file")) as study:
+        (summary,) = study.runs()
+    assert not summary.finished
+    return summary.n_finished
+
+
+def test_runs_come_back_at_the_next_start_as_if_just_computed(
+    theme: Theme, tmp_path: Path, data: Path, shelf_folder: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", data) as window:
+        finish(window)
+        window.study.look_at(1)
+        before = window.runs.records[0]
+        row = window.places.results.panel.rows()[0]
+        settle(window)
+        wait_until(lambda: Settings(tmp_path / "config").number("study/shown") == 1)
+    assert len(list(shelf_folder.glob("*.rankstudio"))) == 1
+    with open_window(theme, tmp_path / "config") as window:
+        window.restore()
+        wait_until(lambda: window.runs.shown is not None)
+        [record] = window.runs.records
+        assert record.state is RunState.DONE
+        assert record.dataset is window.study.dataset
+        assert written(record) == written(before)
+        [again] = window.places.results.panel.rows()
+        assert (again.means, again.sizes, again.state) == (row.means, row.sizes, "done")
+        assert "by RankStudio" in again.message
+        curves = window.places.run.curves.plots()["validation"]
+        for setting in range(3):
+            path = before.paths[1, setting]
+            np.testing.assert_array_equal(curves.family[setting].ys, path.validation["MAP"])
+        model = window.current.model
+        assert model is not None
+        assert model.step is record.folds[1].chosen.step
+        wait_until(lambda: window.current.test)
+        assert window.current.test == dict(before.folds[1].test)
+        window.study.choose((0.25,), 3)  # another model of the run is tested on the data
+        wait_until(lambda: window.current.test)
+        settle(window)
+
+
+def test_a_stopped_run_goes_on_to_the_same_bits(theme: Theme, tmp_path: Path, data: Path) -> None:
+    with open_window(theme, tmp_path / "config", data, slowly) as window:
+        assert not window.commands["go_on"].isEnabled()
+        record = stop_in_the_middle(window)
+        assert window.commands["go_on"].isEnabled()
+        told: list[object] = []
+        window.runs.told.connect(lambda _, event: told.append(event))
+        window.commands["go_on"].trigger()
+        wait_until(lambda: record.state is RunState.DONE)
+        steps = {(e.unit.fold, e.unit.position) for e in told if type(e).__name__ == "StepDone"}
+        assert 0 < len(steps) < 6
+        finish(window)
+        anew = window.runs.records[1]
+        assert written(anew) == written(record)
+        assert not window.commands["go_on"].isEnabled()
+        assert len(window.places.results.panel.rows()) == 2
+
+
+def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
+    theme: Theme, tmp_path: Path, data: Path
+) -> None:
+    done = left_in_the_middle(theme, tmp_path, data)
+    with open_window(theme, tmp_path / "config") as window:
+        window.restore()
+        wait_until(lambda: window.study.dataset is not None and window.study.has_documents)
+        wait_until(window.notice.text)
+        said = f"Greedy RankRLS on Small was left at {done} of 6 units."
+        assert window.notice.text() == said
+        assert window.notice.level() == "info"
+        [row] = window.places.results.panel.rows()
+        assert (row.state, row.can_go_on) == ("unfinished", True)
+        assert row.message.startswith(f"{done} of 6 units · ")
+        settle(window)
+        window.notice._action.click()
+        wait_until(lambda: window.runs.records[0].state is RunState.DONE)
+        record = window.runs.records[0]
+        assert window.runs.shown is record
+        assert window.notice.text() == ""
+        finish(window)
+        assert written(window.runs.records[1]) == written(record)
+
+
+def test_curves_of_stored_units_are_drawn_while_the_run_goes_on(
+    theme: Theme, tmp_path: Path, data: Path
+) -> None:
+    left_in_the_middle(theme, tmp_path, data)
+    with open_window(theme, tmp_path / "config", runner=slowly) as window:
+        window.restore()
+        wait_until(lambda: window.runs.records and window.runs.records[0].recorded is None)
+        window.places.results.goOnAsked.emit(window.runs.records[0])
+        record = window.runs.records[0]
+        window.study.look_at(1)
+        wait_until(lambda: record.unit is not None and (record.unit.fold, record.unit.position) >= (1, 2))
+        curves = window.places.run.curves.plots()["validation"]
+        np.testing.assert_array_equal(curves.family[0].ys, record.paths[1, 0].validation["MAP"])
+        wait_until(lambda: record.state is RunState.DONE)
+        settle(window)
+
+
+# Files
+
+
+def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
+    theme: Theme, tmp_path: Path, data: Path, shelf_folder: Path
+) -> None:
+    named = tmp_path / "Thesis.rankstudio"
+    with open_window(theme, tmp_path / "config", data) as window:
+        finish(window)
+        window.keeping.studies.save_as(str(named))
+        wait_until(lambda: window.keeping.studies.name == "Thesis")
+        wait_until(lambda: window.windowTitle() == "Small – Thesis – RankStudio")
+        assert not list(shelf_folder.glob("*.rankstudio"))
+        finish(window)
+    with Study.open(named) as study:
+        assert [bool(run.finished) for run in study.runs()] == [True, True]
+    with open_window(theme, tmp_path / "other") as window:
+        mime = QMimeData()
+        mime.setUrls([QUrl.fromLocalFile(str(named))])
+        none = Qt.KeyboardModifier.NoModifier
+        event = QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, none)
+        window.dropEvent(event)
+        wait_until(lambda: len(window.runs.records) == 2 and window.study.has_documents)
+        assert [row.state for row in window.places.results.panel.rows()] == ["done", "done"]
+        assert window.workspace.isVisible()
+        assert window.runs.shown is window.runs.records[1]
+        assert all(record.dataset is window.study.dataset for record in window.runs.records)
+        assert window.study.plan.data == str(data)
+        assert str(named) in window._settings.recent
+        settle(window)
+
+
+def test_the_command_line_opens_a_study(theme: Theme, tmp_path: Path, data: Path) -> None:
+    left_in_the_middle(theme, tmp_path, data)
+    study = Settings(tmp_path / "config").text("study/file")
+    with open_window(theme, tmp_path / "other") as window:
+        begin(window, [study], CrashReports(tmp_path))
+        wait_until(lambda: window.study.has_documents)
+        [record] = window.runs.records
+        assert record.state is RunState.UNFINISHED
+        wait_until(lambda: not window.models.run_worker.jobs)
+        window.places.results.panel.goOnRequested.emit(record.key)
+        wait_until(lambda: record.state is RunState.DONE)
+        settle(window)
+
+
+@pytest.mark.parametrize("content", [b"my thesis, not a study", b"SQLite format 3\0 and then nothing", b""])
+def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(
+    window: MainWindow, tmp_path: Path, content: bytes
+) -> None:
+    finish(window)
+    foreign = tmp_path / "foreign.rankstudio"
+    foreign.write_bytes(content)
+    rows, path, plan = window.places.results.panel.rows(), window.models.shelf.path, window.study.plan
+    window.open_path(str(foreign))
+    wait_until(window.notice.text)
+    assert window.notice.text().startswith(f"{foreign}: ")
+    assert window.notice.level() == "error"
+    assert foreign.read_bytes() == content
+    assert window.places.results.panel.rows() == rows
+    assert window.models.shelf.path == path
+    assert window.study.plan == plan
+    finish(window)
+    assert window.runs.records[1].stored is not None
+
+
+def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folder: Path) -> None:
+    finish(window)
+    before = window.models.shelf.path
+    assert before is not None
+    window.commands["new_study"].trigger()
+    assert window.runs.records == ()
+    assert window.places.results.panel.rows() == ()
+    finish(window)
+    assert window.models.shelf.path not in (None, before)
+    assert [row.key for row in window.places.results.panel.rows()] == [1]
+    assert window._settings.recent[0] == str(before)
+    with Study.open(before) as study:  # it was given up
+        assert len(study.runs()) == 1
+    window.open_path(str(before))
+    wait_until(lambda: window.models.shelf.path == before)
+    wait_until(lambda: window.runs.shown is not None)
+    assert window.runs.shown.dataset is window.study.dataset
+    settle(window)
+
+
+def test_a_run_that_works_is_asked_about_before_another_study_is_opened(
+    theme: Theme, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.rankstudio"
+    Study.create(other).close()
+    answers: Iterator[QMessageBox.StandardButton] = iter(
+        (QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes)
+    )
+    monkeypatch.setattr(QMessageBox, "question", lambda *_: next(answers))
+    with open_window(theme, tmp_path / "config", data, slowly) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].units_done)
+        before = window.models.shelf.path
+        window.open_path(str(other))
+        turn(0.05)
+        assert window.models.shelf.path == before
+        assert window.runs.busy
+        window.open_path(str(other))
+        wait_until(lambda: window.models.shelf.path == other)
+        assert window.runs.records == ()
+        wait_until(lambda: not window.models.run_worker.jobs)
+        assert before is not None
+        with Study.open(before) as study:
+            assert study.runs()[0].n_finished >= 1
+
+
+def test_a_study_is_saved_elsewhere_while_a_run_works(theme: Theme, tmp_path: Path, data: Path) -> None:
+    named = tmp_path / "elsewhere.rankstudio"
+    with open_window(theme, tmp_path / "config", data, slowly) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].units_done)
+        window.keeping.studies.save_as(str(named))
+        wait_until(lambda: not window.runs.busy and window.models.shelf.path == named)
+        assert window.runs.records[0].state is RunState.DONE
+    with Study.open(named) as study:
+        assert [bool(run.finished) for run in study.runs()] == [True]
+
+
+def test_a_run_that_is_removed_is_gone_from_the_study(
+    theme: Theme, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_window(theme, tmp_path / "config", data, slowly) as window:
+        finish(window)
+        window.runs.records[0].clock.worked = 100.0
+        monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.No)
+        window.places.results.panel.removed.emit(1)
+        assert len(window.runs.records) == 1
+        monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Yes)
+        window.places.results.panel.removed.emit(1)
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].units_done)
+        window.places.results.panel.removed.emit(2)  # one that works
+        finish(window)
+        wait_until(lambda: not window.models.run_worker.jobs)
+        file = window.models.shelf.path
+    assert file is not None
+    with Study.open(file) as study:
+        assert [run.key.id for run in study.runs()] == [3] or len(study.runs()) == 1
+
+
+# What can go wrong
+
+
+def test_a_second_window_begins_a_study_of_its_own(theme: Theme, tmp_path: Path, data: Path) -> None:
+    with open_window(theme, tmp_path / "config", data) as first:
+        finish(first)
+        wait_until(lambda: Settings(tmp_path / "config").plan == first.study.plan)
+        with open_window(theme, tmp_path / "config") as second:
+            second.restore()
+            wait_until(lambda: second.study.dataset is not None)
+            settle(second)
+            assert second.notice.text() == ""
+            assert second.runs.records == ()
+            finish(second)
+            assert second.models.shelf.path != first.models.shelf.path
+            second.open_path(str(first.models.shelf.path))
+            wait_until(second.notice.text)
+            assert "the study is in use by process" in second.notice.text()
+            assert len(second.runs.records) == 1
+        finish(first)
+        assert len(first.runs.records) == 2
+
+
+def test_runs_go_on_where_no_study_can_be_written_and_that_is_said_once(
+    window: MainWindow, shelf_folder: Path
+) -> None:
+    shelf_folder.parent.mkdir(parents=True)
+    shelf_folder.write_text("a file where the folder should be")
+    finish(window)
+    assert window.runs.records[0].state is RunState.DONE
+    assert window.notice.text().startswith("Runs are not kept, and end with the window: ")
+    assert str(shelf_folder) in window.notice.text()
+    assert window.notice.level() == "warning"
+    window.notice.dismiss()
+    finish(window)
+    assert window.notice.text() == ""
+    assert not window.runs.records[1].can_go_on
+
+
+def test_a_full_disk_in_the_middle_stops_the_run_and_keeps_what_was_stored(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save, left = Study.save_unit, iter(range(2))
+
+    def until_full(self, *given):  # type: ignore[no-untyped-def]
+        if next(left, None) is None:
+            raise StoreError(f"{self.path}: the disk is full; what was stored before is safe.")
+        save(self, *given)
+
+    monkeypatch.setattr(Study, "save_unit", until_full)
+    window.commands["run"].trigger()
+    wait_until(lambda: not window.runs.busy)
+    record = window.runs.records[0]
+    assert record.state is RunState.FAILED
+    assert window.notice.text().endswith("the disk is full; what was stored before is safe.")
+    assert len(record.paths) == 2
+    monkeypatch.setattr(Study, "save_unit", save)
+    window.commands["go_on"].trigger()
+    wait_until(lambda: record.state is RunState.DONE)
+    expected = collect(record.plan, open_data(record.plan), tuple(record.folds.values()), 0.0)
+    assert results_as_dict(expected)["folds"] == written(record)["folds"]
+    settle(window)
+
+
+def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, data: Path) -> None:
+    with open_window(theme, tmp_path / "config", data) as window:
+        finish(window)
+        before, study = window.runs.records[0], str(window.models.shelf.path)
+    shutil.rmtree(data)
+    with open_window(theme, tmp_path / "other") as window:
+        window.open_path(study)
+        wait_until(window.notice.text)
+        assert str(data) in window.notice.text()
+        assert window.notice.text().endswith("The run is shown as it was stored.")
+        [record] = window.runs.records
+        assert window.runs.shown is record
+        curves = window.places.run.curves.plots()["validation"]
+        np.testing.assert_array_equal(curves.family[1].ys, before.paths[1, 1].validation["MAP"])
+        assert window.places.inspect.features.table.rows()
+        assert window.current.test == dict(before.folds[1].test)
+        assert not window.commands["run"].isEnabled()
+        window.study.look_at(2)
+        chosen = record.folds[2].chosen.unit.values
+        window.study.choose(next(values for values in record.settings if values != chosen), 3)
+        assert window.current.model is not None
+        assert window.current.test == {}
+        assert "are not open" in window.places.inspect.features._test.text()
+        window.study.look_at(None)
+        settle(window)
+
+
+def test_data_that_changed_are_noticed(theme: Theme, tmp_path: Path, data: Path) -> None:
+    done = left_in_the_middle(theme, tmp_path, data)
+    file = data / "Fold2" / "test.txt"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join(lines[:-1]) + "\n")
+    with open_window(theme, tmp_path / "other", runner=slowly) as window:
+        window.open_path(Settings(tmp_path / "config").text("study/file"))
+        wait_until(window.notice.text)
+        assert window.notice.text().startswith(f"{file}: the file changed: recorded were ")
+        [record] = window.runs.records
+        assert record.recorded is not None
+        window.notice.dismiss()
+        window.commands["go_on"].trigger()
+        wait_until(window.notice.text)
+        assert "the file changed" in window.notice.text()
+        assert record.state is RunState.UNFINISHED
+        assert record.units_done == done
+
+
+def test_a_run_of_another_version_is_shown_and_not_gone_on_with(
+    theme: Theme, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {**store.versions(), "rankstudio": "0.0.1"}
+    monkeypatch.setattr(store, "versions", lambda: found)
+    left_in_the_middle(theme, tmp_path, data)
+    monkeypatch.undo()
+    with open_window(theme, tmp_path / "other") as window:
+        window.open_path(Settings(tmp_path / "config").text("study/file"))
+        wait_until(lambda: window.study.has_documents)
+        [row] = window.places.results.panel.rows()
+        assert not row.can_go_on
+        assert "by RankStudio 0.0.1 · It was begun by RankStudio 0.0.1, here is" in row.message
+        assert not window.commands["go_on"].isEnabled()
+        settle(window)
+
+
+def test_models_that_the_study_did_not_keep_are_said_to_be_so(
+    theme: Theme, tmp_path: Path, data: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", data) as window:
+        window.study.change("boosting", method="rankboost", parameters={"n_rounds": 4})
+        finish(window)
+        study = str(window.models.shelf.path)
+    with open_window(theme, tmp_path / "other") as window:
+        window.open_path(study)
+        wait_until(lambda: window.study.has_documents)
+        settle(window)
+        model = window.current.model
+        assert model is not None
+        assert model.step.whole
+        items = {item.key: item for item in window.taking_home._items()}
+        assert items["model"].unavailable == ""
+        other = next(s for s in model.path.steps if not s.whole)
+        window.study.choose(model.values, other.number)
+        assert window.current.model is not None
+        assert window.current.model.step is other
+        settle(window)
+        assert window.notice.text() == ""
+        assert "keeps the best model" in window.places.inspect.features._test.text()
+        items = {item.key: item for item in window.taking_home._items()}
+        assert "keeps the best model" in items["model"].unavailable
+
+
+def test_the_shelf_makes_files_of_different_names_within_a_minute(tmp_path: Path) -> None:
+    first, second = Shelf(tmp_path), Shelf(tmp_path)
+    first._make()
+    second._make()
+    assert first.path != second.path
+    assert first.is_own(first.path)
+    assert not first.is_own(tmp_path.parent / "x.rankstudio")
+    first.close_all()
+    second.close_all()
+
+
+def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWindow) -> None:
+    for rule in ("best", "at most 3"):
+        window.study.change("the rule", rule=rule)
+        finish(window)
+    views = window.places.results.views
+    views.panel.show_view("tests")
+    wait_until(lambda: [row.role for row in views.tests.table.rows()].count("compared") == 1)
+    window.commands["new_study"].trigger()
+    assert not views.tests.table.rows()
+    assert window.places.results._insights._compared == {}
+    settle(window)

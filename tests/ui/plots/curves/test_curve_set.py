@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QRectF
+
+from rankstudio.ui.plots.curves.curve_set import Band, Family
+from rankstudio.ui.plots.curves.curve_values import MOST_LINES, neighbour, numbers, value_lines
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.style.colors import DARK, LIGHT
+
+FRAME = Frame(QRectF(0, 0, 100, 100), QRectF(0, 0, 100, 100), (0.0, 10.0), (0.0, 10.0))
+
+
+def family(*curves, kind="ordered"):
+    made = Family(list(range(len(curves))), [f"curve {i}" for i in range(len(curves))], kind)
+    for key, ys in enumerate(curves):
+        made[key].xs = [float(i + 1) for i in range(len(ys))]
+        made[key].ys = list(ys)
+    return made
+
+
+points = st.lists(st.floats(0, 10) | st.just(float("nan")), max_size=9)
+
+
+@given(st.lists(points, min_size=1, max_size=5), st.floats(0, 100), st.floats(0, 100))
+def test_nearest_is_the_least_of_all_distances(curves, px, py):
+    made = family(*curves)
+    every = [
+        (np.hypot(10 * x - px, 100 - 10 * y - py), key, x)
+        for key, curve in made.curves.items()
+        for x, y in zip(curve.xs, curve.ys, strict=True)
+        if y == y  # noqa: PLR0124 - NaN is not itself
+    ]
+    near = made.nearest(FRAME, px, py)
+    if not every:
+        assert near is None
+        return
+    assert near[2] == pytest.approx(min(every)[0])
+    assert any(key == near[0] and x == near[1] and d == pytest.approx(near[2]) for d, key, x in every)
+
+
+def test_of_coinciding_points_the_one_on_top_is_meant():
+    made = family([5.0], [5.0], [5.0])
+    assert made.nearest(FRAME, 10, 50)[0] == 2
+    assert made.nearest(FRAME, 10, 50, top=0)[0] == 0
+
+
+def test_the_latest_value_at_an_x_counts():
+    made = family([1.0])
+    made[0].xs.append(1.0)
+    made[0].ys.append(3.0)
+    assert made[0].value_at(1.0) == 3.0
+    assert np.isnan(made[0].value_at(2.0))
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK])
+def test_an_ordered_family_is_solid_a_small_one_and_categories_are_dashed_too(colors):
+    many = family(*[[1.0]] * 11).strokes(colors)
+    assert {dash for _, dash in many.values()} == {()}
+    assert len({color.name() for color, _ in many.values()}) == 11
+    few = family(*[[1.0]] * 3).strokes(colors)
+    assert len({dash for _, dash in few.values()}) == 3
+    runs = family(*[[1.0]] * 6, kind="category").strokes(colors)
+    assert len({dash for _, dash in runs.values()}) == 6
+
+
+def test_a_stranger_takes_the_accent_and_changes_no_other_colour():
+    made = family([1.0], [2.0])
+    before = made.strokes(LIGHT)
+    made["live"].xs.append(1.0)
+    after = made.strokes(LIGHT)
+    assert after["live"][0].name() == LIGHT.accent
+    assert {key: after[key] for key in before} == before
+
+
+def test_lines_list_the_chosen_curve_first_and_then_from_top_to_bottom():
+    made = family([1.0], [3.0], [2.0], [float("nan")])
+    lines = value_lines(made, 1.0, LIGHT, 2, first=0, bold=2)
+    assert [(line.text, line.value, line.bold) for line in lines] == [
+        ("curve 0", "1.00", True),
+        ("curve 1", "3.00", False),
+        ("curve 2", "2.00", True),
+    ]
+
+
+def test_many_curves_are_counted_not_listed():
+    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, 1, None, None)
+    assert len(lines) == MOST_LINES + 1
+    assert lines[-1].text == "and 8 more"
+
+
+def test_numbers_hold_every_point_and_the_band():
+    made = family([0.5, float("nan")], [0.25])
+    header, rows = numbers(made, Band.of([1, 3], [1, 2], [0, 1], [2, 3]), "k")
+    assert header == ["k", "curve 0", "curve 1", "mean", "low", "high"]
+    assert rows[0] == [1, 0.5, 0.25, 1.0, 0.0, 2.0]
+    assert [str(cell) for cell in rows[1]] == ["2", "nan", "nan", "nan", "nan", "nan"]
+    assert [str(cell) for cell in rows[2]] == ["3", "nan", "nan", "2.0", "1.0", "3.0"]
+
+
+def test_neighbours_stop_at_the_ends_and_skip_empty_curves():
+    made = family([1.0, 2.0, 3.0], [], [5.0, 6.0])
+    assert neighbour(made, None, 0, 0) == (0, 1.0)
+    assert neighbour(made, (0, 1.0), 1, 0) == (0, 2.0)
+    assert neighbour(made, (0, 3.0), 1, 0) == (0, 3.0)
+    assert neighbour(made, (0, 1.0), -1, 0) == (0, 1.0)
+    assert neighbour(made, (0, 3.0), 0, 1) == (2, 2.0)
+    assert neighbour(made, (2, 2.0), 0, 1) == (2, 2.0)
+    assert neighbour(made, ("gone", 2.0), 1, 1) == (0, 1.0)
+    assert neighbour(Family(), None, 1, 0) is None
+
+
+def test_in_little_room_the_curve_under_the_mouse_is_told_first_of_all():
+    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 1, None, 2, most=3)
+    assert [line.value for line in lines] == ["7.0", "6.0", "2.0", ""]
+    assert lines[-1].text == "and 5 more"

@@ -1,0 +1,308 @@
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from rankstudio.ui.plots import CurvesPlot
+from rankstudio.ui.style.colors import DARK, LIGHT
+
+KS = np.arange(1, 47)
+
+
+@pytest.fixture
+def plot(theme, stage):
+    made = CurvesPlot(theme, "validation MAP")
+    stage(made, 480, 300)
+    made.set_family(range(3), ["λ = 2⁰", "λ = 2¹", "λ = 2²"], (1, 46))
+    for key in range(3):
+        made.set_curve(key, KS, 0.4 + 0.05 * key + 0.0005 * KS)
+    made.flush()
+    return made
+
+
+@pytest.fixture
+def picks(plot):
+    told = []
+    plot.picked.connect(lambda key, x: told.append((key, x)))
+    return told
+
+
+def pixel(plot, key, k):
+    return plot.frame().point(k, plot.family[key].value_at(k))
+
+
+def send(plot, kind, at, button=Qt.MouseButton.LeftButton, held=None):
+    held = button if held is None else held
+    where = plot.viewport().mapToGlobal(at.toPoint()).toPointF()
+    event = QMouseEvent(kind, at, where, button, held, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(plot.viewport(), event)
+
+
+def test_a_click_picks_the_nearest_point_of_any_curve(plot, picks):
+    for key, k in ((0, 1), (1, 17), (2, 46)):
+        at = pixel(plot, key, k) + QPointF(2, -3)
+        QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert picks == [(0, 1), (1, 17), (2, 46)]
+    assert all(isinstance(k, int) for _, k in picks)
+
+
+def test_a_click_beside_the_plot_area_picks_nothing(plot, picks):
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(300, 297))
+    assert picks == []
+
+
+def test_a_pick_marks_nothing_by_itself(plot, picks):
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(plot, 1, 5).toPoint())
+    assert picks and plot.choice is None
+
+
+def test_the_keys_move_the_choice(plot, picks):
+    plot.picked.connect(plot.choose)
+    plot.choose(1, 10)
+    for key in (
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Up,
+        Qt.Key.Key_Left,
+        Qt.Key.Key_Down,
+        Qt.Key.Key_Home,
+        Qt.Key.Key_End,
+    ):
+        QTest.keyClick(plot, key)
+    assert picks == [(1, 11), (2, 11), (2, 10), (1, 10), (1, 1), (1, 46)]
+
+
+def test_other_keys_are_left_to_the_window(plot, picks):
+    QTest.keyClick(plot, Qt.Key.Key_F5)
+    assert picks == []
+
+
+def test_the_box_lists_exact_values_at_the_mouse_s_k(plot):
+    hovered = []
+    plot.hovered.connect(hovered.append)
+    plot.choose(1, 4)
+    plot.hover(pixel(plot, 0, 20))
+    texts = [(line.text, line.value) for line in plot.box.lines()]
+    assert texts == [
+        ("k = 20", ""),
+        ("λ = 2¹", "0.4600"),
+        ("λ = 2²", "0.5100"),
+        ("λ = 2⁰", "0.4100"),
+    ]
+    plot.hover(pixel(plot, 0, 20) + QPointF(1, 0))
+    plot.hover(None)
+    assert hovered == [20.0, None]
+    assert plot.box.isHidden()
+
+
+def test_the_box_never_leaves_the_plot(plot):
+    for key in range(3):
+        for k in (1, 2, 23, 45, 46):
+            plot.hover(pixel(plot, key, k))
+            assert plot.rect().contains(plot.box.geometry())
+
+
+def test_a_linked_plot_shows_the_crosshair_and_the_chosen_value_only(plot):
+    plot.choose(2, 4)
+    plot.set_cursor(30.0)
+    assert plot.cursor == 30.0
+    assert [line.text for line in plot.box.lines()] == ["k = 30", "λ = 2²"]
+    plot.set_cursor(None)
+    assert plot.box.lines() == ()
+
+
+def test_the_note_stands_beside_the_chosen_point_while_the_mouse_is_away(plot):
+    plot.choose(1, 4, ("k = 4 · chosen", "one-SE rule: k = 2"))
+    plot.flush()
+    assert [line.text for line in plot.box.lines()] == ["k = 4 · chosen", "one-SE rule: k = 2"]
+    assert plot.box.lines()[0].bold
+    plot.hover(pixel(plot, 0, 20))
+    assert plot.box.lines()[0].text == "k = 20"
+    plot.hover(None)
+    assert plot.box.lines()[0].text == "k = 4 · chosen"
+    plot.choose(None)
+    plot.flush()
+    assert plot.box.isHidden()
+
+
+def test_many_points_cost_one_redraw(plot, monkeypatch):
+    count = []
+    monkeypatch.setattr(plot, "refresh", lambda: count.append(1))
+    for k in range(1000):
+        plot.append(0, 46 + k, 0.5)
+    assert count == []
+    plot.flush()
+    assert count == [1]
+
+
+def test_points_come_to_the_screen_by_themselves(plot):
+    plot.clear()
+    plot.flush()
+    assert plot.is_empty()
+    for k in range(1, 8):
+        plot.append(1, k, 0.9 + k / 100)
+    deadline = time.monotonic() + 2
+    while plot.ranges()[1][1] < 0.9 and time.monotonic() < deadline:
+        QApplication.processEvents()
+    assert plot.ranges()[1][1] > 0.97
+    assert plot.ranges()[0] == (1, 46)
+
+
+def shows(plot, color, tolerance=12):
+    image = plot.grab().toImage()
+    want = QColor(color)
+    for x in range(0, image.width()):
+        for y in range(0, image.height()):
+            c = image.pixelColor(x, y)
+            if max(abs(a - b) for a, b in zip(c.getRgb()[:3], want.getRgb()[:3], strict=True)) <= tolerance:
+                return True
+    return False
+
+
+def test_nan_is_a_gap_and_a_lone_point_is_a_dot(plot, theme):
+    plot.set_family([0], ["one"], (1, 46))
+    ys = np.full(46, np.nan)
+    ys[:10], ys[30] = 0.5, 0.51
+    plot.set_curve(0, KS, ys)
+    plot.flush()
+    frame, image = plot.frame(), plot.grab().toImage()
+    ground = QColor(LIGHT.panel)
+
+    def inked(k, y):
+        at = frame.point(k, y).toPoint()
+        near = [image.pixelColor(at.x() + dx, at.y() + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
+        return sum(c != ground for c in near) > 2
+
+    assert inked(5, 0.5)
+    assert not inked(20.5, 0.505)
+    assert inked(31, 0.51)
+
+
+def test_the_theme_changes_every_colour(plot, theme):
+    plot.choose(1, 4)
+    plot.flush()
+    assert shows(plot, LIGHT.panel, 0) and shows(plot, LIGHT.accent)
+    theme.set_mode("dark")
+    assert shows(plot, DARK.panel, 0) and shows(plot, DARK.accent)
+    assert not shows(plot, LIGHT.panel, 0) and not shows(plot, LIGHT.accent, 4)
+
+
+def wheel(plot, at, clicks):
+    where = plot.viewport().mapToGlobal(at.toPoint()).toPointF()
+    event = QWheelEvent(
+        at, where, QPoint(), QPoint(0, 120 * clicks), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(plot.viewport(), event)
+
+
+def test_the_wheel_zooms_about_the_mouse_and_a_double_click_undoes_it(plot):
+    whole = plot.ranges()
+    wheel(plot, pixel(plot, 1, 10), 3)
+    (x0, x1), (y0, y1) = plot.ranges()
+    assert 1 <= x0 < 10 < x1 < 46
+    assert y0 < plot.family[1].value_at(10) < y1
+    assert plot.family[1].value_at(10) == pytest.approx(plot.family[1].value_at(10))
+    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, 100))
+    assert plot.ranges() == whole
+
+
+def test_zooming_out_ends_at_the_data(plot):
+    whole = plot.ranges()
+    wheel(plot, pixel(plot, 1, 10), 2)
+    wheel(plot, pixel(plot, 1, 10), -12)
+    assert plot.ranges() == whole
+
+
+def test_a_drag_zooms_into_its_rectangle_and_picks_nothing(plot, picks):
+    first, last = pixel(plot, 2, 10), pixel(plot, 0, 20)
+    none = Qt.MouseButton.NoButton
+    send(plot, QEvent.Type.MouseMove, first, none, none)
+    send(plot, QEvent.Type.MouseButtonPress, first)
+    for share in (0.3, 0.6, 1.0):
+        time.sleep(0.012)  # pyqtgraph thins out moves that come faster than a mouse's
+        at = first + (last - first) * share
+        send(plot, QEvent.Type.MouseMove, at, Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton)
+    send(plot, QEvent.Type.MouseButtonRelease, last, held=Qt.MouseButton.NoButton)
+    (x0, x1), _ = plot.ranges()
+    assert (x0, x1) == pytest.approx((10, 20), abs=0.12)  # a pixel is a tenth
+    assert picks == []
+
+
+def test_growing_curves_do_not_undo_a_zoom(plot):
+    wheel(plot, pixel(plot, 1, 10), 3)
+    zoomed = plot.ranges()
+    plot.append(0, 47, 0.9)
+    plot.flush()
+    assert plot.ranges() == zoomed
+
+
+def test_a_screen_reader_hears_the_choice(plot):
+    plot.choose(2, 4, ("k = 4 · λ = 2² · chosen",))
+    assert plot.accessibleName() == "validation MAP"
+    assert plot.accessibleDescription() == "λ = 2², k = 4. validation MAP 0.5020. k = 4 · λ = 2² · chosen"
+
+
+def test_a_new_family_leaves_nothing_of_the_old(plot):
+    plot.choose(2, 4, ("note",))
+    plot.set_band(KS, KS / 100, KS / 110, KS / 90)
+    plot.hover(pixel(plot, 2, 9))
+    plot.set_family(["a"], ["A"], kind="category")
+    plot.flush()
+    assert plot.is_empty() and plot.choice is None and plot.band is None and plot.box.isHidden()
+    assert plot.numbers() == (["k", "A"], [])
+    plot.set_curve("a", [3], [0.5])
+    plot.flush()
+    assert plot.ranges()[0] == (2.5, 3.5)
+
+
+def test_the_band_is_part_of_the_picture_the_numbers_and_the_box(plot):
+    plot.set_band(KS, 0.44 + 0 * KS, 0.42 + 0 * KS, 0.60 + 0 * KS)
+    plot.flush()
+    assert plot.ranges()[1][1] > 0.6
+    plot.hover(pixel(plot, 0, 3))
+    assert [(line.text, line.value) for line in plot.box.lines()[-2:]] == [
+        ("mean", "0.4400"),
+        ("interval", "0.4200 – 0.6000"),
+    ]
+    assert plot.numbers()[1][0][-3:] == [0.44, 0.42, 0.6]
+
+
+def test_an_empty_plot_says_what_will_be_here(theme, stage):
+    plot = CurvesPlot(theme, "validation MAP")
+    stage(plot, 300, 200)
+    blank = plot.grab().toImage()
+    plot.placeholder = "Curves grow here while a run works."
+    plot.redraw()
+    assert plot.grab().toImage() != blank
+
+
+def test_the_focus_ring_is_for_the_keyboard(plot):
+    for reason, ring in ((Qt.FocusReason.TabFocusReason, True), (Qt.FocusReason.MouseFocusReason, False)):
+        plot.clearFocus()
+        plot.activateWindow()
+        plot.setFocus(reason)
+        QApplication.processEvents()
+        assert plot.hasFocus()
+        assert plot.shows_focus() == ring
+
+
+def test_a_frame_of_eleven_curves_is_light(theme, stage):
+    plot = CurvesPlot(theme, "validation MAP")
+    stage(plot, 380, 240)
+    plot.set_family(range(11), [str(i) for i in range(11)], (1, 46))
+    for key in range(11):
+        plot.set_curve(key, KS, np.sin(KS / 7 + key))
+    plot.choose(6, 4)
+    times = []
+    for _ in range(15):
+        start = time.perf_counter()
+        plot.flush()
+        plot.viewport().repaint()
+        times.append(time.perf_counter() - start)
+    # 2 ms were measured; the bound has room for a slow machine, not for a redraw per curve.
+    assert min(times) < 0.015

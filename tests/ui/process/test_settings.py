@@ -1,0 +1,70 @@
+"""What is remembered, and that a damaged memory harms nobody."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QByteArray
+
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.process.settings import MOST_RECENT, Settings, config_folder
+
+PLAN = Plan(data="/data/MQ2008", parameters={"regularization": (0.1, 1 / 3), "pinned": (39,)}, folds=(2,))
+
+
+def test_everything_comes_back(tmp_path: Path) -> None:
+    first = Settings(tmp_path)
+    first.set("window/geometry", QByteArray(b"\x00\x01geometry"))
+    first.set("window/theme", "dark")
+    first.add_recent("/a")
+    first.add_recent("/b")
+    first.add_recent("/a")
+    first.save_plan(PLAN)
+    first.sync()
+    second = Settings(tmp_path)
+    assert second.bytes("window/geometry") == QByteArray(b"\x00\x01geometry")
+    assert second.theme == "dark"
+    assert second.recent == ("/a", "/b")
+    assert second.plan == PLAN
+
+
+def test_only_so_many_recent_files_are_kept_and_they_can_be_forgotten(tmp_path: Path) -> None:
+    settings = Settings(tmp_path)
+    for i in range(20):
+        settings.add_recent(f"/data/{i}")
+    assert settings.recent == tuple(f"/data/{i}" for i in range(19, 19 - MOST_RECENT, -1))
+    settings.clear_recent()
+    assert settings.recent == ()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_damaged_files_count_as_not_there(tmp_path: Path, seed: int) -> None:
+    whole = Settings(tmp_path)
+    whole.set("window/theme", "purple")
+    whole.set("window/geometry", "no bytes at all")
+    whole.save_plan(PLAN)
+    whole.sync()
+    if seed:
+        rng = random.Random(seed)
+        (tmp_path / "window.ini").write_bytes(rng.randbytes(400))
+        (tmp_path / "plan.toml").write_bytes(rng.randbytes(200))
+    settings = Settings(tmp_path)
+    assert settings.theme == "system"
+    assert settings.bytes("window/geometry") is None
+    assert settings.recent == ()
+    assert (settings.plan is None) == bool(seed)
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with pytest.raises(OutputError, match="could not be kept"):
+        Settings(blocked / "below").save_plan(PLAN)
+
+
+def test_the_environment_chooses_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKSTUDIO_CONFIG_DIR", str(tmp_path))
+    assert config_folder() == tmp_path

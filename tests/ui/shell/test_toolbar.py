@@ -1,0 +1,41 @@
+"""The toolbar: every button is reachable at every width."""
+
+import pytest
+from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton
+
+from rankstudio.ui.shell.actions import Actions
+from rankstudio.ui.shell.toolbar import ActionButton, MainToolBar
+
+
+@pytest.fixture
+def window(theme, stage):
+    made = QMainWindow()
+    made.toolbar = MainToolBar(Actions(made, theme), theme)
+    made.addToolBar(made.toolbar)
+    made.toolbar.measure_button.setText("NDCG@10")
+    made.toolbar.convention_button.setText("LETOR 4.0")
+    stage(made, 1440, 200)
+    return made
+
+
+@pytest.mark.parametrize("width", [1440, 1201, 1199, 1100, 960])
+def test_every_button_is_in_sight(window, width):
+    window.resize(width, 200)
+    QApplication.processEvents()
+    bar = window.toolbar
+    for button in bar.findChildren(QPushButton):
+        assert button.isVisible(), button.objectName()
+        assert button.geometry().right() < width, button.objectName()
+        assert button.width() >= button.minimumSizeHint().width(), button.objectName()
+
+
+def test_texts_give_way_to_icons_and_come_back_and_names_stay(window):
+    button = window.toolbar.findChild(ActionButton, "tool-export")
+    texts = []
+    for width in (1440, 1100, 1440):
+        window.resize(width, 200)
+        QApplication.processEvents()
+        texts.append((button.text(), window.toolbar.slider.text()))
+        assert button.accessibleName() == "Export…"
+    assert texts[0] == texts[2] == ("Export…", "2⁰ = 1")
+    assert texts[1] == ("", "2⁰")

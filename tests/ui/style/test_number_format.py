@@ -1,0 +1,37 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankstudio.ui.style.number_format import plain, power, power_and_value, signed, superscript
+
+
+@pytest.mark.parametrize(
+    ("value", "short", "long"),
+    [
+        (64.0, "2⁶", "2⁶ = 64"),
+        (1.0, "2⁰", "2⁰ = 1"),
+        (0.125, "2⁻³", "2⁻³ = 0.125"),
+        (1024.0, "2¹⁰", "2¹⁰ = 1024"),
+        (2.0**9.75, "2⁹·⁷⁵", "2⁹·⁷⁵ = 861.1"),
+        (2.0**-2.5, "2⁻²·⁵", "2⁻²·⁵ = 0.1768"),
+        (0.3, "0.3", "0.3"),
+        (0.0, "0", "0"),
+        (-4.0, "-4", "-4"),
+        (1e-7, "1e-7", "1e-7"),
+    ],
+)
+def test_powers(value, short, long):
+    assert power(value) == short
+    assert power_and_value(value) == long
+
+
+def test_signs_are_true_ones():
+    assert signed(0.239) == "+0.24"
+    assert signed(-0.1) == "−0.10"
+    assert signed(float("nan")) == plain(float("nan")) == "–"
+
+
+@given(st.integers(-(10**6), 10**6))
+def test_superscripts_translate_digit_by_digit(n):
+    back = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    assert superscript(n).translate(back) == str(n)

@@ -1,0 +1,105 @@
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from rankstudio.engine.support.resources import resource
+from rankstudio.ui.style.colors import DARK, LIGHT
+from rankstudio.ui.style.fonts import _FILES, family, font
+from rankstudio.ui.style.stylesheet import style_sheet
+from rankstudio.ui.style.theme import MODES, Theme
+from rankstudio.ui.widgets import Panel
+
+
+@pytest.fixture
+def changes(theme):
+    told = []
+    slot = lambda: told.append(theme.colors)  # noqa: E731 - to be disconnected
+    theme.changed.connect(slot)
+    yield told
+    theme.changed.disconnect(slot)
+
+
+def test_modes_switch_and_tell_only_when_something_changes(theme, changes):
+    assert theme.colors is LIGHT
+    theme.set_mode("dark")
+    assert theme.dark and theme.mode == "dark" and changes == [DARK]
+    theme.set_mode("dark")
+    assert changes == [DARK]
+    theme.set_mode("light")
+    assert changes == [DARK, LIGHT]
+
+
+def test_system_is_light_where_the_platform_does_not_tell(app):
+    assert app.platformName() == "offscreen"
+    assert Theme("system").colors is LIGHT
+    assert MODES == ("system", "light", "dark")
+
+
+def test_no_colour_of_the_other_theme_stays_behind(app, theme):
+    own = {n: {getattr(c, n) for n in c.__dataclass_fields__ if n != "dark"} for n, c in _named().items()}
+    for mode, other in (("dark", "light"), ("light", "dark")):
+        theme.set_mode(mode)
+        sheet = app.styleSheet()
+        assert not [c for c in own[other] - own[mode] if c in sheet]
+        assert app.palette().color(QPalette.ColorRole.Window) == QColor(_named()[mode].ground)
+        assert app.palette().color(QPalette.ColorRole.Text) == QColor(_named()[mode].text)
+
+
+def test_widgets_that_live_take_the_new_colours(theme, stage):
+    panel = Panel(theme, "Title")
+    panel.set_content(QLabel())
+    stage(panel, 200, 120)
+    spot = panel.rect().center()
+    assert panel.grab().toImage().pixelColor(spot) == QColor(LIGHT.panel)
+    theme.set_mode("dark")
+    assert panel.grab().toImage().pixelColor(spot) == QColor(DARK.panel)
+
+
+def test_the_primary_button_is_the_accent_and_a_disabled_one_is_not(theme, stage):
+    button = QPushButton("Run")
+    button.setProperty("role", "primary")
+    stage(button, 120, 30)
+    spot = button.rect().topLeft() + button.rect().bottomRight() * 0.12
+    assert button.grab().toImage().pixelColor(spot) == QColor(LIGHT.accent)
+    button.setEnabled(False)
+    assert button.grab().toImage().pixelColor(spot) != QColor(LIGHT.accent)
+
+
+def test_the_style_sheet_names_only_roles_and_pictures_there_are(theme):
+    images = dict.fromkeys(
+        ("chevron", "chevron_faint", "chevron_up", "chevron_right", "check", "check_text"), "x.svg"
+    )
+    assert "$" not in style_sheet(LIGHT, images)
+    with pytest.raises(KeyError):
+        style_sheet(LIGHT, {})
+
+
+def test_the_pictures_of_the_style_sheet_exist(app, theme):
+    paths = {part.split('"')[0] for part in app.styleSheet().split('url("')[1:]}
+    assert paths and all(Path(path).is_file() for path in paths)
+
+
+def test_figures_have_one_width(app):
+    for bold in (False, True):
+        tabular, proportional = font(13, bold), font(13, bold)
+        proportional.unsetFeature(QFont.Tag("tnum"))
+        spreads = []
+        for one in (tabular, proportional):
+            widths = [QFontMetricsF(one).horizontalAdvance(str(d) * 8) for d in range(10)]
+            spreads.append(max(widths) - min(widths))
+        assert spreads[0] < 0.3
+        assert spreads[1] > 10
+
+
+def test_the_font_is_inter_and_our_files_are_good(app):
+    assert family() == "Inter"
+    for name in _FILES:
+        handle = QFontDatabase.addApplicationFont(str(resource("fonts", name)))
+        assert "Inter" in QFontDatabase.applicationFontFamilies(handle)
+    assert "SIL OPEN FONT LICENSE" in resource("fonts", "Inter-LICENSE.txt").read_text()
+
+
+def _named():
+    return {"light": LIGHT, "dark": DARK}
