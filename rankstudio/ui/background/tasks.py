@@ -220,13 +220,13 @@ def warm_up() -> JobFunction:
 
     def work(_: CancelFlag) -> Iterator[float]:
         started = time.perf_counter()
-        from rankstudio.engine.data.letor import parser as parse  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.data.letor import parser  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.experiment import resume as resuming  # noqa: F401, PLC0415 - the first run needs it
+        from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
         from rankstudio.engine.experiment.units.fold_context import prepare_fold  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
 
-        parse.warm_up()
+        parser.warm_up()
         versions()
         plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
         fold = open_sample().folds[0]

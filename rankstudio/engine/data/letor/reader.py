@@ -11,8 +11,8 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset, Source, default_names
 from rankstudio.engine.data.known_datasets import identify
-from rankstudio.engine.data.letor import cache as tables
-from rankstudio.engine.data.letor import file_access as files
+from rankstudio.engine.data.letor import cache as parsed_files
+from rankstudio.engine.data.letor import file_access
 from rankstudio.engine.data.letor.missing_values import (
     Missing,
     Normalize,
@@ -89,7 +89,7 @@ def load_letor(
     if n_features is not None and n_features < 1:
         raise ParameterError("n_features", n_features, "a number of at least 1")
     path = Path(path)
-    watch = Watch(progress, cancelled, files.regular_file_size(path))
+    watch = Watch(progress, cancelled, file_access.regular_file_size(path))
     refuse = missing == "refuse"
     table, source = read_table(path, watch, n_features=n_features, refuse=refuse, cache=cache)
     dataset = make_dataset(table, source, missing=missing, n_features=n_features, normalize=normalize)
@@ -100,18 +100,18 @@ def read_table(
     path: Path, watch: Watch, *, n_features: int | None = None, refuse: bool = False, cache: bool = True
 ) -> tuple[Table, Source]:
     """Read a file, or find what was once read from the same bytes; see `load_letor` for the rest."""
-    content = files.read_file(path, watch)
+    content = file_access.read_file(path, watch)
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         try:
-            checksum = pool.submit(files.checksum, content, watch)
+            checksum = pool.submit(file_access.checksum, content, watch)
             table = _recall(watch.result(checksum), watch, n_features, refuse) if cache else None
             if table is not None:
                 watch.advance(watch.total / 2)
             else:
                 table = _parse(path, content, pool, watch, n_features, refuse)
                 if cache:
-                    tables.store(checksum.result(), table, watch)
-            return table, Source(path, len(content) - files.PADDING, watch.result(checksum))
+                    parsed_files.store(checksum.result(), table, watch)
+            return table, Source(path, len(content) - file_access.PADDING, watch.result(checksum))
         except BaseException:
             watch.stopped = True
             raise
@@ -150,17 +150,17 @@ def make_dataset(
 
 def _recall(checksum: str, watch: Watch, n_features: int | None, refuse: bool) -> Table | None:
     """Return the table from the cache, unless the text is needed to say what is wrong with it."""
-    table = tables.load(checksum, watch)
+    table = parsed_files.load(checksum, watch)
     if table is None or (refuse and table.missing.any()):
         return None
     return None if n_features is not None and table.X.shape[1] > n_features else table
 
 
 def _parse(
-    path: Path, content: files.Bytes, pool: Executor, watch: Watch, n_features: int | None, refuse: bool
+    path: Path, content: file_access.Bytes, pool: Executor, watch: Watch, n_features: int | None, refuse: bool
 ) -> Table:
     # numba is imported only now: who opens what the cache knows does not wait for it.
     from rankstudio.engine.data.letor.parser import parse_text  # noqa: PLC0415
 
-    text = files.decompress(path, content, watch)
+    text = file_access.decompress(path, content, watch)
     return parse_text(path, text, pool, watch, n_features=n_features, refuse=refuse)

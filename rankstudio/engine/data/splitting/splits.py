@@ -85,8 +85,8 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
 
     Notes
     -----
-    Folds share the data (see `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory, however many queries there
-    are. A method is trained Q times for each setting.
+    Folds share the data (see `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory, however
+    many queries there are. A method is trained Q times for each setting.
     """
     data = whole(dataset)
     if data.n_queries < 2:

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from distributed import Client, KilledWorker, Worker, WorkerPlugin
 from distributed.comm.addressing import get_address_host_port
 
-from rankstudio.engine.data import memory_mapped as mapped
+from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.data_transport import Shipment
 from rankstudio.engine.experiment.versions import versions
@@ -25,7 +25,7 @@ _SECONDS = 10  # for the scheduler to answer, and then for a worker to be there
 
 @contextmanager
 def connected(address: str) -> Iterator[Cluster]:
-    """Provide the workers of a running scheduler; see `rankstudio.engine.experiment.execution.executors.on_cluster`."""
+    """Provide the workers of a running scheduler; see `on_cluster` among the executors."""
     try:
         # A client that finds nobody would leave a thread behind that looks for ever.
         socket.create_connection(get_address_host_port(address, strict=True), timeout=_SECONDS).close()
@@ -89,12 +89,12 @@ class Delivery(WorkerPlugin):
 
     def __init__(self, shipment: Shipment) -> None:
         folder = Path(shipment.folder)
-        self._parts = {name: mapped.packed(folder / name) for name in shipment.names}
+        self._parts = {name: memory_mapped.packed(folder / name) for name in shipment.names}
 
     def setup(self, worker: Worker) -> None:
         """Write what is not there; dask calls this on the worker."""
         for name, content in self._parts.items():
-            mapped.unpack(name, content)
+            memory_mapped.unpack(name, content)
 
 
 def _lacks(shipment: Shipment) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from rankstudio.engine.data import memory_mapped as mapped
+from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut, left_out_fold
 from rankstudio.engine.errors import Cancelled
@@ -98,7 +98,7 @@ class Shipment:
     def place(self, name: str) -> Path:
         """Return where a part is on the machine that asks: in the shipment's folder, else in its own."""
         shared = Path(self.folder) / name
-        return shared if shared.exists() else mapped.folder() / name
+        return shared if shared.exists() else memory_mapped.folder() / name
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number, its arrays mapped into memory.
@@ -109,7 +109,7 @@ class Shipment:
             Where this machine does not have them.
         """
         train, vali, test = (
-            mapped.open_kept(self.place(name)) if name else None for name in self.parts[number]
+            memory_mapped.open_kept(self.place(name)) if name else None for name in self.parts[number]
         )
         assert train is not None  # every fold has one
         return Fold(number, train, vali, test)
@@ -138,7 +138,7 @@ class WholeShipment(Shipment):
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number; see :meth:`Shipment.fold`."""
-        return left_out_fold(mapped.open_kept(self.place(self.whole)), number - 1)
+        return left_out_fold(memory_mapped.open_kept(self.place(self.whole)), number - 1)
 
 
 def ship(folds: Sequence[Fold]) -> Shipment:
@@ -151,11 +151,11 @@ def ship(folds: Sequence[Fold]) -> Shipment:
     """
     first = folds[0].train if folds else None
     if isinstance(first, LeftOut):
-        return WholeShipment(str(mapped.folder()), {}, mapped.keep([first.whole])[0])
+        return WholeShipment(str(memory_mapped.folder()), {}, memory_mapped.keep([first.whole])[0])
     found: dict[int, RankingDataset] = {id(part): part for fold in folds for part in fold.parts.values()}
-    names = dict(zip(found, mapped.keep(list(found.values())), strict=True))
+    names = dict(zip(found, memory_mapped.keep(list(found.values())), strict=True))
     parts = {
         fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _NAMES)
         for fold in folds
     }
-    return Shipment(str(mapped.folder()), parts)
+    return Shipment(str(memory_mapped.folder()), parts)

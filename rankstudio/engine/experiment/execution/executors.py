@@ -153,6 +153,6 @@ def _end_with(line: Connection) -> None:
 
 def _get_ready() -> None:
     """Load what every unit needs."""
-    from rankstudio.engine.experiment.units import fold_context as prepared  # noqa: F401, PLC0415 - to load it is all
+    from rankstudio.engine.experiment.units import fold_context  # noqa: F401, PLC0415 - to load it is all
 
     threads.blas()

@@ -39,8 +39,8 @@ class Protocol:
     numbers : tuple of int
         k; the percents of train, vali and test; the percent that validates; none for the given folds.
     inner : int
-        How many inner folds of each training part choose the model, see `rankstudio.engine.data.splitting.inner_folds`; 0
-        for none.
+        How many inner folds of each training part choose the model, see
+        `rankstudio.engine.data.splitting.inner_folds`; 0 for none.
     """
 
     kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
@@ -81,17 +81,17 @@ class Protocol:
         return for_inner_folds(divided, self.inner, seed)
 
     def _outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
-        from rankstudio.engine.data.splitting import splits as protocols  # noqa: PLC0415 - most runs are on the given folds
+        from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - most runs are on the given folds
 
         match self.kind, self.numbers:
             case "k-fold", (k,):
-                return protocols.k_fold(dataset, k, seed)
+                return splits.k_fold(dataset, k, seed)
             case "leave-query-out", ():
-                return protocols.leave_query_out(dataset)
+                return splits.leave_query_out(dataset)
             case "split", (train, vali, test):
-                return protocols.single_split(dataset, (train, vali, test), seed)
+                return splits.single_split(dataset, (train, vali, test), seed)
             case "nested", (percent,):
-                return protocols.nested(dataset, percent, seed)
+                return splits.nested(dataset, percent, seed)
             case _:
                 return dataset
 

@@ -23,7 +23,7 @@ from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.runner import choose
-from rankstudio.engine.experiment.storage import sqlite_file as study_file
+from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
 from rankstudio.engine.experiment.storage.data_fingerprint import change, fingerprint
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunSummary
@@ -69,7 +69,7 @@ class Study:
         StoreError
             Where there is a file, or none can be written.
         """
-        study_file.create(path)
+        sqlite_file.create(path)
         study = cls(StudyFile(path))
         with study._file.transaction() as db:
             db.execute("INSERT INTO study VALUES (?, ?, ?)", (title, _now(), _text(versions())))

@@ -93,7 +93,7 @@ class Parameter:
     def validate(self, value: Any) -> Any:
         """Return the value in its canonical form, several values as a tuple of at least two.
 
-        Several are written as `rankstudio.engine.methods.catalog.value_kind.apart` tells; they stay in the order given.
+        Several are written as `apart` among the kinds of values tells; they stay in the order given.
 
         Raises
         ------

@@ -15,7 +15,8 @@ Floats = NDArray[np.float64]
 class AveragePrecisionLoss:
     """Mean over queries of max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*), a convex function of the scores Xw.
 
-    Ψ is that of :class:`rankstudio.engine.methods.rankers.svm_map.SVMMAP`, w'Ψ the same with scores in place of x.
+    Ψ is that of :class:`rankstudio.engine.methods.rankers.svm_map.SVMMAP`, w'Ψ the same with scores in
+    place of x.
 
     Parameters
     ----------

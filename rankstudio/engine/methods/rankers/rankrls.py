@@ -117,7 +117,7 @@ def leave_query_out_models(statistics: QueryStatistics, regularization: float) -
     -----
     O(Qn³) time, and no term in the number of documents.
     """
-    from rankstudio.engine.methods.rankers import _boosting_kernel as _kernels  # noqa: PLC0415 - numba, where it is needed
+    from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
     Q, n = statistics.n_queries, statistics.n_features
     models, errors = np.empty((Q, n)), np.empty(Q)
@@ -129,7 +129,7 @@ def leave_query_out_models(statistics: QueryStatistics, regularization: float) -
             for first, last in ranges
         ]
         if executor is None:
-            _kernels.leave_out(*work[0])
+            _rankrls_kernel.leave_out(*work[0])
         else:
-            list(executor.map(lambda arguments: _kernels.leave_out(*arguments), work))
+            list(executor.map(lambda arguments: _rankrls_kernel.leave_out(*arguments), work))
     return models, errors

@@ -107,13 +107,12 @@ class RankSVM(ConvergingRanker):
             raise ParameterError("solver", self.solver, " or ".join(_SOLVERS))
         if self.solver == "bundle" and self.loss != "hinge":
             raise ParameterError("solver", self.solver, f"auto or newton, with the loss {self.loss}")
-        from rankstudio.engine.optimization import bundle_method as bundle  # noqa: PLC0415 - numba, where it is needed
-        from rankstudio.engine.optimization import truncated_newton as newton
+        from rankstudio.engine.optimization import bundle_method, truncated_newton  # noqa: PLC0415 - numba
 
         if self.loss == "squared_hinge":
-            return newton.minimise_squared_hinge
+            return truncated_newton.minimise_squared_hinge
         return {
-            "auto": bundle.minimise_hinge_either_way,
-            "newton": newton.minimise_hinge,
-            "bundle": bundle.minimise_hinge_by_planes,
+            "auto": bundle_method.minimise_hinge_either_way,
+            "newton": truncated_newton.minimise_hinge,
+            "bundle": bundle_method.minimise_hinge_by_planes,
         }[self.solver]

@@ -63,7 +63,8 @@ class FSBFS(PathSelector):
     selection_order_ : ndarray
         The columns of all subsets, one subset after the other.
     coef_, support_, criterion_path_, coef_path_
-        As in :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`, in terms of the features themselves.
+        As in :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`, in terms of the
+        features themselves.
 
     Notes
     -----

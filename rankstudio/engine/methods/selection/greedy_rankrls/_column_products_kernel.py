@@ -96,7 +96,7 @@ def changes_where_present(
 ) -> None:
     """Write over ``out`` (c, Q) how the error of a query changes with a candidate that has entries in it.
 
-    ``inverse`` (t, t) is L^-1; see :mod:`rankstudio.engine.methods.selection.greedy_rankrls.products` for the rest.
+    ``inverse`` (t, t) is L^-1; see the module `products` beside this one for the rest.
     """
     rows, starts, query = columns[1], columns[2], columns[5]
     t = p.shape[1]
