@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from shiboken6 import isValid
 
 from rankstudio.ui.plots.axes import Axes, AxesLayer, FocusLayer
-from rankstudio.ui.plots.curves.readout import ValueBox
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer
+from rankstudio.ui.plots.menu import plot_menu
+from rankstudio.ui.plots.readout import ValueBox
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
 
@@ -227,8 +228,6 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy and to save."""
-        from rankstudio.ui.plots.menu import plot_menu  # noqa: PLC0415 - the menu needs the plot's type
-
         menu = plot_menu(self)
         menu.exec(event.globalPos())
         menu.deleteLater()

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Cell, Numbers, Plot
-from rankstudio.ui.plots.curves.readout import Line
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer, pen
+from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font

@@ -12,6 +12,7 @@ import io
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRect, QSizeF
 from PySide6.QtGui import QImage, QPageSize, QPainter, QPdfWriter
@@ -19,8 +20,10 @@ from PySide6.QtSvg import QSvgGenerator
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.files import write_bytes
-from rankstudio.ui.plots.base import Numbers, Plot
 from rankstudio.ui.style.colors import LIGHT
+
+if TYPE_CHECKING:
+    from rankstudio.ui.plots.base import Numbers, Plot
 
 SCREEN_DPI = 96.0
 PRINT_DPI = 300.0

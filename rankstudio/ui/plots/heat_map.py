@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import Cell, Numbers, Plot, describe
-from rankstudio.ui.plots.curves.readout import Line
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_layer import HeatLayer
+from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.theme import Theme

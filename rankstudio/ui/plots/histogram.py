@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
-from rankstudio.ui.plots.curves.readout import Line
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer
+from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSizeF, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.plots.export import csv_text, export_plot, image
+
+if TYPE_CHECKING:
+    from rankstudio.ui.plots.base import Plot
 
 _FILTERS = "PNG, 300 dpi (*.png);;SVG (*.svg);;PDF (*.pdf);;CSV, the numbers (*.csv)"
 

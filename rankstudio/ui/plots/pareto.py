@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
-from rankstudio.ui.plots.curves.readout import Line
 from rankstudio.ui.plots.frame import readable_range
 from rankstudio.ui.plots.pareto_layers import FrontLayer, MarksLayer, SpotsLayer
+from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.theme import Theme
 
 _REACH = 14.0  # pixels from a marker in which the mouse means it

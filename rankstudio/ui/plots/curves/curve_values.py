@@ -8,8 +8,8 @@ import numpy as np
 
 from rankstudio.ui.plots.base import Cell, Numbers
 from rankstudio.ui.plots.curves.curve_set import Band, Family
-from rankstudio.ui.plots.curves.readout import Line
 from rankstudio.ui.plots.frame import padded, readable_range
+from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 
 MOST_LINES = 12

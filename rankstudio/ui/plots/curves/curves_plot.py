@@ -30,7 +30,7 @@ from rankstudio.ui.plots.curves.curve_values import (
     whole,
 )
 from rankstudio.ui.plots.curves.legend import KeyLayer
-from rankstudio.ui.plots.curves.readout import Line, Pixels
+from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.style.theme import Theme
 

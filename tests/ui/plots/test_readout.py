@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, QRect
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui.plots.curves.readout import Line, ValueBox
+from rankstudio.ui.plots.readout import Line, ValueBox
 
 LINES = [Line("k = 10", bold=True), *(Line(f"λ = 2^{i}", "0.2093") for i in range(10))]
 
