@@ -32,7 +32,7 @@ from rankstudio.engine.methods.selection.feature_importance import (
 from rankstudio.engine.optimization.nesterov import Descent, FSMObjective, accelerated, subgradient
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.pairs import Pairs
-from rankstudio.engine.querywise.query_data import Grouped, group
+from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.support.threads import pool
 
 LAMBDA1, LAMBDA2 = 0.1, 1e-4
@@ -84,7 +84,7 @@ def explicit(D: np.ndarray, objective: FSMObjective) -> float:
     return time.perf_counter() - began
 
 
-def compare(data: Grouped) -> FSMObjective:
+def compare(data: QueryData) -> FSMObjective:
     """Print the table of one dataset, and return its objective."""
     began = time.perf_counter()
     s, A = importance(data, "pearson"), nearest_positive_semidefinite(similarity(data, "pearson"))

@@ -14,9 +14,9 @@ import time
 import numpy as np
 
 from rankstudio.engine import open_dataset
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
-from rankstudio.engine.experiment.plan.settings import Unit
-from rankstudio.engine.experiment.runner import open_data, prepare_fold
+from rankstudio.engine.experiment.runner import make_fold_context, open_data
 
 FRAMES = 60
 
@@ -24,7 +24,7 @@ FRAMES = 60
 def paths(plan: Plan, data: str, fold: int, frames: int) -> np.ndarray:
     """Return the milliseconds of each path, λ sweeping from 2^-15 to 2^15; the first one is not counted."""
     dataset = open_data(plan) if data == SAMPLE else open_dataset(data)
-    prepared = prepare_fold(plan, dataset.folds[fold - 1])
+    prepared = make_fold_context(plan, dataset.folds[fold - 1])
     times = []
     for exponent in np.linspace(-15, 15, frames + 1):
         at = plan.changed(parameters={**plan.parameters, "regularization": (2.0**exponent,)})

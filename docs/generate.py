@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
 from rankstudio.ui.shell.actions import COMMANDS, MENUS
@@ -16,9 +16,9 @@ from rankstudio.ui.shell.actions import COMMANDS, MENUS
 HERE = Path(__file__).parent
 METHODS = """\
 A *selector* chooses features, a *ranker* ranks with the features it is given. Most selectors come with a
-model of their own; **ranked by** in the form, `--judge` in the terminal and `judge` in a plan let any ranker
-learn with the selected features instead, for every number of them, so that selections are compared by one
-and the same judge. What concerns only a selector's own model is not asked for then.
+model of their own; **ranked by** in the form, `--ranker` in the terminal and `ranker` in a plan let any
+ranker learn with the selected features instead, for every number of them, so that selections are compared by
+one and the same. What concerns only a selector's own model is not asked for then.
 """
 
 NOTE = "<!-- Written by docs/generate.py. -->\n"
@@ -50,10 +50,10 @@ def _method(entry: Method) -> str:
 def _steps(entry: Method) -> str:
     """Say what a step is, and what the criterion."""
     steps = {
-        Along.FEATURES: "Its criterion is the",
-        Along.ITERATIONS: "A step is an iteration, of which the last is the model; the criterion is the",
-        Along.ROUNDS: "A step is a round, and validation chooses how many; the criterion is the",
-    }[entry.along]
+        StepKind.FEATURES: "Its criterion is the",
+        StepKind.ITERATIONS: "A step is an iteration, of which the last is the model; the criterion is the",
+        StepKind.ROUNDS: "A step is a round, and validation chooses how many; the criterion is the",
+    }[entry.step_kind]
     extra = (
         f' It needs the extra `{entry.extra}`: `pip install "rankstudio[{entry.extra}]"`.'
         if entry.extra

@@ -49,19 +49,19 @@ def take(app: QApplication, settings: Settings) -> None:
         rest(app)
         window.grab().save(str(IMAGES / f"window-{mode}.png"))
     theme.set_mode("light")
-    window.study.change("judging", method="gas", parameters={}, judge="ranksvm")
+    window.study.change("ranking", method="gas", parameters={}, ranker="ranksvm")
     window.commands["run"].trigger()
     wait(app, lambda: len(window.runs.records) > 1 and not window.runs.busy, most=300.0)
     window.study.look_at(3)
     rest(app)
-    window.grab().save(str(IMAGES / "window-judge.png"))
+    window.grab().save(str(IMAGES / "window-ranker.png"))
     take_results(app, window)
     window.close()
 
 
 def take_results(app: QApplication, window: MainWindow) -> None:
     """Take the pictures of the views of the results, of a few more runs."""
-    window.study.change("pinning", method="greedy-rankrls", judge="", judge_parameters={}, parameters={})
+    window.study.change("pinning", method="greedy-rankrls", ranker="", ranker_parameters={}, parameters={})
     window.study.toggle("pinned", 12)
     window.study.toggle("banned", 39)
     window.commands["run"].trigger()

@@ -160,4 +160,4 @@ def folder_name(plan: Plan) -> str:
         for p in plan.entry.parameters
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]
-    return "-".join([plan.method, *([plan.judge] if plan.judge else []), *fixed]).replace("@", "-at-")
+    return "-".join([plan.method, *([plan.ranker] if plan.ranker else []), *fixed]).replace("@", "-at-")

@@ -54,7 +54,7 @@ class Stop:
         """
         match event:
             case RunStarted():
-                self._settings, self._folds = len(event.plan.settings), len(event.folds)
+                self._settings, self._folds = len(event.plan.combinations), len(event.folds)
                 self._finished.clear()
             case UnitFinished():
                 self._finished[event.unit.fold] += 1

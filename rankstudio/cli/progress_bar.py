@@ -8,14 +8,14 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-from rankstudio.engine.experiment.plan.settings import Axis, Unit
+from rankstudio.engine.experiment.plan.combinations import Axis, Unit
 from rankstudio.engine.experiment.results.events import (
     Event,
     FoldFinished,
     RunStarted,
     StepDone,
     UnitFinished,
-    UnitWorking,
+    UnitProgress,
 )
 
 _WIDTH = 24
@@ -110,7 +110,7 @@ class Progress:
                 self._computing = True
                 self._done = self._units + event.step.number / self._steps
                 self._draw(event.unit)
-            case UnitWorking():
+            case UnitProgress():
                 self._draw(event.unit, event.working.what)
             case UnitFinished():
                 self._units += 1
@@ -134,9 +134,9 @@ class Progress:
         computed = self._done - self._known
         left = f"  {self._left(now - self._began, computed)}" if computed > 0 else ""
         values = zip(self._axes, unit.values, strict=True)
-        setting = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
+        combination = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
         bar = "█" * filled + "░" * (_WIDTH - filled)
-        text = f"fold {unit.fold} of {self._folds[-1]}  {setting:<12} {bar} {share:4.0%}{left}"
+        text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {share:4.0%}{left}"
         text += f"  {doing}" if doing else ""
         text = text[: shutil.get_terminal_size().columns - 1]  # a second line would not be cleared
         print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)

@@ -81,7 +81,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
 
 def _events(going: Going) -> Iterator[Event]:
     folds = going.dataset.folds
-    n_units = len(going.plan.folds or folds) * len(going.plan.settings)
+    n_units = len(going.plan.folds or folds) * len(going.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
     executor = going.workers.serve(n_units, size)
     if going.study is None:

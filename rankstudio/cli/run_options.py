@@ -16,7 +16,7 @@ from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.resources import resource
 
 # Options that are attributes of the plan as they stand.
-_PLAIN = ("method", "judge", "select_by", "convention", "missing", "normalize", "seed", "protocol", "rule")
+_PLAIN = ("method", "ranker", "select_by", "convention", "missing", "normalize", "seed", "protocol", "rule")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +35,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "parameters of the method (see rankstudio methods); several values, with commas, are each tried"
     )
     _add_parameters(parameters, methods(), "parameter_")
-    judged = parser.add_argument_group("parameters of the judge")
-    _add_parameters(judged, [m for m in methods() if not m.selects], "judge_parameter_", "--judge-")
+    ranked = parser.add_argument_group("parameters of the ranker")
+    _add_parameters(ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-")
 
 
 def _add_places(where: Any) -> None:
@@ -81,7 +81,7 @@ def _add_choices(what: Any) -> None:
         "greedy-rankrls by default",
     )
     what.add_argument(
-        "--judge",
+        "--ranker",
         metavar="NAME",
         choices=rankers,
         help="what ranks with the selected features, one of those that rank; the method's own model else",
@@ -169,12 +169,12 @@ def plan_from(args: argparse.Namespace) -> Plan:
         changes["measures"] = tuple(m.strip() for m in args.measures.split(",") if m.strip())
     if args.folds is not None:
         changes["folds"] = _fold_numbers(args.folds)
-    given, judged = _given(args, "parameter_"), _given(args, "judge_parameter_")
+    given, ranked = _given(args, "parameter_"), _given(args, "ranker_parameter_")
     if plan is None:
-        return Plan(**changes, parameters=given, judge_parameters=judged)
+        return Plan(**changes, parameters=given, ranker_parameters=ranked)
     kept = dict(plan.parameters) if changes.get("method", plan.method) == plan.method else {}
-    kept_judge = dict(plan.judge_parameters) if changes.get("judge", plan.judge) == plan.judge else {}
-    return plan.changed(**changes, parameters={**kept, **given}, judge_parameters={**kept_judge, **judged})
+    kept_ranker = dict(plan.ranker_parameters) if changes.get("ranker", plan.ranker) == plan.ranker else {}
+    return plan.changed(**changes, parameters={**kept, **given}, ranker_parameters={**kept_ranker, **ranked})
 
 
 def _given(args: argparse.Namespace, prefix: str) -> dict[str, Any]:

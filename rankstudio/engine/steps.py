@@ -104,7 +104,7 @@ def finish(work: Generator[object, None, Value]) -> Value:
 
 
 @dataclass(frozen=True)
-class Working:
+class WorkProgress:
     """A sign of life between two steps, from a method whose next step takes long.
 
     Attributes
@@ -119,7 +119,9 @@ class Working:
     share: float
 
 
-def telling(work: Generator[object, None, Value], what: str, most: int) -> Generator[Working, None, Value]:
+def telling(
+    work: Generator[object, None, Value], what: str, most: int
+) -> Generator[WorkProgress, None, Value]:
     """Give a sign of life whenever a generator yields, of ``most`` times, and return its value."""
     for done in count():
         try:
@@ -127,7 +129,7 @@ def telling(work: Generator[object, None, Value], what: str, most: int) -> Gener
         except StopIteration as end:
             value: Value = end.value
             return value
-        yield Working(what, min(1.0, done / most))
+        yield WorkProgress(what, min(1.0, done / most))
     raise AssertionError  # count never ends
 
 

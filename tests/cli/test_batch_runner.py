@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
         measures = ["MAP", "P@10"]
         [[runs]]
         method = ["single-feature", "mutual-information"]
-        judge = "rankrls"
+        ranker = "rankrls"
         [[runs]]
         method = "rankrls"
         [parameters.rankrls]

@@ -9,7 +9,7 @@ import numpy as np
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 
 
@@ -22,7 +22,7 @@ class Toy(LinearRanker):
     def n_steps(self, n_features: int) -> int:
         return n_features
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def learn(self, data: QueryData) -> Iterator[Step]:
         if self.power < 0:
             raise ParameterError("power", self.power, "a number from 0 up")
         X, y = data.centred

@@ -12,7 +12,7 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.run.curves_panel import LIVE
@@ -23,28 +23,28 @@ KINDS: dict[str, dict[str, Any]] = {
     "rounds": {"method": "rankboost", "parameters": {"n_rounds": 12}},
     "iterations": {"method": "fsmrank", "parameters": FSM},
     "subsets": {"method": "fs-bfs", "parameters": {**SUBSETS, "regularization": (1.0, 4.0)}},
-    "judged": {
+    "ranked": {
         "method": "gas",
-        "judge": "ranksvm",
-        "judge_parameters": {"C": (0.1, 1.0), "max_iter": 20},
+        "ranker": "ranksvm",
+        "ranker_parameters": {"C": (0.1, 1.0), "max_iter": 20},
     },
-    "judged by rounds": {
+    "ranked by rounds": {
         "method": "fsmrank",
         "parameters": FSM,
-        "judge": "rankboost",
-        "judge_parameters": {"n_rounds": 4},
+        "ranker": "rankboost",
+        "ranker_parameters": {"n_rounds": 4},
     },
-    "judged subsets": {
+    "ranked subsets": {
         "method": "fs-bfs",
         "parameters": SUBSETS,
-        "judge": "rankrls",
-        "judge_parameters": {"regularization": (1.0, 4.0)},
+        "ranker": "rankrls",
+        "ranker_parameters": {"regularization": (1.0, 4.0)},
     },
 }
 
 
 def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:
-    bare: dict[str, Any] = {"parameters": {}, "judge": "", "judge_parameters": {}}
+    bare: dict[str, Any] = {"parameters": {}, "ranker": "", "ranker_parameters": {}}
     window.study.change("editing", **{**bare, **changes})
     finish(window)
     record = window.runs.shown
@@ -92,28 +92,28 @@ def check_features(window: MainWindow, record: RunRecord) -> None:
 def check_curves(window: MainWindow, record: RunRecord) -> None:
     """There is a curve for every setting, over what its steps are."""
     plots, model = window.places.run.curves.plots(), window.current.model
-    for setting in range(len(record.settings)):
+    for setting in range(len(record.combinations)):
         path = record.paths[1, setting]
-        np.testing.assert_array_equal(plots["validation"].family[setting].xs, path.places)
+        np.testing.assert_array_equal(plots["validation"].family[setting].xs, path.x_values)
         np.testing.assert_array_equal(plots["validation"].family[setting].ys, path.validation["MAP"])
         np.testing.assert_array_equal(plots["criterion"].family[setting].ys, path.criterion)
     assert model is not None
-    assert plots["validation"].choice == (model.key, model.place)
+    assert plots["validation"].choice == (model.key, model.x_value)
 
 
 def check_map(window: MainWindow, record: RunRecord) -> None:
     """There is a cell for every model with so many features, and no map of rounds and iterations."""
     window.places.refresh()
     plot = window.places.run.heat.plot
-    if record.plan.along is not Along.FEATURES:
+    if record.plan.step_kind is not StepKind.FEATURES:
         assert plot.is_empty()
         return
     header, rows = plot.numbers()
-    assert len(rows) == len(record.settings)
+    assert len(rows) == len(record.combinations)
     for setting, row in enumerate(rows):
         path = record.paths[1, setting]
         cells = zip(header[1:], row[1:], strict=True)
-        expected = {f"k = {k}": v for k, v in zip(path.places, path.validation["MAP"], strict=True)}
+        expected = {f"k = {k}": v for k, v in zip(path.x_values, path.validation["MAP"], strict=True)}
         assert {name: value for name, value in cells if not np.isnan(value)} == expected
 
 
@@ -132,12 +132,12 @@ def check_files(window: MainWindow, record: RunRecord, folder: Path) -> None:
 
 def check_picking(window: MainWindow, record: RunRecord) -> None:
     """A point of a curve can be chosen where it is a model; "best" goes back."""
-    last = len(record.settings) - 1
+    last = len(record.combinations) - 1
     path = record.paths[1, last]
-    window.places.run.curves.picked.emit(last, int(path.places[0]))
+    window.places.run.curves.picked.emit(last, int(path.x_values[0]))
     model = window.current.model
     assert model is not None
-    assert model.step is path.steps[-1 if record.plan.along is Along.ITERATIONS else 0]
+    assert model.step is path.steps[-1 if record.plan.step_kind is StepKind.ITERATIONS else 0]
     window.commands["best"].trigger()
     assert window.current.model is not None
     assert window.current.model.step is record.folds[1].chosen.step
@@ -152,9 +152,9 @@ def check_means(window: MainWindow, record: RunRecord) -> None:
     np.testing.assert_allclose(ys, np.mean([path[: ys.size] for path in paths], axis=0))
 
 
-def test_the_slider_moves_the_judges_grid_where_paths_are_fast(window: MainWindow) -> None:
-    record = run_plan(window, {"method": "l1-path", "judge": "rankrls",
-                               "judge_parameters": {"regularization": (1.0, 4.0)}})  # fmt: skip
+def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(window: MainWindow) -> None:
+    record = run_plan(window, {"method": "l1-path", "ranker": "rankrls",
+                               "ranker_parameters": {"regularization": (1.0, 4.0)}})  # fmt: skip
     assert window.toolbar.slider._symbol.text() == "RankRLS λ"
     values = window.toolbar.slider.values()
     window.toolbar.slider._slider.setValue(values.index(2.0))
@@ -162,8 +162,8 @@ def test_the_slider_moves_the_judges_grid_where_paths_are_fast(window: MainWindo
     model = window.current.model
     assert model is not None
     assert model.key == LIVE
-    again = Plan("x", "l1-path", judge="rankrls").setting((2.0,))
-    assert model.path.unit.setting.judge["regularization"] == again.judge["regularization"] == 2.0
+    again = Plan("x", "l1-path", ranker="rankrls").combination((2.0,))
+    assert model.path.unit.combination.ranker["regularization"] == again.ranker["regularization"] == 2.0
     assert model.path.steps[-1].selected == record.paths[1, 0].steps[-1].selected
     window.toolbar.slider._slider.setValue(values.index(4.0))
     assert window.current.model is not None
@@ -172,7 +172,7 @@ def test_the_slider_moves_the_judges_grid_where_paths_are_fast(window: MainWindo
 
 
 def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(window: MainWindow) -> None:
-    run_plan(window, KINDS["judged"])
+    run_plan(window, KINDS["ranked"])
     assert window.toolbar.slider.values() == (0.1, 1.0)
     window.toolbar.slider._slider.setValue(0)
     assert window.current.model is not None
@@ -185,7 +185,7 @@ def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(window: MainWin
 def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked_at(
     window: MainWindow,
 ) -> None:
-    record = run_plan(window, KINDS["judged"])
+    record = run_plan(window, KINDS["ranked"])
     plot = window.places.run.curves.validation_plot
     for fold in (1, 2):
         window.study.look_at(fold)

@@ -186,19 +186,19 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     window.places.run.curves.picked.emit(1, 5)
     model = window.current.model
     assert model is not None
-    assert (model.key, model.values, model.place) == (1, (1.0,), 5)
+    assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
     assert window.toolbar.slider.value() == 1.0
     assert window.places.run.candidates.title() == "Candidates at step 5"
     window.places.run.heat.picked.emit(2, 3)
     assert window.current.model is not None
-    assert (window.current.model.key, window.current.model.place) == (2, 3)
+    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
     window.places.inspect.features.chosen.emit(6)
-    assert window.current.model.place == 6
+    assert window.current.model.x_value == 6
     window.commands["undo"].trigger()
     window.commands["undo"].trigger()
-    assert (window.current.model.key, window.current.model.place) == (1, 5)
+    assert (window.current.model.key, window.current.model.x_value) == (1, 5)
     window.commands["redo"].trigger()
-    assert (window.current.model.key, window.current.model.place) == (2, 3)
+    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
     window.commands["best"].trigger()
     record = window.runs.shown
     assert record is not None
@@ -214,7 +214,7 @@ def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window:
     wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0**0.75,))
     model = window.current.model
     assert model is not None
-    assert (model.key, model.place) == (LIVE, 2)
+    assert (model.key, model.x_value) == (LIVE, 2)
     np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
     window.toolbar.slider._slider.setValue(values.index(4.0))
     assert window.current.model is not None

@@ -33,15 +33,15 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
         record = window.runs.shown
         assert record is not None
         assert record.state is RunState.DONE
-        assert len(record.settings) == 8
+        assert len(record.combinations) == 8
         curves, heat = window.places.run.curves, window.places.run.heat.plot
         assert curves.label(0) == "λ = 2⁰ · features k = 2 · search = forward"
         assert heat.row_labels[-1] == "2² · all · floating"
         longest = max(len(path.steps) for path in record.paths.values())
         assert longest == N_FEATURES
-        for setting, (_, size, _) in enumerate(record.settings):
+        for setting, (_, size, _) in enumerate(record.combinations):
             window.study.look_at(1)
-            window.study.choose(record.settings[setting], None)
+            window.study.choose(record.combinations[setting], None)
             model = window.current.model
             assert model is not None
             assert (model.key, len(model.path.steps)) == (setting, size or N_FEATURES)
@@ -49,8 +49,8 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
 
 
 def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindow) -> None:
-    judge = {"judge": "rankrls", "judge_parameters": {"regularization": (1.0, 4.0)}}
-    window.study.change("editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **judge)
+    ranker = {"ranker": "rankrls", "ranker_parameters": {"regularization": (1.0, 4.0)}}
+    window.study.change("editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker)
     finish(window)
     window.study.look_at(1)
     window.study.choose(("unit", 4.0), 3)
@@ -78,7 +78,7 @@ def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
     window.study.choose((9,), 7)
     settle(window)
     assert window.current.model is not None
-    assert window.current.model.place == 7
+    assert window.current.model.x_value == 7
     # The choice was made on another axis: it is not on this plan's.
     window.study.change("editing", parameters={"n_rounds": 9})
     assert window.current.values == ()

@@ -70,7 +70,7 @@ def test_the_form_offers_it_with_a_field_that_explains_itself(form: MethodForm) 
     QTest.keyClicks(field.editor, "0.5")
     QTest.keyClick(field.editor, Qt.Key.Key_Return)
     assert edits[-1]["parameters"] == {"power": 0.5}
-    assert form.field("judge").isVisible(), "it selects, so others may rank with its features"
+    assert form.field("ranked_by").isVisible(), "it selects, so others may rank with its features"
 
 
 def test_the_terminal_has_its_option_and_its_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,12 +118,12 @@ def folds(plan: Plan) -> tuple[FoldResult, ...]:
 
 def test_a_plan_runs_it_and_others_rank_with_what_it_selects() -> None:
     own = folds(Plan("small", "toy", {"power": 0.5}))
-    judged = folds(Plan("small", "toy", judge="rankrls", judge_parameters={"regularization": (0.5, 2.0)}))
-    for fold, alone, ranked in zip(dataset(2).folds, own, judged, strict=True):
+    rows = folds(Plan("small", "toy", ranker="rankrls", ranker_parameters={"regularization": (0.5, 2.0)}))
+    for fold, alone, ranked in zip(dataset(2).folds, own, rows, strict=True):
         [path] = alone.paths
         fitted = Toy(power=0.5).fit(fold.train.X, fold.train.y, qid=fold.train.qid)
         np.testing.assert_array_equal(path.steps[-1].coef, fitted.coef_)
-        assert path.places.tolist() == [1, 2, 3, 4, 5, 6]
+        assert path.x_values.tolist() == [1, 2, 3, 4, 5, 6]
         assert [p.unit.values for p in ranked.paths] == [(0.5,), (2.0,)]
         for p in ranked.paths:
             assert [s.selected for s in p.steps] == [s.selected for s in path.steps]
@@ -131,7 +131,7 @@ def test_a_plan_runs_it_and_others_rank_with_what_it_selects() -> None:
 
 
 def test_its_plan_is_a_file_and_a_command_like_any_other(tmp_path: Path) -> None:
-    plan = Plan("/data/MQ2008", "toy", {"power": "2^-1"}, judge="ranksvm")
+    plan = Plan("/data/MQ2008", "toy", {"power": "2^-1"}, ranker="ranksvm")
     save_plan(plan, tmp_path / "plan.toml")
     assert load_plan(tmp_path / "plan.toml") == plan
-    assert "--method toy --toy-power 0.5 --judge ranksvm" in as_command(plan)
+    assert "--method toy --toy-power 0.5 --ranker ranksvm" in as_command(plan)

@@ -51,7 +51,7 @@ def as_dict(entry: Method) -> dict[str, Any]:
         "summary": entry.summary,
         "formula": entry.formula,
         "criterion": entry.criterion,
-        "steps": entry.along.name.lower(),
+        "steps": entry.step_kind.name.lower(),
         "lacking": entry.lacking,
         "parameters": [
             {

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     grouped: dict[int, Any] = {}
     plans = paper.plans(dataset.name, place, dataset.convention)
     for plan in plans.values():
-        _refuse_what_lacks(plan.entry, plan.judge_entry)  # better now than after hours
+        _refuse_what_lacks(plan.entry, plan.ranker_entry)  # better now than after hours
     whole = Whole(len(plans))
     with workers(args) as at_hand, study_at(args.study, None) as kept, stopping() as stop:
         for name, plan in plans.items():

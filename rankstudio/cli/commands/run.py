@@ -44,7 +44,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "run",
         help="run an experiment without the window",
-        usage="rankstudio run [PLAN] [--data PLACE] [--method NAME] [--judge NAME] [OPTION …]",
+        usage="rankstudio run [PLAN] [--data PLACE] [--method NAME] [--ranker NAME] [OPTION …]",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -80,8 +80,8 @@ def _rows(e: Entry, names: Sequence[str], compared: Sequence[str], best: dict[st
     """Return one row for each source that printed something about a run; one without any."""
     plan, average = e.result.plan, e.result.average
     ours = [f"{average[name]:.4f}{'*' if average[name] == best[name] else ' '}" for name in names]
-    judge = said_of(plan.judge_entry, plan.judge_parameters) if plan.judge_entry else ""
-    head = [said_of(plan.entry, plan.parameters), judge, k_of(e.result), *ours]
+    ranker = said_of(plan.ranker_entry, plan.ranker_parameters) if plan.ranker_entry else ""
+    head = [said_of(plan.entry, plan.parameters), ranker, k_of(e.result), *ours]
     sources = {(p.label, p.source) for printed in e.printed.values() for p in printed}
     if not sources:
         return [[*head, *[""] * (2 * len(compared) + 1)]]

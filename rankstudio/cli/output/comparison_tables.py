@@ -61,9 +61,9 @@ def _p(value: float) -> str:
 
 def said(plan: Plan) -> str:
     """Return what was run, with what was set otherwise than by default: "GAS, then RankSVM (hinge)"."""
-    judge = plan.judge_entry
+    ranker = plan.ranker_entry
     method = said_of(plan.entry, plan.parameters)
-    return f"{method}, then {said_of(judge, plan.judge_parameters)}" if judge else method
+    return f"{method}, then {said_of(ranker, plan.ranker_parameters)}" if ranker else method
 
 
 def said_of(entry: Method, parameters: Mapping[str, Any]) -> str:
@@ -110,14 +110,14 @@ def _front(compared: RunComparison, found: Tradeoff) -> Section:
         model = found.models[place]
         error = f"{model.error:.4f}" if model.error == model.error else ""
         plan = compared.runs[model.run].plan
-        setting = ", ".join(
+        combination = ", ".join(
             f"{axis.label} {axis.format(value)}" for axis, value in zip(plan.axes, model.values, strict=True)
         )
         mark = "smallest within one standard error of the best" if place == found.suggested else ""
-        what = [str(model.run + 1), said(plan), setting]
+        what = [str(model.run + 1), said(plan), combination]
         rows.append([f"{model.size:g}", f"{model.mean:.4f}", error, *what, mark])
     header = ["features", compared.measure, "standard error", "run", "method", "with", ""]
-    note = "Means over the folds, of one setting and place on its path; sizes too."
+    note = "Means over the folds, of one combination and place on its path; sizes too."
     title = f"{compared.data}: validation {compared.measure} by size; no model is smaller and better"
     return Section(title, header, rows, (4, 5, 6), note)
 
@@ -133,7 +133,7 @@ def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> Section:
 
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return one row for every run with all digits: header and rows."""
-    header = ["data", "measure", "run", "method", "judge", "features_min", "features_max", "average"]
+    header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
     header += ["against", "difference", "low", "high", "t", "p_t", "p_randomisation", "p_holm"]
     header += ["wins", "ties", "losses", "queries"]
     header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
@@ -143,7 +143,7 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
 def _rows(compared: RunComparison) -> Iterator[tuple[Any, ...]]:
     for number, (result, tested) in enumerate(zip(compared.runs, compared.tests, strict=True), start=1):
         plan, sizes = result.plan, [len(fold.selected) for fold in result.folds]
-        head = (compared.data, compared.measure, number, plan.method, plan.judge, min(sizes), max(sizes))
+        head = (compared.data, compared.measure, number, plan.method, plan.ranker, min(sizes), max(sizes))
         found: tuple[Any, ...] = ("",) * 11
         if tested:
             t = tested.test
@@ -181,7 +181,7 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
             {
                 "run": number,
                 "method": result.plan.method,
-                "judge": result.plan.judge,
+                "ranker": result.plan.ranker,
                 "title": said(result.plan),
                 "features": [len(fold.selected) for fold in result.folds],
                 "average": result.average[compared.measure],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankstudio.cli.output.text_tables import as_text
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 
 _MOST = 30  # folds of which each has a row; of more the mean is read, and the files have them all
@@ -15,7 +15,7 @@ def summary(result: RunResult) -> str:
     """Return the results as tables, with the convention of the measures named."""
     plan = result.plan
     part, measures = _measured(result)
-    rounds = plan.along is Along.ROUNDS
+    rounds = plan.step_kind is StepKind.ROUNDS
     head = [*(axis.label for axis in plan.axes), *(["round"] if rounds else [])]
     header = ["fold", *head, "k", *measures, "features"]
     rows = []

@@ -20,7 +20,7 @@ from rankstudio.engine.analysis.significance import (
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
-from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.experiment.plan.toml import plan_from_dict, with_new_names
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import method
 
@@ -37,14 +37,14 @@ class Comparison:
     data : tuple of str
         Files or folders.
     runs : tuple of Mapping
-        Each has "method", may have "judge" — a key or a list of them, every pair is a plan — and may have
-        "parameters" and "judge_parameters" of its own.
+        Each has "method", may have "ranker" — a key or a list of them, every pair is a plan — and may have
+        "parameters" and "ranker_parameters" of its own.
     parameters : Mapping
-        By method: what holds wherever it occurs, as the method or as the judge.
+        By method: what holds wherever it occurs, as the method or as the ranker.
     protocol : Mapping
         Attributes that all plans have: "select_by", "measures", "folds" and the like.
     against : str
-        The run that the others are tested against: its method's key, "gas", or that and its judge's,
+        The run that the others are tested against: its method's key, "gas", or that and its ranker's,
         "gas/ranksvm"; "" for the one with the best average.
     """
 
@@ -65,19 +65,19 @@ class Comparison:
         """
         return tuple(self._plan(data, run, *pair) for run in self.runs for pair in _pairs(run))
 
-    def _plan(self, data: str, run: Mapping[str, Any], key: str, judge: str) -> Plan:
+    def _plan(self, data: str, run: Mapping[str, Any], key: str, ranker: str) -> Plan:
         own = {**self.parameters.get(key, {}), **run.get("parameters", {})}
         values = {**self.protocol, "data": data, "method": key, "parameters": own}
-        if judge:
-            judged = {**self.parameters.get(judge, {}), **run.get("judge_parameters", {})}
-            values |= {"judge": judge, "judge_parameters": judged}
+        if ranker:
+            ranked = {**self.parameters.get(ranker, {}), **run.get("ranker_parameters", {})}
+            values |= {"ranker": ranker, "ranker_parameters": ranked}
         return plan_from_dict(values)
 
 
 def _pairs(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield every method of a run with every judge."""
+    """Yield every method of a run with every ranker."""
     several = [
-        value if isinstance(value, list) else [value] for value in (run["method"], run.get("judge", ""))
+        value if isinstance(value, list) else [value] for value in (run["method"], run.get("ranker", ""))
     ]
     yield from product(*several)
 
@@ -109,7 +109,7 @@ def load_comparison(path: str | Path) -> Comparison:
         made = Comparison(
             str(values.get("title", Path(path).stem)),
             (data,) if isinstance(data, str) else tuple(data),
-            tuple(runs),
+            tuple(with_new_names(run) for run in runs),
             values.get("parameters", {}),
             {name: value for name, value in values.items() if name not in _OWN},
             str(values.get("against", "")),
@@ -164,12 +164,12 @@ def tests_of(comparison: Comparison, entries: Sequence[Entry]) -> tuple[RunCompa
 
 def comparison_table(entries: Sequence[Entry]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return one row for every run and printed source, all digits: header and rows."""
-    header = ["data", "method", "judge", "convention", "features_mean", "features_min", "features_max"]
+    header = ["data", "method", "ranker", "convention", "features_mean", "features_min", "features_max"]
     header += ["measure", "average", "best_single_feature", "published", "difference", "source"]
     rows: list[tuple[Any, ...]] = []
     for e in entries:
         plan, sizes = e.result.plan, e.sizes
-        head = (e.result.data_name, plan.method, plan.judge, plan.convention)
+        head = (e.result.data_name, plan.method, plan.ranker, plan.convention)
         size = (sum(sizes) / len(sizes), min(sizes), max(sizes))
         for name in plan.measures:
             ours, single = e.result.average[name], e.result.baseline[name]

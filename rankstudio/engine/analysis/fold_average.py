@@ -32,11 +32,11 @@ class Across:
 
 @dataclass(frozen=True, eq=False)
 class AcrossFolds:
-    """The paths that one setting has on several folds, averaged.
+    """The paths that one combination has on several folds, averaged.
 
     Attributes
     ----------
-    places : ndarray of shape (K,)
+    x_values : ndarray of shape (K,)
         Where on the axis the steps stand; K is the length of the shortest path.
     criterion : Across
         Per training document.
@@ -44,13 +44,13 @@ class AcrossFolds:
         By measure.
     """
 
-    places: NDArray[np.int64]
+    x_values: NDArray[np.int64]
     criterion: Across
     validation: dict[str, Across]
 
 
 def across_folds(paths: Sequence[PathResult]) -> AcrossFolds:
-    """Average the paths of one setting over folds.
+    """Average the paths of one combination over folds.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def across_folds(paths: Sequence[PathResult]) -> AcrossFolds:
     length = min(len(path.steps) for path in paths)
     names = [name for name in paths[0].validation if all(name in path.validation for path in paths)]
     return AcrossFolds(
-        paths[0].places[:length],
+        paths[0].x_values[:length],
         _across([path.criterion[:length] for path in paths]),
         {name: _across([path.validation[name][:length] for path in paths]) for name in names},
     )

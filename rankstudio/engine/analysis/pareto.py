@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Model:
-    """One setting and place on its path, over the folds of a run.
+    """One combination and place on its path, over the folds of a run.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Tradeoff:
     Attributes
     ----------
     models : tuple of Model
-        The best setting of every size of every run, by run and ascending size.
+        The best combination of every size of every run, by run and ascending size.
     front : tuple of int
         Positions of those that no other beats in size and mean, by ascending size.
     best : int
@@ -102,8 +102,8 @@ def tradeoff(runs: Sequence[RunResult], name: str) -> Tradeoff | None:
 def _models(number: int, run: RunResult, name: str, better: bool) -> list[Model]:
     """Return the best model of every size of a run."""
     best: dict[float, Model] = {}
-    for setting, paths in enumerate(zip(*(fold.paths for fold in run.folds), strict=True)):
-        values = run.plan.settings[setting].values
+    for combination, paths in enumerate(zip(*(fold.paths for fold in run.folds), strict=True)):
+        values = run.plan.combinations[combination].values
         for place, size, everywhere in _across(paths, name):
             measured = everywhere[~np.isnan(everywhere)]  # in one query alone it may not be defined
             mean = float(measured.mean()) if measured.size else np.nan
@@ -119,11 +119,11 @@ def _across(paths: Sequence[PathResult], name: str) -> Iterator[tuple[int, float
     """Yield place, mean size and the measure in each fold of every model that all folds have."""
     if any(name not in path.validation for path in paths):
         return
-    if paths[0].along is Along.ITERATIONS:  # which are not equally many in all folds
+    if paths[0].step_kind is StepKind.ITERATIONS:  # which are not equally many in all folds
         steps = [[len(path.steps) - 1 for path in paths]]
     else:
         steps = [[i] * len(paths) for i in range(min(len(path.steps) for path in paths))]
     for numbers in steps:
         on = list(zip(paths, numbers, strict=True))
         size = float(np.mean([path.sizes[i] for path, i in on]))
-        yield int(on[0][0].places[on[0][1]]), size, np.array([path.validation[name][i] for path, i in on])
+        yield int(on[0][0].x_values[on[0][1]]), size, np.array([path.validation[name][i] for path, i in on])

@@ -19,7 +19,7 @@ class Published:
     ----------
     dataset : str
         "MQ2008".
-    method, judge : str
+    method, ranker : str
         The keys in our catalog of what was run.
     when : str
         What else has to be so, "loss=hinge"; "" for nothing.
@@ -34,7 +34,7 @@ class Published:
 
     dataset: str
     method: str
-    judge: str
+    ranker: str
     when: str
     label: str
     measure: str
@@ -46,7 +46,7 @@ class Published:
         name, _, value = self.when.partition("=")
         return (
             dataset.lower().startswith(self.dataset.lower())
-            and (self.method, self.judge) == (plan.method, plan.judge)
+            and (self.method, self.ranker) == (plan.method, plan.ranker)
             and (not name or str(plan.parameters.get(name)) == value)
         )
 
@@ -70,6 +70,6 @@ def known() -> dict[str, tuple[str, ...]]:
     """Return the datasets of which numbers were printed, each with the labels of the methods."""
     found: dict[str, dict[str, None]] = {}
     for p in everything():
-        judge = f", then {method(p.judge).label}" if p.judge else ""
-        found.setdefault(p.dataset, {})[method(p.method).label + judge] = None
+        ranker = f", then {method(p.ranker).label}" if p.ranker else ""
+        found.setdefault(p.dataset, {})[method(p.method).label + ranker] = None
     return {dataset: tuple(labels) for dataset, labels in found.items()}

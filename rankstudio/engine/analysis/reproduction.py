@@ -74,7 +74,7 @@ class Reproduction:
     key, title : str
         "greedy-rankrls", and the paper.
     runs : Mapping of str to Mapping
-        By the paper's name: method, judge and their parameters, and perhaps a note.
+        By the paper's name: method, ranker and their parameters, and perhaps a note.
     tables : sequence of Mapping
         Their number, title, dataset and contents; as in ``resources/published``.
     notes : tuple of str
@@ -211,7 +211,7 @@ def steps_of_all_folds(result: RunResult, measure: str) -> int:
     """Return how many steps of selection are best for all folds together.
 
     That is by the mean of a measure over the validation parts, where each fold has after every step the best
-    setting; of equal ones the fewest steps. Without a selection it is the number of features.
+    combination; of equal ones the fewest steps. Without a selection it is the number of features.
     """
     if not result.plan.entry.selects:
         return len(result.feature_ids)

@@ -96,7 +96,7 @@ def compare_runs(
     name : str, optional
         The measure; by default what chose in the first run, or the first one reported.
     against : int or str, optional
-        Number of the run to compare with, from 1, or its method's key, "gas", or that and its judge's,
+        Number of the run to compare with, from 1, or its method's key, "gas", or that and its ranker's,
         "gas/ranksvm". By default the one with the best average.
     seed : int, default 0
         Of the randomisation and the bootstrap.
@@ -177,7 +177,7 @@ def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) 
 def named(plans: Sequence[Plan], name: str) -> int:
     """Return the place of the plan that a name such as "gas" or "gas/ranksvm" means.
 
-    "gas" alone means GAS's own model where that is run, else the first one with a judge.
+    "gas" alone means GAS's own model where that is run, else the first one with a ranker.
 
     Raises
     ------
@@ -186,12 +186,12 @@ def named(plans: Sequence[Plan], name: str) -> int:
     """
     meant = [place for place, plan in enumerate(plans) if is_named(plan, name)]
     if not meant:
-        there = dict.fromkeys("/".join(filter(None, (plan.method, plan.judge))) for plan in plans)
+        there = dict.fromkeys("/".join(filter(None, (plan.method, plan.ranker))) for plan in plans)
         raise PlanError(f"against: expected one of {', '.join(there)}, got {name!r}.")
-    return min(meant, key=lambda place: bool(plans[place].judge))
+    return min(meant, key=lambda place: bool(plans[place].ranker))
 
 
 def is_named(plan: Plan, name: str) -> bool:
     """Tell whether a name means this plan, or may mean it; see :func:`named`."""
-    key, _, judge = name.partition("/")
-    return plan.method == key and judge in ("", plan.judge)
+    key, _, ranker = name.partition("/")
+    return plan.method == key and ranker in ("", plan.ranker)

@@ -11,9 +11,9 @@ from pathlib import Path
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, Source
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.letor import file_access as files
-from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_policies
+from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.letor.parsed_table import Table
-from rankstudio.engine.data.letor.progress import Progress, Watch
+from rankstudio.engine.data.letor.progress import Progress, ReadProgress
 from rankstudio.engine.data.letor.reader import make_dataset, read_table
 from rankstudio.engine.errors import DatasetError, FileAccessError
 
@@ -72,11 +72,11 @@ def open_dataset(
     FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError
         As `load_letor` raises them.
     """
-    check_policies(missing, normalize)
+    check_options(missing, normalize)
     path = Path(path)
     folds = _find_folds(path)
     paths = [file for fold in folds for file in fold.parts.values()]
-    watch = Watch(progress, cancelled, sum(files.regular_file_size(file) for file in paths))
+    watch = ReadProgress(progress, cancelled, sum(files.regular_file_size(file) for file in paths))
     tables: dict[Path, tuple[Table, Source]] = {}
     for file in paths:
         tables[file] = read_table(file, watch, refuse=missing == "refuse", cache=cache)

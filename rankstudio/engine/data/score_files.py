@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.data.letor import file_access as files
-from rankstudio.engine.data.letor.progress import Watch
+from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import FormatError
 
 _EXPECTED = "one score, a number, on each line"
@@ -37,7 +37,7 @@ def read_scores(path: str | os.PathLike[str]) -> NDArray[np.float64]:
         At the first line that is not a number.
     """
     path = Path(path)
-    watch = Watch()
+    watch = ReadProgress()
     content = files.decompress(path, files.read_file(path, watch), watch)
     text = content[: -files.PADDING].tobytes().decode("utf-8-sig", errors="replace").rstrip()
     lines = text.splitlines() if "\r" in text else text.split("\n")

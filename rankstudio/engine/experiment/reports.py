@@ -8,14 +8,14 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.experiment.plan.settings import Axis
+from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, save_plan
 from rankstudio.engine.experiment.results.events import RunStarted
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.tables import save_csv
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.support.files import make_folder, write_text
 
 Row = tuple[Any, ...]
@@ -25,7 +25,7 @@ def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return what validation chose in a fold: the value on every axis, and the number of features."""
     names = [axis.name for axis in result.plan.axes]
     values = dict(zip(names, fold.chosen.unit.values, strict=True))
-    rounds = {"round": fold.chosen.step.number} if result.plan.along is Along.ROUNDS else {}
+    rounds = {"round": fold.chosen.step.number} if result.plan.step_kind is StepKind.ROUNDS else {}
     return {**values, **rounds, "n_features": len(fold.selected)}
 
 
@@ -73,8 +73,8 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
         chosen = chosen_values(result, fold)
         for part, values in (("validation", fold.validation), ("test", fold.test)):
             if values:
-                settings = (_cell(axis, chosen[axis.name]) for axis in axes)
-                head = (fold.fold, part, *settings, chosen["n_features"])
+                combinations = (_cell(axis, chosen[axis.name]) for axis in axes)
+                head = (fold.fold, part, *combinations, chosen["n_features"])
                 rows.append((*head, *(values[name] for name in names)))
     if result.average:
         part = "test" if result.folds[0].test else "validation"
@@ -95,7 +95,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         last, model = path.steps[-1], fold.chosen.step
         # Where steps are not growing sets, no feature has a criterion of its own.
-        steps = path.steps if path.along is Along.FEATURES else ()
+        steps = path.steps if path.step_kind is StepKind.FEATURES else ()
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
             step = next((step for step in steps if column in step.selected), last)
             inside = column in model.selected
@@ -165,8 +165,10 @@ def portable_model(
         **{part: dict(values) for part, values in measures.items() if values},
         "versions": versions(),
     }
-    if plan.judge:
-        judged = {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.unit.setting.judge.items()}
-        origin |= {"ranked by": plan.judge, "its parameters": judged}
+    if plan.ranker:
+        ranked = {
+            k: list(v) if isinstance(v, tuple) else v for k, v in chosen.unit.combination.ranker.items()
+        }
+        origin |= {"ranked by": plan.ranker, "its parameters": ranked}
     beyond = step.beyond_weights([int(i) for i in started.feature_ids])
     return Model(features, plan.method, parameters, origin, beyond)

@@ -17,18 +17,18 @@ from rankstudio.engine.experiment.results.events import (
     RunFinished,
     StepDone,
     UnitFinished,
-    UnitWorking,
+    UnitProgress,
 )
 from rankstudio.engine.experiment.runner import Finished, run
 from rankstudio.engine.experiment.storage.study import RunKey, Study
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 
 
 def run_stored(
     plan: Plan,
     dataset: FoldedDataset,
     study: Study,
-    grouped: dict[int, Grouped] | None = None,
+    grouped: dict[int, QueryData] | None = None,
     anew: bool = False,
     key: RunKey | None = None,
     executor: Executor | None = None,
@@ -43,7 +43,7 @@ def run_stored(
         The plan's data.
     study : Study
         Open; it has to stay so until the last event.
-    grouped : dict of int to Grouped, optional
+    grouped : dict of int to QueryData, optional
         As for :func:`rankstudio.engine.experiment.runner.run`.
     anew : bool
         Whether to begin a new run in any case.
@@ -80,7 +80,7 @@ def run_stored(
     for event, seconds in _timed(run(plan, dataset, grouped, done, executor)):
         told = event
         match event:
-            case StepDone(unit=unit) | UnitWorking(unit=unit):
+            case StepDone(unit=unit) | UnitProgress(unit=unit):
                 spent[unit.fold, unit.position] += seconds
             case UnitFinished(unit=unit, path=path, seconds=own) if (unit.fold, unit.position) not in units:
                 here = spent.pop((unit.fold, unit.position), 0.0) + seconds

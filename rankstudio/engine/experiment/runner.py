@@ -12,10 +12,10 @@ from typing import Literal
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.execution.scheduler import Spread
+from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_protocol, parse_rule
-from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
     Event,
@@ -24,22 +24,22 @@ from rankstudio.engine.experiment.results.events import (
     RunStarted,
     StepDone,
     UnitFinished,
+    UnitProgress,
     UnitStarted,
-    UnitWorking,
 )
-from rankstudio.engine.experiment.results.model_selection import choose
+from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.units.fold_context import (
-    PreparedFold,
+    FoldContext,
     group_training,
+    make_fold_context,
     n_steps,
-    prepare_fold,
 )
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, WorkProgress
 
-__all__ = ["choose", "collect", "open_data", "run"]
+__all__ = ["collect", "open_data", "run", "select_model"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Finished:
     Attributes
     ----------
     units : Mapping of (int, int) to PathResult
-        By the number of the fold and the position of the setting.
+        By the number of the fold and the position of the combination.
     folds : Mapping of int to FoldResult
         By number.
     """
@@ -83,7 +83,7 @@ def _open(plan: Plan) -> FoldedDataset:
 def run(
     plan: Plan,
     dataset: FoldedDataset | None = None,
-    grouped: dict[int, Grouped] | None = None,
+    grouped: dict[int, QueryData] | None = None,
     done: Finished | None = None,
     executor: Executor | None = None,
 ) -> Generator[Event, None, None]:
@@ -95,7 +95,7 @@ def run(
         What to run.
     dataset : FoldedDataset, optional
         The plan's data where they are open already, with the plan's folds or with those of the files.
-    grouped : dict of int to Grouped, optional
+    grouped : dict of int to QueryData, optional
         Training parts by fold, with what other plans found out about them; added to.
     done : Finished, optional
         What need not be computed again.
@@ -123,9 +123,11 @@ def run(
     dataset = parse_protocol(plan.protocol).divide(dataset, plan.seed)
     _check_rule(plan, dataset)
     folds = _folds(plan, dataset)
-    settings = plan.settings
+    combinations = plan.combinations
     units = tuple(
-        Unit(fold.number, position, setting) for fold in folds for position, setting in enumerate(settings)
+        Unit(fold.number, position, combination)
+        for fold in folds
+        for position, combination in enumerate(combinations)
     )
     yield RunStarted(
         plan,
@@ -138,11 +140,11 @@ def run(
     done = done or Finished()
     finished: list[FoldResult] = []
     with ExitStack() as stack:
-        spread: Spread | None = None
+        spread: UnitScheduler | None = None
         if executor is not None:
             missing = [u for u in units if u.fold not in done.folds and _place(u) not in done.units]
             at_work = [fold for fold in folds if fold.number in {unit.fold for unit in missing}]
-            spread = stack.enter_context(Spread(executor, plan, at_work, missing))
+            spread = stack.enter_context(UnitScheduler(executor, plan, at_work, missing))
         for fold in folds:
             if fold.number in done.folds:
                 result = yield from _tell_again(done.folds[fold.number])
@@ -151,7 +153,7 @@ def run(
                 known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
                 known.setdefault(fold.number, group_training(fold))
                 own = [unit for unit in units if unit.fold == fold.number]
-                prepared = prepare_fold(plan, fold, known[fold.number])
+                prepared = make_fold_context(plan, fold, known[fold.number])
                 result = yield from _run_fold(prepared, own, done, spread)
             finished.append(result)
             yield FoldFinished(result)
@@ -213,10 +215,10 @@ def _tell_again(result: FoldResult) -> Generator[Event, None, FoldResult]:
 
 
 def _run_fold(
-    prepared: PreparedFold, units: Sequence[Unit], done: Finished, spread: Spread | None
+    prepared: FoldContext, units: Sequence[Unit], done: Finished, spread: UnitScheduler | None
 ) -> Generator[Event, None, FoldResult]:
     for working in prepared.find_baseline():
-        yield UnitWorking(units[0], working)
+        yield UnitProgress(units[0], working)
     yield BaselineFound(prepared.fold.number, prepared.baseline)
     if spread is not None:
         yield from spread.finish(prepared.fold.number)
@@ -229,19 +231,19 @@ def _run_fold(
         known = done.units.get(_place(unit))
         paths.append(known or (yield from _run_unit(prepared, unit)))
         yield UnitFinished(unit, paths[-1])
-    return prepared.result(choose(prepared.plan, paths, prepared.standard_error), paths)
+    return prepared.result(select_model(prepared.plan, paths, prepared.standard_error), paths)
 
 
 def _place(unit: Unit) -> tuple[int, int]:
     return unit.fold, unit.position
 
 
-def _run_unit(prepared: PreparedFold, unit: Unit) -> Generator[Event, None, PathResult]:
+def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
     taken: list[tuple[Step, Mapping[str, float]]] = []
     for told in prepared.work(unit):
-        if isinstance(told, Working):
-            yield UnitWorking(unit, told)
+        if isinstance(told, WorkProgress):
+            yield UnitProgress(unit, told)
             continue
         taken.append(told)
-        yield StepDone(unit, *told, prepared.divisor, prepared.plan.along)
+        yield StepDone(unit, *told, prepared.divisor, prepared.plan.step_kind)
     return prepared.collect(unit, taken)

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.querywise.query_data import Grouped, group
+from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.steps import Step, WorkProgress
 
 Floats = NDArray[np.float64]
 
@@ -33,13 +33,13 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     coef_: Floats
     n_features_in_: int
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield one :class:`Step` a feature or iteration; the last one is the model."""
         for step in self.work(data):
             if isinstance(step, Step):
                 yield step
 
-    def work(self, data: Grouped) -> Iterator[Step | Working]:
+    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield the steps of :meth:`learn`, and signs of life between those that take long."""
         yield from self.learn(data)
 
@@ -47,7 +47,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """Return how many steps :meth:`learn` takes at most on data with so many features."""
         raise NotImplementedError
 
-    def nested(self, data: Grouped, order: tuple[int, ...]) -> Iterator[Step] | None:
+    def nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step] | None:
         """Learn with the first feature of an order, the first two, and so on, faster than one by one.
 
         Returns
@@ -101,7 +101,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """Put the documents of each query together, as :meth:`learn` takes them."""
         return group(X, y, qid)
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         """Set the attributes of the fitted method beyond ``coef_``."""
 
     def __sklearn_tags__(self) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, WorkProgress
 
 Floats = NDArray[np.float64]
 Columns = tuple[int, ...]
@@ -60,21 +60,23 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
     return tuple(order[:k] for k in range(1, len(order) + 1)) or ((),)
 
 
-def judged(ranker: LinearRanker, data: Grouped, sets: Sequence[Columns]) -> Iterator[Step | Working]:
+def two_stage_steps(
+    ranker: LinearRanker, data: QueryData, sets: Sequence[Columns]
+) -> Iterator[Step | WorkProgress]:
     """Learn a model with each of some sets of features; each is one step.
 
     Parameters
     ----------
     ranker : LinearRanker
         The method that ranks.
-    data : Grouped
+    data : QueryData
         Training data with all features.
     sets : sequence of tuple of int
         Columns; an empty set gives the model that scores all documents alike.
 
     Yields
     ------
-    Step, Working
+    Step, WorkProgress
         The criterion of a step is the ranker's own after its last iteration or round.
     """
     if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
@@ -92,17 +94,17 @@ def judged(ranker: LinearRanker, data: Grouped, sets: Sequence[Columns]) -> Iter
 
 
 def _learned(
-    ranker: LinearRanker, data: Grouped, columns: Columns, share: float
-) -> Generator[Working, None, Step | None]:
+    ranker: LinearRanker, data: QueryData, columns: Columns, share: float
+) -> Generator[WorkProgress, None, Step | None]:
     """Learn a model of some columns, once for whoever selects them; None without a column."""
-    key = "judged", type(ranker), repr(ranker.get_params()), columns
+    key = "two-stage", type(ranker), repr(ranker.get_params()), columns
     if key in data.remembered:
         return data.remembered[key]  # type: ignore[no-any-return]
     last: Step | None = None
     for step in ranker.work(data.narrowed(columns)) if columns else ():
         if isinstance(step, Step):
             last = step
-        yield Working(f"ranking with {len(columns)} feature{'' if len(columns) == 1 else 's'}", share)
+        yield WorkProgress(f"ranking with {len(columns)} feature{'' if len(columns) == 1 else 's'}", share)
     if last is not None and last.linear:  # others hold on to more than a few numbers
         data.remembered[key] = last
     return last

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import finish
 from rankstudio.engine.support.threads import pool
@@ -31,13 +31,13 @@ class Ascent:
 
     Parameters
     ----------
-    data : Grouped
+    data : QueryData
         The documents to rank.
     measure, convention : str
         What to raise; one of which less is better is lowered.
     """
 
-    def __init__(self, data: Grouped, measure: str, convention: str) -> None:
+    def __init__(self, data: QueryData, measure: str, convention: str) -> None:
         wanted = find_measure(measure)
         self._name, self._sign = wanted.name, 1.0 if wanted.higher_is_better else -1.0
         self._evaluator = Evaluator(data.y, data.ptr, convention, [wanted])

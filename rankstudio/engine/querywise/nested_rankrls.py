@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def nested_models(data: Grouped, order: Ints, regularization: float) -> tuple[Floats, Floats]:
+def nested_models(data: QueryData, order: Ints, regularization: float) -> tuple[Floats, Floats]:
     """Learn RankRLS with the first feature of an order, the first two, and so on.
 
     Parameters
     ----------
-    data : Grouped
+    data : QueryData
         Training data.
     order : ndarray of shape (k,)
         Different columns.
@@ -62,7 +62,7 @@ def nested_models(data: Grouped, order: Ints, regularization: float) -> tuple[Fl
     return coefs, errors
 
 
-def _compressed(data: Grouped, order: Ints) -> tuple[Floats, Floats, Ints]:
+def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     """Return the rows with the features of an order, compressed; those of the last order are kept."""
     wanted = tuple(order.tolist())
     if data.remembered.get("order") != wanted:

@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
+class QueryData:
     """Training data in which the documents of each query stand together.
 
     Attributes
@@ -64,11 +64,11 @@ class Grouped:
         """Gram matrices of the centred data, made when they are first asked for."""
         return QueryStatistics.of(*self.centred, self.ptr)
 
-    def narrowed(self, columns: Sequence[int]) -> Grouped:
+    def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features; statistics that are there are cut out."""
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
-        narrow = Grouped(np.ascontiguousarray(self.X[:, chosen]), self.y, self.ptr, self.order, validation)
+        narrow = QueryData(np.ascontiguousarray(self.X[:, chosen]), self.y, self.ptr, self.order, validation)
         if "statistics" in vars(self):
             vars(narrow)["statistics"] = self.statistics.narrowed(chosen)
         return narrow
@@ -82,7 +82,7 @@ class Grouped:
         return out
 
 
-def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Grouped:
+def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> QueryData:
     """Check training data and put the documents of each query together, keeping their order.
 
     Parameters
@@ -97,7 +97,7 @@ def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Grouped:
 
     Returns
     -------
-    Grouped
+    QueryData
 
     Raises
     ------
@@ -116,8 +116,8 @@ def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Grouped:
         raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
     ptr, order = rows_by_query(qid, labels.size)
     if order is None:
-        return Grouped(features, labels, ptr)
-    return Grouped(features[order], labels[order], ptr, order)
+        return QueryData(features, labels, ptr)
+    return QueryData(features[order], labels[order], ptr, order)
 
 
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:

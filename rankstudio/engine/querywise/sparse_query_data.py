@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
 from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.querywise.query_data import Grouped, centre, check_labels, rows_by_query
+from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels, rows_by_query
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class SparseGrouped:
+class SparseQueryData:
     """Training data in which the documents of each query stand together, with sparse features.
 
     Attributes
@@ -39,7 +39,7 @@ class SparseGrouped:
     ptr: Ints
 
     @classmethod
-    def of(cls, data: Grouped) -> SparseGrouped:
+    def of(cls, data: QueryData) -> SparseQueryData:
         """Return dense data in sparse form; a zero is an entry until :attr:`shifted` leaves it out."""
         m, n = data.X.shape
         index = np.int32 if m * n < 2**31 else np.int64
@@ -95,7 +95,7 @@ class SparseGrouped:
         return centre(column, self.ptr)[:, 0]
 
 
-def group_sparse(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> SparseGrouped:
+def group_sparse(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> SparseQueryData:
     """Check training data with sparse features and put the documents of each query together.
 
     Parameters
@@ -109,7 +109,7 @@ def group_sparse(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> SparseGr
 
     Returns
     -------
-    SparseGrouped
+    SparseQueryData
 
     Raises
     ------
@@ -132,4 +132,4 @@ def group_sparse(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> SparseGr
     if not features.has_canonical_format:
         features = features.copy()
         features.sum_duplicates()
-    return SparseGrouped(features, labels, ptr)
+    return SparseQueryData(features, labels, ptr)

@@ -97,12 +97,12 @@ def share(
     """
     waiting = iter(list(items))
 
-    def take() -> None:
+    def work_off() -> None:
         for item in waiting:
             work(item)
 
-    helping = [] if executor is None else [executor.submit(take) for _ in range(workers - 1)]
-    take()
+    helping = [] if executor is None else [executor.submit(work_off) for _ in range(workers - 1)]
+    work_off()
     for future in helping:
         if not future.cancel():
             future.result()

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import ChangedDataError
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
-from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag, JobFunction
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
     from rankstudio.engine.data.summary import DatasetSummary
     from rankstudio.engine.experiment.storage.study import RecordedData
-    from rankstudio.engine.experiment.units.fold_context import PreparedFold
+    from rankstudio.engine.experiment.units.fold_context import FoldContext
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03
@@ -164,19 +164,19 @@ class Bench:
     """
 
     def __init__(self) -> None:
-        self._prepared: OrderedDict[tuple[int, str], tuple[Fold, PreparedFold]] = OrderedDict()
+        self._prepared: OrderedDict[tuple[int, str], tuple[Fold, FoldContext]] = OrderedDict()
         self._inspector: Inspector | None = None
 
     def path(self, wanted: PathWanted) -> JobFunction:
         """Make the job that yields the whole path that is wanted (LivePath)."""
 
         def work(_: CancelFlag) -> Iterator[LivePath]:
-            from rankstudio.engine.experiment.runner import choose  # noqa: PLC0415 - on the worker only
+            from rankstudio.engine.experiment.runner import select_model  # noqa: PLC0415 - on the worker only
 
-            unit = Unit(wanted.fold.number, 0, wanted.plan.setting(wanted.values))
+            unit = Unit(wanted.fold.number, 0, wanted.plan.combination(wanted.values))
             path = self._fold(wanted.plan, wanted.fold).path(unit)
             # A rule that no model of this path meets is a run's to refuse: here the best one is shown.
-            yield LivePath(wanted, path, choose(wanted.plan.changed(rule="best"), [path]).step)
+            yield LivePath(wanted, path, select_model(wanted.plan.changed(rule="best"), [path]).step)
 
         return work
 
@@ -202,15 +202,15 @@ class Bench:
 
         return work
 
-    def _fold(self, plan: Plan, fold: Fold) -> PreparedFold:
-        from rankstudio.engine.experiment.units.fold_context import prepare_fold  # noqa: PLC0415 - on the worker only
+    def _fold(self, plan: Plan, fold: Fold) -> FoldContext:
+        from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
-        bare = fingerprint(plan).changed(parameters={}, judge_parameters={})
+        bare = fingerprint(plan).changed(parameters={}, ranker_parameters={})
         key = id(fold), repr(bare)
         if key not in self._prepared:
             while len(self._prepared) >= _KEPT:
                 self._prepared.popitem(last=False)
-            self._prepared[key] = fold, prepare_fold(plan, fold)
+            self._prepared[key] = fold, make_fold_context(plan, fold)
         self._prepared.move_to_end(key)
         return self._prepared[key][1]
 
@@ -223,15 +223,15 @@ def warm_up() -> JobFunction:
         from rankstudio.engine.data.letor import parser  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
-        from rankstudio.engine.experiment.units.fold_context import prepare_fold  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
 
         parser.warm_up()
         versions()
         plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
         fold = open_sample().folds[0]
-        prepared = prepare_fold(plan, fold)
-        prepared.evaluate(prepared.path(Unit(fold.number, 0, plan.settings[0])).steps[0])
+        prepared = make_fold_context(plan, fold)
+        prepared.evaluate(prepared.path(Unit(fold.number, 0, plan.combinations[0])).steps[0])
         # A search for garbage among all these modules would hold the window up for 130 ms each time.
         gc.freeze()
         yield time.perf_counter() - started

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.tasks import Bench
@@ -169,7 +169,7 @@ class InspectPlace(QObject):
     @Slot(int)
     def _choose(self, k: int) -> None:
         model = self._current.model
-        if model is not None and model.path.along is Along.FEATURES:
+        if model is not None and model.path.step_kind is StepKind.FEATURES:
             self._study.choose(model.values, k)
 
     @Slot(int)

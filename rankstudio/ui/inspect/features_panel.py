@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import MINUS
@@ -162,7 +162,7 @@ class FeaturesPanel(Panel):
         self.table.set_rows(rows)
         self._make_room()
         # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
-        self._stepwise = len(path.steps) > 1 and path.along is Along.FEATURES
+        self._stepwise = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
         size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
         if (size, order) != (self._k, self._order) or self.table.current() is None:
@@ -313,5 +313,5 @@ def _caption(path: PathResult, position: int, measure: str) -> str:
     value = float(path.validation[measure][position]) if measure in path.validation else nan
     measured = "" if isnan(value) else f" · {measure} {value:.4f}"
     most = int(path.sizes.max())
-    round_ = f" · round {int(path.places[position])}" if path.along is Along.ROUNDS else ""
+    round_ = f" · round {int(path.x_values[position])}" if path.step_kind is StepKind.ROUNDS else ""
     return f"k = {int(path.sizes[position])} of {most}{round_}{measured}"

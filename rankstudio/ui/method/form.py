@@ -34,17 +34,17 @@ def _method_choice() -> Parameter:
     )
 
 
-def _judge_choice() -> Parameter:
+def _ranker_choice() -> Parameter:
     """Return the choice of who ranks with the selected features as a parameter."""
     rankers = tuple((entry.key, entry.label) for entry in methods() if not entry.selects)
     return Parameter(
-        name="judge",
+        name="ranked_by",
         label="ranked by",
         kind=Kind.CHOICE,
         default=_OWN,
         help=(
             "What ranks with the selected features, for every number of them: the model that the method "
-            "learns itself, or any ranker, so that selections can be compared by one and the same judge."
+            "learns itself, or any ranker, so that selections can be compared by one and the same ranker."
         ),
         choices=((_OWN, "its own model"), *rankers),
     )
@@ -96,7 +96,7 @@ class MethodForm(Panel):
     ----------
     edited : Signal(object)
         The plan's attributes as the form has them, all valid, after the user changed any: "method",
-        "parameters", "judge" and "judge_parameters".
+        "parameters", "ranker" and "ranker_parameters".
     selectByEdited : Signal(object)
         The measure, or "criterion", after the user changed it.
     ruleEdited : Signal(object)
@@ -117,20 +117,20 @@ class MethodForm(Panel):
         self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
         self._method = ChoiceField(theme, _method_choice(), lacking)
         self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
-        self._judge = ChoiceField(theme, _judge_choice(), lacking)
+        self._ranker = ChoiceField(theme, _ranker_choice(), lacking)
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
-        self._own, self._judged = Section(theme), Section(theme, prefix="judge-")
+        self._own, self._ranker_section = Section(theme), Section(theme, prefix="ranker-")
         self._reset: QToolButton = self.add_tool("reset", "Reset all parameters to their defaults")
         self._reset.setObjectName("reset-all")
         self._page = QWidget()
         self._scroll = QScrollArea()
         self._lay_out()
-        for section in (self._own, self._judged):
+        for section in (self._own, self._ranker_section):
             section.edited.connect(self._tell_edit)
         self._method.edited.connect(self._tell_choice)
-        self._judge.edited.connect(self._tell_choice)
+        self._ranker.edited.connect(self._tell_choice)
         self._protocol.edited.connect(self.protocolEdited)
         self._select_by.edited.connect(self.selectByEdited)
         self._rule.edited.connect(self.ruleEdited)
@@ -141,17 +141,17 @@ class MethodForm(Panel):
         """Return the key of the method that is shown."""
         return str(self._method.value)
 
-    def judge_key(self) -> str:
+    def ranker_key(self) -> str:
         """Return the key of the ranker that ranks with the selected features, "" for the method's own."""
-        return str(self._judge.value) if method(self.method_key()).selects else _OWN
+        return str(self._ranker.value) if method(self.method_key()).selects else _OWN
 
     def values(self) -> dict[str, Any]:
         """Return the parameters of the method that is shown; a field in error has its last valid value."""
         return self._own.values()
 
-    def judge_values(self) -> dict[str, Any]:
-        """Return the parameters of the judge, none without one."""
-        return self._judged.values() if self.judge_key() else {}
+    def ranker_values(self) -> dict[str, Any]:
+        """Return the parameters of the ranker, none without one."""
+        return self._ranker_section.values() if self.ranker_key() else {}
 
     def select_by(self) -> str:
         """Return what chooses the model."""
@@ -160,29 +160,29 @@ class MethodForm(Panel):
     def field(self, name: str) -> Field:
         """Return the field of a parameter that is shown, or one that every method has.
 
-        Those are "method", "judge", "protocol", "select_by" and "rule". The judge's are called "judge-C" and
-        the like.
+        Those are "method", "ranked_by", "protocol", "select_by" and "rule". The ranker's are called
+        "ranker-C" and the like.
         """
         fixed = {
             "method": self._method,
-            "judge": self._judge,
+            "ranked_by": self._ranker,
             "protocol": self._protocol,
             "select_by": self._select_by,
             "rule": self._rule,
         }
         if name in fixed:
             return fixed[name]
-        judged = name.startswith("judge-")
-        return self._judged.fields[name.removeprefix("judge-")] if judged else self._own.fields[name]
+        ranked = name.startswith("ranker-")
+        return self._ranker_section.fields[name.removeprefix("ranker-")] if ranked else self._own.fields[name]
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan, telling nobody."""
         self._method.set_value(plan.method)
         if plan.entry.selects:  # else it is kept for the next method that does
-            self._judge.set_value(plan.judge)
+            self._ranker.set_value(plan.ranker)
         self._show()
         self._own.set_values(plan.parameters)
-        self._judged.set_values(plan.judge_parameters)
+        self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
         self._update_reset()
 
@@ -208,10 +208,10 @@ class MethodForm(Panel):
     @Slot()
     def reset(self) -> None:
         """Set all parameters that are shown to their defaults, as one edit."""
-        before = self.values(), self.judge_values()
+        before = self.values(), self.ranker_values()
         for field in self._parameter_fields():
             field.set_value(field.parameter.default)
-        if (self.values(), self.judge_values()) != before:
+        if (self.values(), self.ranker_values()) != before:
             self._tell()
 
     def _lay_out(self) -> None:
@@ -222,8 +222,8 @@ class MethodForm(Panel):
         for widget in (
             self._method,
             self._own,
-            self._judge,
-            self._judged,
+            self._ranker,
+            self._ranker_section,
             self._protocol,
             self._select_by,
             self._rule,
@@ -240,27 +240,27 @@ class MethodForm(Panel):
         self.set_content(scroll)
 
     def _show(self) -> None:
-        """Show the fields of the method and of the judge."""
-        entry, judge = method(self.method_key()), self.judge_key()
-        self._judge.setVisible(entry.selects)
-        self._own.show_method(entry, without_ranking=bool(judge))
-        self._judged.show_method(method(judge) if judge else None)
+        """Show the fields of the method and of the ranker."""
+        entry, ranker = method(self.method_key()), self.ranker_key()
+        self._ranker.setVisible(entry.selects)
+        self._own.show_method(entry, without_ranking=bool(ranker))
+        self._ranker_section.show_method(method(ranker) if ranker else None)
         self.set_caption(entry.citation)
         self._method.editor.setToolTip(about(entry))
-        self._judge.editor.setToolTip(about(method(judge)) if judge else self._judge.label.toolTip())
+        self._ranker.editor.setToolTip(about(method(ranker)) if ranker else self._ranker.label.toolTip())
         self._align()
         self._order_tabs()
         self._update_reset()
 
     def _parameter_fields(self) -> list[Field]:
-        return [*self._own.shown(), *self._judged.shown()]
+        return [*self._own.shown(), *self._ranker_section.shown()]
 
     def _all_fields(self) -> Iterator[Field]:
         yield self._method
         yield from self._own.shown()
         if method(self.method_key()).selects:
-            yield self._judge
-        yield from self._judged.shown()
+            yield self._ranker
+        yield from self._ranker_section.shown()
         yield self._protocol
         yield self._select_by
         yield self._rule
@@ -309,8 +309,8 @@ class MethodForm(Panel):
             {
                 "method": self.method_key(),
                 "parameters": self.values(),
-                "judge": self.judge_key(),
-                "judge_parameters": self.judge_values(),
+                "ranker": self.ranker_key(),
+                "ranker_parameters": self.ranker_values(),
             }
         )
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
     Event,
@@ -22,11 +22,11 @@ from rankstudio.engine.experiment.results.events import (
     RunStarted,
     StepDone,
     UnitFinished,
+    UnitProgress,
     UnitStarted,
-    UnitWorking,
 )
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
-from rankstudio.engine.steps import Working
+from rankstudio.engine.steps import WorkProgress
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData, RunKey
@@ -87,16 +87,16 @@ class RunRecord:
     failure : str
         Why it failed, as a sentence.
     paths : dict
-        The finished paths, by (fold, setting).
+        The finished paths, by (fold, combination).
     growing : dict
-        The steps of paths not finished yet, by (fold, setting).
+        The steps of paths not finished yet, by (fold, combination).
     folds : dict
         The finished folds, by number.
     result : RunResult or None
         When it is complete.
     unit : Unit or None
         What it works on now.
-    working : Working or None
+    working : WorkProgress or None
         What it is doing before the next step, where that takes long.
     baselines : dict
         The best single feature of each fold begun, by number.
@@ -122,7 +122,7 @@ class RunRecord:
     folds: dict[int, FoldResult] = field(default_factory=dict)
     result: RunResult | None = None
     unit: Unit | None = None
-    working: Working | None = None
+    working: WorkProgress | None = None
     baselines: dict[int, Baseline] = field(default_factory=dict)
     came_whole: bool = False
     stored: RunKey | None = None
@@ -145,7 +145,7 @@ class RunRecord:
             case UnitStarted():
                 self.unit = event.unit
                 self.growing[event.unit.fold, event.unit.position] = []
-            case UnitWorking():
+            case UnitProgress():
                 self.working = event.working
             case StepDone():
                 self.working = None
@@ -161,15 +161,15 @@ class RunRecord:
             case RunFinished():
                 self.result = event.result
 
-    def so_far(self, fold: int, setting: int) -> PathResult | None:
+    def so_far(self, fold: int, combination: int) -> PathResult | None:
         """Return the steps that an unfinished path has by now as a path; None before the first."""
-        events = self.growing.get((fold, setting))
+        events = self.growing.get((fold, combination))
         if not events:
             return None
         names = events[0].validation
         values = {name: np.array([event.validation[name] for event in events]) for name in names}
         steps = tuple(event.step for event in events)
-        return PathResult(events[0].unit, steps, values, events[0].divisor, events[0].along)
+        return PathResult(events[0].unit, steps, values, events[0].divisor, events[0].step_kind)
 
     @property
     def can_go_on(self) -> bool:
@@ -219,13 +219,13 @@ class RunRecord:
         return self.clock.seconds * (1.0 - done) / done
 
     @cached_property
-    def settings(self) -> tuple[tuple[Any, ...], ...]:
-        """The values on the plan's axes in each setting; one empty tuple for a plan without an axis."""
-        return tuple(setting.values for setting in self.plan.settings)
+    def combinations(self) -> tuple[tuple[Any, ...], ...]:
+        """The values on the plan's axes in each combination; one empty tuple for a plan without an axis."""
+        return tuple(combination.values for combination in self.plan.combinations)
 
-    def setting_of(self, values: tuple[Any, ...]) -> int | None:
-        """Return the position of the setting with these values, or None."""
-        return self.settings.index(values) if values in self.settings else None
+    def combination_of(self, values: tuple[Any, ...]) -> int | None:
+        """Return the position of the combination with these values, or None."""
+        return self.combinations.index(values) if values in self.combinations else None
 
     def answers(self, plan: Plan, dataset: FoldedDataset | None) -> bool:
         """Tell whether its paths are those that a plan asks for, the values of the grid apart."""
@@ -236,12 +236,12 @@ class RunRecord:
 
 def fingerprint(plan: Plan) -> Plan:
     """Return the plan without what does not change a path: grids, folds to run, how to choose."""
-    judge = plan.judge_entry
+    ranker = plan.ranker_entry
     own = {p.name: p.default for p in plan.entry.grids}
-    judged = {p.name: p.default for p in judge.grids} if judge else {}
+    ranked = {p.name: p.default for p in ranker.grids} if ranker else {}
     return plan.changed(
         parameters={**plan.parameters, **own},
-        judge_parameters={**plan.judge_parameters, **judged},
+        ranker_parameters={**plan.ranker_parameters, **ranked},
         folds=(),
         select_by="criterion",
         rule="best",

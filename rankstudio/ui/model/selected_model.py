@@ -14,10 +14,10 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Axis
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import Ending, Job, Outcome
@@ -27,7 +27,7 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Study
 from rankstudio.ui.run.curves_panel import LIVE
-from rankstudio.ui.style.number_format import setting_label
+from rankstudio.ui.style.number_format import combination_label
 
 NOT_WHOLE = (
     "The study keeps the best model of this path only; to test or export another one, run the plan again."
@@ -66,9 +66,9 @@ class Model:
         return self.path.steps[self.position]
 
     @property
-    def place(self) -> int:
+    def x_value(self) -> int:
         """Where on the path it stands: how many features it has, or which round it is."""
-        return int(self.path.places[self.position])
+        return int(self.path.x_values[self.position])
 
 
 class Current(QObject):
@@ -180,7 +180,7 @@ class Current(QObject):
             return None
         choice, chosen = self._study.choice, self._chosen_by_validation()
         values = choice.values if choice.values is not None else chosen and chosen[0]
-        setting = record.setting_of(values) if values is not None else None
+        setting = record.combination_of(values) if values is not None else None
         path = record.paths.get((fold.number, setting)) if setting is not None else None
         if path is None or setting is None or values is None:
             return None
@@ -203,7 +203,7 @@ class Current(QObject):
         if asked and self._job and (asked.fold is not wanted.fold or asked.plan != wanted.plan):
             self._job.abandon()
         self._asked = wanted
-        at = setting_label(wanted.plan.axes, wanted.values)
+        at = combination_label(wanted.plan.axes, wanted.values)
         what = f"Computing the path for {at}" if at else "Computing the path"
         self._job = self._worker.submit(
             Job(what, self._bench.path(wanted), on_message=self._take, on_end=self._end, slot="path")
@@ -261,10 +261,10 @@ def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
 
 def _position(path: PathResult, place: int | None, best: int | None, select_by: str) -> int:
     """Return the position of the step at a place, else the best one."""
-    if path.along is Along.ITERATIONS:
+    if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1
     if place is not None:
-        return int(np.abs(path.places - place).argmin())
+        return int(np.abs(path.x_values - place).argmin())
     if best is not None:
         return best
     values = path.validation.get(select_by, path.criterion)

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
-from rankstudio.engine.experiment.plan.settings import Axis
 from rankstudio.engine.methods.catalog import Kind
 
 
@@ -190,7 +190,7 @@ class Study(QObject):
             Where the plan would not be one; nothing changes.
         """
         plan = self.plan.changed(**changes)
-        same_method = (plan.method, plan.judge) == (self.plan.method, self.plan.judge)
+        same_method = (plan.method, plan.ranker) == (self.plan.method, self.plan.ranker)
         self._do(State(plan, self.choice if same_method else Choice()), text)
 
     def toggle(self, name: str, feature: int) -> None:

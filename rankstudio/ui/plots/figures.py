@@ -53,13 +53,13 @@ def write_figures(result: RunResult, folder: Path) -> list[Path]:
         title = result.plan.criterion if name == "criterion" else f"validation {name}"
         labels = [_label(result, paths[0]) for paths in per_setting]
         plot = CurvesPlot(theme, f"{title}{_explanation(result, labels)}")
-        plot.set_axes(replace(plot.axes, x_label=result.plan.along.value))
-        longest = max(int(path.places[-1]) for paths in per_setting for path in paths)
+        plot.set_axes(replace(plot.axes, x_label=result.plan.step_kind.value))
+        longest = max(int(path.x_values[-1]) for paths in per_setting for path in paths)
         plot.set_family(range(len(per_setting)), labels, (1, longest))
         for key, paths in enumerate(per_setting):
             mean = across_folds(paths)
             values = mean.criterion if name == "criterion" else mean.validation[name]
-            plot.set_curve(key, mean.places, values.mean)
+            plot.set_curve(key, mean.x_values, values.mean)
         single = [fold.baseline.validation.get(name) for fold in result.folds]
         if None not in single:
             plot.set_reference(float(np.mean(single)), "best single feature")  # type: ignore[arg-type]

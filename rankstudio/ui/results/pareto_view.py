@@ -13,7 +13,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.pareto import FrontPlot, Marks, Spot
 from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, View
-from rankstudio.ui.style.number_format import plain, setting_label
+from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Segmented, Table
 
@@ -153,7 +153,7 @@ class FrontView(View):
 
 
 def _setting(plan: Plan, model: Model) -> str:
-    return setting_label(plan.axes, model.values)
+    return combination_label(plan.axes, model.values)
 
 
 def _spot(model: Model, key: int, plan: Plan) -> Spot:

@@ -76,7 +76,7 @@ def _set(run: RunResult) -> str:
     """Return what a run has otherwise than by default: pins, another grid."""
     plan = run.plan
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
-    default = Plan(plan.data, plan.method, judge=plan.judge, convention=plan.convention)
+    default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
     return " · ".join(differences(plan, default, names))
 
 

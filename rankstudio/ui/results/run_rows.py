@@ -126,11 +126,11 @@ def _defined(values: Sequence[float]) -> list[float]:
 
 
 def _parameters(plan: Plan) -> dict[str, str]:
-    """Return label and value of each parameter that counts, the judge's with its name before them."""
-    judge = plan.judge_entry
-    named = [(p.label, p, plan.parameters[p.name]) for p in plan.entry.parameters if not (judge and p.ranks)]
-    if judge:
-        named += [(f"{judge.label} {p.label}", p, plan.judge_parameters[p.name]) for p in judge.parameters]
+    """Return label and value of each parameter that counts, the ranker's with its name before them."""
+    ranker = plan.ranker_entry
+    named = [(p.label, p, plan.parameters[p.name]) for p in plan.entry.parameters if not (ranker and p.ranks)]
+    if ranker:
+        named += [(f"{ranker.label} {p.label}", p, plan.ranker_parameters[p.name]) for p in ranker.parameters]
     values = {label: p.format(value) or p.none_label or "none" for label, p, value in named}
     return values | ({"rule": plan.rule} if plan.rule != "best" else {})
 

@@ -20,7 +20,7 @@ from rankstudio.engine.experiment.results.events import (
     UnitStarted,
 )
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.ui.model.run_queue import Runs
@@ -31,7 +31,7 @@ from rankstudio.ui.plots import Plot
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
 from rankstudio.ui.run.curves_panel import LIVE, NO_MEASURES, CurvesPanel
 from rankstudio.ui.run.heat_panel import HeatPanel
-from rankstudio.ui.style.number_format import axis_value, setting_label
+from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
 
 
@@ -94,7 +94,7 @@ class RunPlace(QObject):
         plan = record.plan if record else study.plan
         why = self._why_no_measures()
         self.curves.validation_plot.placeholder = why
-        settings = record.settings if record else ()
+        settings = record.combinations if record else ()
         measured = bool(plan.inner) or any(fold.vali is not None for fold in study.dataset.folds)
         self.curves.set_measured(measured)
         self.heat.set_measured(measured)
@@ -106,12 +106,12 @@ class RunPlace(QObject):
             settings,
             _n_steps(plan, study.dataset),
             plan.criterion,
-            plan.along,
+            plan.step_kind,
         )
         self.curves.set_caption("" if why == NO_MEASURES else why)
         if record is not None:
             for setting in range(len(settings)):
-                self._draw_setting(record, setting)
+                self._draw_combination(record, setting)
             self._draw_baseline(record)
         self._draw_heat()
         self.mark()
@@ -127,12 +127,12 @@ class RunPlace(QObject):
             return
         if model.key == LIVE:
             path = model.path
-            self.curves.set_path(LIVE, path.places, path.criterion, path.validation, model.values)
+            self.curves.set_path(LIVE, path.x_values, path.criterion, path.validation, model.values)
             self.heat.choose(None)
         else:
             self.curves.remove_path(LIVE)
-            self.heat.choose(int(model.key), model.place)
-        self.curves.choose(model.key, model.place)  # type: ignore[arg-type]
+            self.heat.choose(int(model.key), model.x_value)
+        self.curves.choose(model.key, model.x_value)  # type: ignore[arg-type]
         self._show_step(model.step, model.path.divisor)
 
     def refresh(self) -> None:
@@ -163,24 +163,24 @@ class RunPlace(QObject):
         fold = self._study.fold
         return f"{dataset.name} fold {fold}" if fold else f"{dataset.name}, mean over folds"
 
-    def _draw_setting(self, record: RunRecord, setting: int) -> None:
+    def _draw_combination(self, record: RunRecord, setting: int) -> None:
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
         fold = self._study.fold
         if fold is None:
             mean = _mean(record, setting)
             if mean is not None:
                 means = {name: across.mean for name, across in mean.validation.items()}
-                self.curves.set_path(setting, mean.places, mean.criterion.mean, self._valid(means))
+                self.curves.set_path(setting, mean.x_values, mean.criterion.mean, self._valid(means))
             return
         path = record.paths.get((fold, setting))
         if path is not None:
-            self.curves.set_path(setting, path.places, path.criterion, self._valid(path.validation))
+            self.curves.set_path(setting, path.x_values, path.criterion, self._valid(path.validation))
         for event in record.growing.get((fold, setting), ()):
             self._add(event)
 
     def _add(self, event: StepDone) -> None:
         validation = self._valid(event.validation)
-        self.curves.add_step(event.unit.position, event.place, event.criterion, validation)
+        self.curves.add_step(event.unit.position, event.x_value, event.criterion, validation)
 
     def _valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what the shown run has measured, nothing where it followed another convention.
@@ -210,13 +210,13 @@ class RunPlace(QObject):
         if record is None or dataset is None or not record.plan.axes:
             self.heat.clear()
             return
-        if record.plan.along is not Along.FEATURES or not record.plan.entry.selects:
+        if record.plan.step_kind is not StepKind.FEATURES or not record.plan.entry.selects:
             self.heat.clear()
             return
         if self._why_no_measures() != NO_MEASURES:
             self.heat.clear()
             return
-        lines = [self._measured(record, setting) for setting in range(len(record.settings))]
+        lines = [self._measured(record, setting) for setting in range(len(record.combinations))]
         longest = max(int(places.max(initial=0)) for places, _ in lines)
         matrix = np.full((len(lines), max(longest, _n_steps(record.plan, dataset))), np.nan)
         for row, (places, values) in zip(matrix, lines, strict=True):
@@ -226,10 +226,10 @@ class RunPlace(QObject):
         # With names there would be no room for the map, where there are many axes or there is only one.
         named = len(axes) == 2
         labels = [
-            setting_label(axes, values)
+            combination_label(axes, values)
             if named
             else " · ".join(axis_value(axis, value) for axis, value in zip(axes, values, strict=True))
-            for values in record.settings
+            for values in record.combinations
         ]
         self.heat.set_values(labels, matrix, self._study.measure, axes[0].label if len(axes) == 1 else "")
 
@@ -240,10 +240,10 @@ class RunPlace(QObject):
         if fold is None:
             mean = _mean(record, setting)
             across = self._valid(mean.validation).get(measure) if mean else None
-            return (mean.places, across.mean) if mean and across else nothing
+            return (mean.x_values, across.mean) if mean and across else nothing
         path = record.paths.get((fold, setting))
         measured = self._valid(path.validation).get(measure) if path else None
-        return (path.places, measured) if path and measured is not None else nothing
+        return (path.x_values, measured) if path and measured is not None else nothing
 
     def _unmark(self) -> None:
         self.curves.choose(None)
@@ -256,14 +256,14 @@ class RunPlace(QObject):
         record, choice = self._record, self._study.choice
         if self._study.fold is not None or record is None or choice.values is None:
             return
-        setting = record.setting_of(choice.values)
+        setting = record.combination_of(choice.values)
         mean = _mean(record, setting) if setting is not None else None
         if mean is None or setting is None:
             self._unmark()
             return
-        k = choice.place if choice.place is not None else int(mean.places[0])
+        k = choice.place if choice.place is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in self._valid(mean.validation).items()}
-        self.curves.set_band(mean.places.tolist(), _interval(mean.criterion), bands)
+        self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
         self.curves.choose(setting, k)
         self.heat.choose(setting, k)
 
@@ -307,7 +307,7 @@ class RunPlace(QObject):
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:
-                    self._draw_setting(record, event.path.unit.position)
+                    self._draw_combination(record, event.path.unit.position)
             case FoldFinished() if event.result.fold == fold:
                 self._current.refresh()
 
@@ -315,7 +315,7 @@ class RunPlace(QObject):
     def _pick(self, key: object, k: int) -> None:
         record, model = self._record, self._current.model
         if isinstance(key, int) and record is not None:
-            self._study.choose(record.settings[key], k)
+            self._study.choose(record.combinations[key], k)
         elif model is not None:
             self._study.choose(model.values, k)
 
@@ -328,12 +328,12 @@ class RunPlace(QObject):
 
 def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
     """Return how many steps a path has at most, 1 for a method that takes all features at once."""
-    if plan.along is not Along.FEATURES:
-        tried = [setting.parameters for setting in plan.settings]
+    if plan.step_kind is not StepKind.FEATURES:
+        tried = [setting.parameters for setting in plan.combinations]
         return max(int(given.get("n_rounds", given.get("max_iter", 1))) for given in tried)
     if not plan.entry.selects:
         return 1
-    sizes = [setting.parameters.get("n_features_to_select") for setting in plan.settings]
+    sizes = [setting.parameters.get("n_features_to_select") for setting in plan.combinations]
     return min(dataset.n_features, max(size or dataset.n_features for size in sizes))
 
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from rankstudio.engine.experiment.plan.settings import Axis
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
-from rankstudio.ui.style.number_format import axis_value, setting_label
+from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
@@ -37,15 +37,15 @@ class _Path:
 
 
 _BELOW = {
-    Along.FEATURES: "features selected, k",
-    Along.ITERATIONS: "iteration",
-    Along.ROUNDS: "round",
+    StepKind.FEATURES: "features selected, k",
+    StepKind.ITERATIONS: "iteration",
+    StepKind.ROUNDS: "round",
 }
-_X_NAMES = {Along.FEATURES: "k", Along.ITERATIONS: "iteration", Along.ROUNDS: "round"}
+_X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: "iteration", StepKind.ROUNDS: "round"}
 _ACT = {
-    Along.FEATURES: "click a curve to choose k",
-    Along.ITERATIONS: "the last iteration is the model",
-    Along.ROUNDS: "click a curve to choose a round",
+    StepKind.FEATURES: "click a curve to choose k",
+    StepKind.ITERATIONS: "the last iteration is the model",
+    StepKind.ROUNDS: "click a curve to choose a round",
 }
 
 NO_MEASURES = "The validation measure is drawn here while a run works."
@@ -69,7 +69,7 @@ class CurvesPanel(Panel):
         self.setObjectName("curves-panel")
         self._axes: tuple[Axis, ...] = ()
         self._settings: tuple[tuple[Any, ...], ...] = ()
-        self._along = Along.FEATURES
+        self._step_kind = StepKind.FEATURES
         self._measure = "MAP"
         self._live: tuple[Any, ...] | None = None
         self._paths: dict[Key, _Path] = {}
@@ -93,7 +93,7 @@ class CurvesPanel(Panel):
         settings: Sequence[tuple[Any, ...]],
         n_steps: int,
         criterion: str = "criterion",
-        along: Along = Along.FEATURES,
+        step_kind: StepKind = StepKind.FEATURES,
     ) -> None:
         """Start anew: one empty curve per setting.
 
@@ -109,12 +109,12 @@ class CurvesPanel(Panel):
             The greatest k to come.
         criterion : str
             What the method's criterion is; "" where it has none.
-        along : Along
+        step_kind : StepKind
             What the curves are drawn over.
         """
         self.set_title(f"{method_label} · {data_label}")
-        self._axes, self._settings, self._along = tuple(axes), tuple(settings), along
-        self._below.setText(_BELOW[along])
+        self._axes, self._settings, self._step_kind = tuple(axes), tuple(settings), step_kind
+        self._below.setText(_BELOW[step_kind])
         self._paths = {key: _Path() for key in range(max(1, len(self._settings)))}
         self._band = None
         self._chosen = None
@@ -124,9 +124,9 @@ class CurvesPanel(Panel):
         self.criterion_plot.setVisible(bool(criterion))
         self._live = None
         # A ranker's one step has all features at once: where its point lies is known when it comes.
-        x_range = (1, n_steps) if n_steps > 1 and along is not Along.ITERATIONS else None
+        x_range = (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         for plot in self.plots().values():
-            plot.set_x_name(_X_NAMES[along])
+            plot.set_x_name(_X_NAMES[step_kind])
             plot.set_reference(None)
             plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
 
@@ -209,8 +209,8 @@ class CurvesPanel(Panel):
     def label(self, key: Key) -> str:
         """Return how a curve is called: "λ = 2⁶"."""
         if key == LIVE:
-            return "the slider's" if not self._live else setting_label(self._axes, self._live)
-        return (setting_label(self._axes, self._settings[key]) if self._settings else "") or "path"
+            return "the slider's" if not self._live else combination_label(self._axes, self._live)
+        return (combination_label(self._axes, self._settings[key]) if self._settings else "") or "path"
 
     def plots(self) -> dict[str, CurvesPlot]:
         """Return the plots by name, for export."""
@@ -222,7 +222,7 @@ class CurvesPanel(Panel):
         row.addWidget(self.criterion_plot, 1)
         row.addWidget(self.validation_plot, 1)
         self.body.addLayout(row, 1)
-        self._below = QLabel(_BELOW[self._along])
+        self._below = QLabel(_BELOW[self._step_kind])
         self._below.setProperty("role", "caption")
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.body.setSpacing(2)
@@ -241,7 +241,7 @@ class CurvesPanel(Panel):
 
     def _explanation(self) -> str:
         """Return the caption: which curve is which, and what a click does."""
-        act = _ACT[self._along]
+        act = _ACT[self._step_kind]
         if len(self._settings) < 2:
             return act
         if len(self._axes) > 1:
@@ -290,7 +290,7 @@ class CurvesPanel(Panel):
         if k not in values:
             return ()
         named = [self.label(key)] if self._axes else []
-        where = " · ".join([f"{_X_NAMES[self._along]} = {k}", *named, "chosen"])
+        where = " · ".join([f"{_X_NAMES[self._step_kind]} = {k}", *named, "chosen"])
         return where, f"validation {self._measure} {values[k]:.4f}"
 
     @Slot(object, object)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rankstudio.engine.experiment.plan.settings import Axis
+from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.support.number_grid import power_of_two
 
 _SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -42,7 +42,7 @@ def axis_value(axis: Axis, value: Any) -> str:
     return power(value) if axis.is_grid else axis.format(value)
 
 
-def setting_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
+def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
     """Return the values on a plan's axes: "λ1 = 0.1 · loss = hinge", "" where there is none."""
     named = zip(axes, values, strict=True)
     return " · ".join(f"{axis.label} = {axis_value(axis, value)}" for axis, value in named)

@@ -144,7 +144,7 @@ def test_selections_sizes_and_pins_have_tables(studies, tmp_path, capsys) -> Non
         ("a.txt", "Made: MAP over"),
         ("a.md", "## Made: MAP over"),
         ("a.tex", "\\begin{table}"),
-        ("a.csv", "data,measure,run,method,judge"),
+        ("a.csv", "data,measure,run,method,ranker"),
         ("a.json", "{"),
     ],
 )

@@ -23,7 +23,7 @@ PAPER = Reproduction(
     "small",
     "A small paper",
     {
-        "ED, RLS": {"method": "expected-divergence", "judge": "rankrls", "judge_parameters": _LAMBDA},
+        "ED, RLS": {"method": "expected-divergence", "ranker": "rankrls", "ranker_parameters": _LAMBDA},
         "WAF, RLS": {"method": "rankrls", "parameters": _LAMBDA},
     },
     [

@@ -30,7 +30,7 @@ folds = [1]
 
 [[runs]]
 method = ["single-feature", "rfe"]
-judge = ["rankrls", "ranksvm"]
+ranker = ["rankrls", "ranksvm"]
 
 [[runs]]
 method = "ranksvm"
@@ -51,12 +51,12 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_method_meets_every_judge_and_parameters_hold_in_both_roles(file: Path) -> None:
+def test_every_method_meets_every_ranker_and_parameters_hold_in_both_roles(file: Path) -> None:
     assert is_comparison(file)
     made = load_comparison(file)
     assert (made.title, made.data) == ("Two by two", ("A", "B"))
     plans = made.plans("A")
-    assert [(p.method, p.judge) for p in plans] == [
+    assert [(p.method, p.ranker) for p in plans] == [
         ("single-feature", "rankrls"),
         ("single-feature", "ranksvm"),
         ("rfe", "rankrls"),
@@ -64,9 +64,9 @@ def test_every_method_meets_every_judge_and_parameters_hold_in_both_roles(file: 
         ("ranksvm", ""),
     ]
     assert all(p.data == "A" and p.folds == (1,) and p.measures == ("MAP", "NDCG@10") for p in plans)
-    assert plans[0].judge_parameters["regularization"] == (1.0,)
-    assert plans[1].judge_parameters["C"] == plans[4].parameters["C"] == (0.0625, 0.25)
-    assert plans[1].judge_parameters["loss"] == "squared_hinge"
+    assert plans[0].ranker_parameters["regularization"] == (1.0,)
+    assert plans[1].ranker_parameters["C"] == plans[4].parameters["C"] == (0.0625, 0.25)
+    assert plans[1].ranker_parameters["loss"] == "squared_hinge"
     assert plans[4].parameters["loss"] == "hinge"
 
 
@@ -96,9 +96,9 @@ def test_a_plan_is_no_comparison_and_neither_is_anything_else(tmp_path: Path) ->
     assert not is_comparison(tmp_path / "missing.toml")
 
 
-def test_the_shipped_comparison_has_every_selector_with_both_judges_and_every_ranker() -> None:
+def test_the_shipped_comparison_has_every_selector_with_both_rankers_and_every_ranker() -> None:
     made = load_comparison(resource("plans", "selectors.toml"))
-    pairs = {(p.method, p.judge) for p in made.plans("MQ2008")}
+    pairs = {(p.method, p.ranker) for p in made.plans("MQ2008")}
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415
 
     for m in methods():
@@ -134,6 +134,6 @@ def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> N
     assert found == {"RankSVM": 0.4334, "RankSVM-Struct": 0.4478}
     squared = Plan("x", method="ranksvm")
     assert [p.label for p in published(squared, "MQ2008", "NDCG@10")] == ["RankSVM-Primal"]
-    gas = Plan("x", method="gas", parameters={}, judge="ranksvm")
+    gas = Plan("x", method="gas", parameters={}, ranker="ranksvm")
     assert [p.value for p in published(gas, "MQ2008", "MAP")] == [0.4767]
-    assert published(gas.changed(judge="", judge_parameters={}), "MQ2008", "MAP") == ()
+    assert published(gas.changed(ranker="", ranker_parameters={}), "MQ2008", "MAP") == ()

@@ -6,17 +6,17 @@ import numpy as np
 from experiment.small import dataset
 
 from rankstudio.engine.analysis.fold_average import across_folds
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Unit
-from rankstudio.engine.experiment.units.fold_context import prepare_fold
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 
 
 def test_mean_and_one_standard_deviation_over_the_folds() -> None:
     plan, data = Plan("small", parameters={"regularization": 1.0}), dataset()
-    paths = [prepare_fold(plan, f).path(Unit(f.number, 0, plan.settings[0])) for f in data.folds]
+    paths = [make_fold_context(plan, f).path(Unit(f.number, 0, plan.combinations[0])) for f in data.folds]
     found = across_folds(paths)
-    np.testing.assert_array_equal(found.places, paths[0].sizes)
-    for k in range(len(found.places)):
+    np.testing.assert_array_equal(found.x_values, paths[0].sizes)
+    for k in range(len(found.x_values)):
         values = [path.validation["MAP"][k] for path in paths]
         mean = sum(values) / len(values)
         spread = (sum((v - mean) ** 2 for v in values) / (len(values) - 1)) ** 0.5
@@ -32,17 +32,17 @@ def test_one_fold_has_no_spread_and_the_shortest_path_says_how_far() -> None:
     plan, data = Plan("small", parameters={"regularization": 1.0}), dataset()
     short = plan.changed(parameters={"regularization": 1.0, "n_features_to_select": 2})
     first, second = data.folds[:2]
-    long_path = prepare_fold(plan, first).path(Unit(1, 0, plan.settings[0]))
+    long_path = make_fold_context(plan, first).path(Unit(1, 0, plan.combinations[0]))
     alone = across_folds([long_path])
     np.testing.assert_array_equal(alone.criterion.low, alone.criterion.high)
-    short_path = prepare_fold(short, second).path(Unit(2, 0, short.settings[0]))
-    assert across_folds([long_path, short_path]).places.tolist() == [1, 2]
+    short_path = make_fold_context(short, second).path(Unit(2, 0, short.combinations[0]))
+    assert across_folds([long_path, short_path]).x_values.tolist() == [1, 2]
 
 
 def test_iterations_stand_side_by_side_by_their_number() -> None:
     plan, data = Plan("small", "ranksvm", {"C": 1.0, "max_iter": 3, "tol": 1e-12}), dataset()
-    paths = [prepare_fold(plan, f).path(Unit(f.number, 0, plan.settings[0])) for f in data.folds]
+    paths = [make_fold_context(plan, f).path(Unit(f.number, 0, plan.combinations[0])) for f in data.folds]
     found = across_folds(paths)
-    assert found.places.tolist() == [1, 2, 3]
+    assert found.x_values.tolist() == [1, 2, 3]
     objectives = [[step.criterion for step in path.steps] for path in paths]
     np.testing.assert_allclose(found.criterion.mean, np.mean(objectives, axis=0))

@@ -23,7 +23,7 @@ def two_folds(**changes: object) -> RunResult:
 
 def test_runs_on_the_same_queries_are_paired_whatever_was_run() -> None:
     reference = two_folds()
-    for other in (two_folds(method="gas", judge="ranksvm"), two_folds(normalize="query_minmax", seed=3)):
+    for other in (two_folds(method="gas", ranker="ranksvm"), two_folds(normalize="query_minmax", seed=3)):
         assert why_unpaired(other, reference, "MAP") == ""
 
 

@@ -88,8 +88,8 @@ def test_tables_of_sizes_have_one_number_for_all_folds() -> None:
     runs = {
         "ED, RLS": {
             "method": "expected-divergence",
-            "judge": "rankrls",
-            "judge_parameters": {"regularization": (1.0, 64.0)},
+            "ranker": "rankrls",
+            "ranker_parameters": {"regularization": (1.0, 64.0)},
         },
         "WAF, RLS": {"method": "rankrls", "parameters": {"regularization": 1.0}},
     }

@@ -30,8 +30,8 @@ def ran(method: str = "greedy-rankrls", folds: int = 3, **plan: Any) -> RunResul
 
 @pytest.fixture(scope="module")
 def runs() -> list[RunResult]:
-    judged = ran("gas", judge="rankrls", parameters={}, judge_parameters={"regularization": 1.0})
-    return [ran("rankrls"), ran(parameters={"n_features_to_select": 1}), ran("gas"), judged]
+    ranked = ran("gas", ranker="rankrls", parameters={}, ranker_parameters={"regularization": 1.0})
+    return [ran("rankrls"), ran(parameters={"n_features_to_select": 1}), ran("gas"), ranked]
 
 
 @pytest.mark.parametrize("name", ["MAP", "Disagreement"])
@@ -60,7 +60,7 @@ def test_the_reference_can_be_named(runs, against, place) -> None:
     assert compare_runs(runs, "MAP", against).reference == place
 
 
-def test_a_method_with_judges_alone_is_named_without_one(runs) -> None:
+def test_a_method_with_rankers_alone_is_named_without_one(runs) -> None:
     assert compare_runs([runs[0], runs[3]], against="gas").reference == 1
 
 

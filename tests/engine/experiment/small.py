@@ -63,7 +63,7 @@ def quick(entry: Method) -> dict[str, Any]:
 
 
 def two_settings() -> dict[str, Plan]:
-    """Every method with a grid, and every judge, with two values of it."""
+    """Every method with a grid, and every ranker, with two values of it."""
     plans = {}
     for entry in methods():
         values = quick(entry)
@@ -71,8 +71,8 @@ def two_settings() -> dict[str, Plan]:
             values[p.name] = p.default[len(p.default) // 2 :][:2]
         plans[entry.key] = Plan("small", entry.key, values, folds=(1,))
         if not entry.selects:
-            plans[f"judged by {entry.key}"] = Plan(
-                "small", "gas", judge=entry.key, judge_parameters=values, folds=(1,)
+            plans[f"ranked by {entry.key}"] = Plan(
+                "small", "gas", ranker=entry.key, ranker_parameters=values, folds=(1,)
             )
     return plans
 

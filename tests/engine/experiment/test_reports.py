@@ -97,9 +97,11 @@ def test_a_model_scores_the_same_when_read_back(tmp_path: Path) -> None:
         Plan("small", "rankboost", {"n_rounds": 6}),
         Plan("small", "lambdamart", {"n_rounds": 3, "min_data_in_leaf": 5}),
         Plan("small", "ranksvm", {"C": 0.1}),
-        Plan("small", "l1-path", judge="rankboost", judge_parameters={"n_rounds": 4}),
-        Plan("small", "l1-path", judge="lambdamart", judge_parameters={"n_rounds": 3, "min_data_in_leaf": 5}),
-        Plan("small", "l1-path", judge="ranksvm", judge_parameters={"C": 0.1}),
+        Plan("small", "l1-path", ranker="rankboost", ranker_parameters={"n_rounds": 4}),
+        Plan(
+            "small", "l1-path", ranker="lambdamart", ranker_parameters={"n_rounds": 3, "min_data_in_leaf": 5}
+        ),
+        Plan("small", "l1-path", ranker="ranksvm", ranker_parameters={"C": 0.1}),
     ],
     ids=lambda plan: plan.title,
 )

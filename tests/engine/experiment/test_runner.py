@@ -19,15 +19,15 @@ from rankstudio.engine.experiment.results.events import (
     RunStarted,
     StepDone,
     UnitFinished,
+    UnitProgress,
     UnitStarted,
-    UnitWorking,
 )
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.runner import choose, run
-from rankstudio.engine.experiment.units.fold_context import prepare_fold
+from rankstudio.engine.experiment.runner import run, select_model
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import CATALOG
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
@@ -37,7 +37,7 @@ def test_events_come_in_order_and_tell_how_much_work_there_is() -> None:
     events = list(run(PLAN, dataset()))
     kinds = [type(e) for e in events]
     unit = [UnitStarted, *[StepDone] * 6, UnitFinished]
-    fold = [UnitWorking, BaselineFound, *(unit * 3), FoldFinished]
+    fold = [UnitProgress, BaselineFound, *(unit * 3), FoldFinished]
     assert kinds == [RunStarted, *fold, *fold, RunFinished]
     started = events[0]
     assert isinstance(started, RunStarted)
@@ -69,7 +69,7 @@ def test_the_chosen_model_is_the_best_on_validation_and_measured_on_test() -> No
 
 
 def test_a_path_at_once_has_the_bits_of_the_path_step_by_step() -> None:
-    prepared = prepare_fold(PLAN, dataset().folds[0])
+    prepared = make_fold_context(PLAN, dataset().folds[0])
     for event in run(PLAN, dataset()):
         if isinstance(event, UnitFinished) and event.unit.fold == 1:
             at_once = prepared.path(event.unit)
@@ -102,13 +102,13 @@ def run_units() -> tuple:
     ],
 )
 def test_ties_go_to_the_smaller_regularization_then_to_fewer_features(paths, setting: int, k: int) -> None:
-    chosen = choose(PLAN, [path(i, values) for i, values in enumerate(paths)])
+    chosen = select_model(PLAN, [path(i, values) for i, values in enumerate(paths)])
     assert (chosen.unit.position, chosen.step.number) == (setting, k)
 
 
 def test_measures_of_error_are_chosen_by_their_least() -> None:
     plan = PLAN.changed(select_by="Disagreement")
-    assert choose(plan, [path(0, [0.3, 0.2, 0.4])]).step.number == 2
+    assert select_model(plan, [path(0, [0.3, 0.2, 0.4])]).step.number == 2
 
 
 def test_without_a_validation_part_the_criterion_chooses() -> None:
@@ -141,7 +141,7 @@ def test_a_plan_that_does_not_fit_the_data_is_refused(plan: Plan, error: type, m
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("changes", [{"method": "ranksvm"}, {"method": "gas", "judge": "ranksvm"}])
+@pytest.mark.parametrize("changes", [{"method": "ranksvm"}, {"method": "gas", "ranker": "ranksvm"}])
 def test_what_is_not_installed_is_said_before_the_first_event(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, str]
 ) -> None:
@@ -181,21 +181,21 @@ def test_of_an_optimisers_iterations_only_the_last_is_chosen() -> None:
         path = fold.paths[int(np.argmin(ends))]
         assert fold.chosen.unit == path.unit
         assert fold.chosen.step is path.steps[-1]
-        assert path.places.tolist() == list(range(1, len(path.steps) + 1))
+        assert path.x_values.tolist() == list(range(1, len(path.steps) + 1))
         assert path.sizes.tolist() == [6] * len(path.steps)
 
 
 def test_an_earlier_iteration_is_not_chosen_however_good_it_is() -> None:
-    iterations = replace(path(0, [0.9, 0.1]), along=Along.ITERATIONS)
-    others = replace(path(1, [0.2, 0.3]), along=Along.ITERATIONS)
-    chosen = choose(PLAN, [iterations, others])
+    iterations = replace(path(0, [0.9, 0.1]), step_kind=StepKind.ITERATIONS)
+    others = replace(path(1, [0.2, 0.3]), step_kind=StepKind.ITERATIONS)
+    chosen = select_model(PLAN, [iterations, others])
     assert (chosen.unit.position, chosen.step.number) == (1, 2)
-    rounds = replace(path(0, [0.9, 0.1]), along=Along.ROUNDS)
-    assert choose(PLAN, [rounds, others]).step.number == 1
+    rounds = replace(path(0, [0.9, 0.1]), step_kind=StepKind.ROUNDS)
+    assert select_model(PLAN, [rounds, others]).step.number == 1
 
 
-def test_a_judged_run_chooses_setting_and_size_on_validation_and_tests_that_model() -> None:
-    plan = Plan("small", "l1-path", judge="ranksvm", judge_parameters={"C": (0.01, 1.0)}, folds=(1,))
+def test_a_ranked_run_chooses_setting_and_size_on_validation_and_tests_that_model() -> None:
+    plan = Plan("small", "l1-path", ranker="ranksvm", ranker_parameters={"C": (0.01, 1.0)}, folds=(1,))
     data = dataset()
     result = list(run(plan, data))[-1]
     assert isinstance(result, RunFinished)

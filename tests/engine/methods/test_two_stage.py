@@ -10,9 +10,9 @@ from ordering import ranking_problem
 
 from rankstudio.engine import RankBoost, RankRLS, RankSVM
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.two_stage import Columns, Narrowed, judged, selections
-from rankstudio.engine.querywise.query_data import Grouped, group
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.methods.two_stage import Columns, Narrowed, selections, two_stage_steps
+from rankstudio.engine.querywise.query_data import QueryData, group
+from rankstudio.engine.steps import Step, WorkProgress
 
 # In no order of the columns; the second set has two features more, as where subsets are selected.
 NESTED: tuple[Columns, ...] = ((4,), (4, 0, 3), (4, 0, 3, 1))
@@ -21,25 +21,25 @@ NESTED: tuple[Columns, ...] = ((4,), (4, 0, 3), (4, 0, 3, 1))
 class PlainRankRLS(RankRLS):
     """RankRLS that knows no faster way along an order."""
 
-    def nested(self, data: Grouped, order: tuple[int, ...]) -> None:  # type: ignore[override]
+    def nested(self, data: QueryData, order: tuple[int, ...]) -> None:  # type: ignore[override]
         return None
 
 
 @pytest.fixture
-def data() -> Grouped:
+def data() -> QueryData:
     return group(*ranking_problem(3))
 
 
-def steps(ranker: LinearRanker, data: Grouped, sets: tuple[Columns, ...]) -> list[Step]:
-    return [step for step in judged(ranker, data, sets) if isinstance(step, Step)]
+def steps(ranker: LinearRanker, data: QueryData, sets: tuple[Columns, ...]) -> list[Step]:
+    return [step for step in two_stage_steps(ranker, data, sets) if isinstance(step, Step)]
 
 
-def by_hand(ranker: LinearRanker, data: Grouped, columns: Columns) -> LinearRanker:
+def by_hand(ranker: LinearRanker, data: QueryData, columns: Columns) -> LinearRanker:
     qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     return ranker.fit(data.X[:, list(columns)], data.y, qid=qid)
 
 
-def test_every_set_is_retrained_on_its_columns_alone(data: Grouped) -> None:
+def test_every_set_is_retrained_on_its_columns_alone(data: QueryData) -> None:
     taken = steps(RankSVM(C=0.1), data, NESTED)
     assert [step.selected for step in taken] == list(NESTED)
     for step, columns in zip(taken, NESTED, strict=True):
@@ -52,7 +52,7 @@ def test_every_set_is_retrained_on_its_columns_alone(data: Grouped) -> None:
         assert step.criterion == last.criterion
 
 
-def test_the_fast_way_along_an_order_gives_the_steps_of_the_plain_one(data: Grouped) -> None:
+def test_the_fast_way_along_an_order_gives_the_steps_of_the_plain_one(data: QueryData) -> None:
     order = (4, 0, 3, 1, 5, 2)
     every = tuple(order[:k] for k in range(1, 7))
     for sets in (every, NESTED):
@@ -64,11 +64,11 @@ def test_the_fast_way_along_an_order_gives_the_steps_of_the_plain_one(data: Grou
 
 
 @pytest.mark.parametrize("ranker", [RankRLS(0.5), PlainRankRLS(0.5), RankSVM(C=0.1)], ids=str)
-def test_steps_are_counted_whatever_the_sets_sizes_are(data: Grouped, ranker: LinearRanker) -> None:
+def test_steps_are_counted_whatever_the_sets_sizes_are(data: QueryData, ranker: LinearRanker) -> None:
     assert [step.number for step in steps(ranker, data, NESTED)] == [1, 2, 3]
 
 
-def test_sets_that_do_not_grow_from_each_other_are_retrained_one_by_one(data: Grouped) -> None:
+def test_sets_that_do_not_grow_from_each_other_are_retrained_one_by_one(data: QueryData) -> None:
     sets: tuple[Columns, ...] = ((1, 2), (0, 4), (5, 4, 3))
     for step, columns in zip(steps(RankRLS(2.0), data, sets), sets, strict=True):
         coef = np.zeros(6)
@@ -76,7 +76,7 @@ def test_sets_that_do_not_grow_from_each_other_are_retrained_one_by_one(data: Gr
         np.testing.assert_allclose(step.coef, coef, rtol=1e-9, atol=1e-12)
 
 
-def test_a_judge_that_is_not_linear_scores_the_selected_columns_alone(data: Grouped) -> None:
+def test_a_ranker_that_is_not_linear_scores_the_selected_columns_alone(data: QueryData) -> None:
     columns = np.ascontiguousarray(np.random.default_rng(8).random((6, 40)))
     for step, chosen in zip(steps(RankBoost(n_rounds=7), data, NESTED), NESTED, strict=True):
         assert isinstance(step, Narrowed)
@@ -89,7 +89,7 @@ def test_a_judge_that_is_not_linear_scores_the_selected_columns_alone(data: Grou
 
 
 @pytest.mark.parametrize("ranker", [RankRLS(0.5), RankSVM(C=0.1), RankBoost(3)], ids=str)
-def test_without_a_feature_all_documents_score_alike(data: Grouped, ranker: LinearRanker) -> None:
+def test_without_a_feature_all_documents_score_alike(data: QueryData, ranker: LinearRanker) -> None:
     taken = steps(ranker, data, ((),))
     assert [(step.number, step.selected) for step in taken] == [(1, ())]
     assert np.isnan(taken[0].criterion)
@@ -97,21 +97,21 @@ def test_without_a_feature_all_documents_score_alike(data: Grouped, ranker: Line
     assert [step.selected for step in steps(ranker, data, ((), (2,)))] == [(), (2,)]
 
 
-def test_there_are_signs_of_life_before_every_step(data: Grouped) -> None:
-    told = list(judged(RankSVM(C=0.1, max_iter=3, tol=1e-12), data, NESTED))
-    assert isinstance(told[0], Working)
+def test_there_are_signs_of_life_before_every_step(data: QueryData) -> None:
+    told = list(two_stage_steps(RankSVM(C=0.1, max_iter=3, tol=1e-12), data, NESTED))
+    assert isinstance(told[0], WorkProgress)
     assert isinstance(told[-1], Step)
-    shares = [one.share for one in told if isinstance(one, Working)]
+    shares = [one.share for one in told if isinstance(one, WorkProgress)]
     assert shares == sorted(shares)
     assert 0 <= shares[0] < shares[-1] < 1
     assert told[0].what == "ranking with 1 feature"
 
 
-def test_equal_sets_are_learned_once_whoever_selects_them(data: Grouped) -> None:
+def test_equal_sets_are_learned_once_whoever_selects_them(data: QueryData) -> None:
     counted: list[int] = []
 
     class Counting(RankSVM):
-        def learn(self, data: Grouped) -> Iterator[Step]:
+        def learn(self, data: QueryData) -> Iterator[Step]:
             counted.append(data.X.shape[1])
             yield from super().learn(data)
 

@@ -10,7 +10,7 @@ from strategies import Problem, problems
 
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.querywise.sparse_query_data import SparseGrouped, group_sparse
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, group_sparse
 
 FORMATS = ("csr", "csc", "coo", "lil", "bsr")
 
@@ -47,7 +47,7 @@ def test_informative_is_what_varies_inside_some_query(problem: Problem) -> None:
     assert data.informative.tolist() == varies
     assert (data.shifted.data != 0).all()
     assert (data.squares > 0).tolist() == varies
-    from_dense = SparseGrouped.of(group(X, problem.y, problem.qid))
+    from_dense = SparseQueryData.of(group(X, problem.y, problem.qid))
     assert (from_dense.shifted != data.shifted).nnz == 0
 
 

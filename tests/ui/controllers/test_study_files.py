@@ -393,7 +393,7 @@ def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, 
         assert not window.commands["run"].isEnabled()
         window.study.look_at(2)
         chosen = record.folds[2].chosen.unit.values
-        window.study.choose(next(values for values in record.settings if values != chosen), 3)
+        window.study.choose(next(values for values in record.combinations if values != chosen), 3)
         assert window.current.model is not None
         assert window.current.test == {}
         assert "are not open" in window.places.inspect.features._test.text()

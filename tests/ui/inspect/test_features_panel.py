@@ -7,9 +7,9 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.experiment.plan.settings import Setting, Unit
+from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.inspect.features_panel import FeaturesPanel
 
@@ -23,7 +23,7 @@ def make_path(order=(2, 0, 3), banned=(20,)):
         coef = np.zeros(4)
         coef[list(order[:k])] = [0.5, -0.25, 0.125][:k]
         steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0), before=10.0 / max(k - 1, 0.5)))
-    unit = Unit(1, 0, Setting({"pinned": (30,), "banned": banned}))
+    unit = Unit(1, 0, ParameterCombination({"pinned": (30,), "banned": banned}))
     measures = {"MAP": np.array([0.4, 0.5, 0.45]), "NDCG@10": np.array([0.1, 0.2, 0.3])}
     return PathResult(unit, tuple(steps), measures, divisor=10)
 
@@ -176,23 +176,25 @@ def test_an_empty_table_says_how_to_fill_it(panel):
 def test_a_ranker_s_rows_can_be_looked_at_and_change_no_k(panel, told):
     coef = np.array([0.1, -0.9, 0.5, 0.2])
     step = Step(1, (0, 1, 2, 3), coef, 0.5, np.zeros(0))
-    path = PathResult(Unit(1, 0, Setting()), (step,), {"MAP": np.array([0.4])}, divisor=10)
+    path = PathResult(Unit(1, 0, ParameterCombination()), (step,), {"MAP": np.array([0.4])}, divisor=10)
     panel.show_path(path, IDS, NAMES, "MAP", 0)
     assert panel.table.current().feature_id == 20
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
     assert told == [("inspected", 30)]
 
 
-@pytest.mark.parametrize("along", [Along.ITERATIONS, Along.ROUNDS])
+@pytest.mark.parametrize("along", [StepKind.ITERATIONS, StepKind.ROUNDS])
 def test_rows_of_an_optimiser_can_be_looked_at_and_change_no_k(panel, told, along):
     coef = np.array([0.1, -0.9, 0.5, 0.2])
     steps = tuple(Step(i, (0, 1, 2, 3), coef, 0.5 / i, np.zeros(0)) for i in (1, 2, 3))
-    path = PathResult(Unit(1, 0, Setting()), steps, {"MAP": np.array([0.4, 0.5, 0.6])}, 1.0, along)
+    path = PathResult(
+        Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5, 0.6])}, 1.0, along
+    )
     panel.show_path(path, IDS, NAMES, "MAP", 2)
     assert panel.table.current().feature_id == 20
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
     assert told == [("inspected", 30)]
-    place = " · round 3" if along is Along.ROUNDS else ""
+    place = " · round 3" if along is StepKind.ROUNDS else ""
     assert panel.caption() == f"k = 4 of 4{place} · MAP 0.6000"
 
 
@@ -201,7 +203,7 @@ def test_a_step_of_several_features_is_marked_by_its_last(panel):
         Step(i, (3, 1, 0, 2)[:k], np.array([0.3, -0.6, 0.2, 0.1]), 1.0 / i, np.zeros(0))
         for i, k in ((1, 2), (2, 4))
     )
-    path = PathResult(Unit(1, 0, Setting()), steps, {"MAP": np.array([0.4, 0.5])}, 10)
+    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5])}, 10)
     panel.show_path(path, IDS, NAMES, "MAP", 0)
     assert panel.table.current().rank == 2
     assert panel.caption() == "k = 2 of 4 · MAP 0.4000"

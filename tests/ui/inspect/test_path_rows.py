@@ -3,9 +3,9 @@ from math import isnan
 import numpy as np
 import pytest
 
-from rankstudio.engine.experiment.plan.settings import Setting, Unit
+from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.inspect.path_rows import path_rows
 
@@ -26,7 +26,9 @@ def path():
         step(2, [2, 0], [0.4, -0.2], 0.7, 0.9),
         step(3, [2, 0, 3], [0.3, -0.1, 0.05], 0.65, 0.7),
     )
-    unit = Unit(1, 0, Setting({"regularization": 1.0, "pinned": (30,), "banned": (20,)}, values=(1.0,)))
+    unit = Unit(
+        1, 0, ParameterCombination({"regularization": 1.0, "pinned": (30,), "banned": (20,)}, values=(1.0,))
+    )
     return PathResult(unit, steps, {"MAP": np.array([0.4, 0.5, 0.45])}, divisor=10)
 
 
@@ -56,7 +58,7 @@ def test_a_measure_that_was_not_computed_is_not_invented(path):
 
 def test_a_ranker_takes_all_features_at_once_and_they_are_ordered_by_weight():
     path = PathResult(
-        Unit(1, 0, Setting({"regularization": 1.0}, values=(1.0,))),
+        Unit(1, 0, ParameterCombination({"regularization": 1.0}, values=(1.0,))),
         (step(1, [0, 1, 2, 3], [0.1, -0.9, 0.5, 0.0], 0.7),),
         {"MAP": np.array([0.4])},
         divisor=10,
@@ -75,7 +77,9 @@ def test_of_iterations_the_last_one_tells_the_features():
         step(2, [2, 0], [0.4, -0.7], 0.7, 0.9),
     )
     measures = {"MAP": np.array([0.4, 0.5])}
-    path = PathResult(Unit(1, 0, Setting()), steps, measures, divisor=1, along=Along.ITERATIONS)
+    path = PathResult(
+        Unit(1, 0, ParameterCombination()), steps, measures, divisor=1, step_kind=StepKind.ITERATIONS
+    )
     rows = path_rows(path, IDS, NAMES, "MAP", 1)
     assert [(r.rank, r.feature_id, r.weight) for r in rows] == [(1, 10, -0.7), (2, 30, 0.4)]
     assert [r.chosen for r in rows] == [True, True]
@@ -90,7 +94,9 @@ def test_rounds_tell_a_feature_when_it_first_comes():
         step(3, [2, 0], [0.8, 0.2], 0.6, 0.7),
     )
     measures = {"MAP": np.array([0.4, 0.5, 0.6])}
-    path = PathResult(Unit(1, 0, Setting()), steps, measures, divisor=1, along=Along.ROUNDS)
+    path = PathResult(
+        Unit(1, 0, ParameterCombination()), steps, measures, divisor=1, step_kind=StepKind.ROUNDS
+    )
     rows = path_rows(path, IDS, NAMES, "MAP", 1)
     assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 30, True), (2, 10, False)]
     assert [r.after for r in rows] == [0.4, 0.6]
@@ -103,6 +109,6 @@ def test_features_that_come_together_have_a_rank_each(path):
         step(1, [3, 1], [0.1, -0.6], 0.9, 1.3),
         step(2, [3, 1, 0], [0.1, -0.6, 0.3], 0.7, 0.9),
     )
-    several = PathResult(Unit(1, 0, Setting()), steps, {"MAP": np.array([0.4, 0.5])}, divisor=10)
+    several = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5])}, divisor=10)
     rows = path_rows(several, IDS, NAMES, "MAP", 0)
     assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 20, True), (2, 40, True), (3, 10, False)]

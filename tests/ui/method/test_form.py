@@ -40,7 +40,11 @@ def test_a_tooltip_tells_symbol_source_range_and_default():
 def test_a_valid_edit_is_told_once_and_whole(form, edits):
     type_into(form.field("regularization"), "2^-2..2^2")
     assert len(edits) == 1
-    assert (edits[0]["method"], edits[0]["judge"], edits[0]["judge_parameters"]) == ("greedy-rankrls", "", {})
+    assert (edits[0]["method"], edits[0]["ranker"], edits[0]["ranker_parameters"]) == (
+        "greedy-rankrls",
+        "",
+        {},
+    )
     values = edits[0]["parameters"]
     assert values["regularization"] == (0.25, 0.5, 1.0, 2.0, 4.0)
     assert values["n_features_to_select"] is None
@@ -187,7 +191,7 @@ def test_another_method_and_back_loses_nothing(form, edits):
 
 
 def test_tab_goes_through_the_fields_in_their_order(form):
-    fields = [form.field(n) for n in ("method", *form.values(), "judge", "select_by")]
+    fields = [form.field(n) for n in ("method", *form.values(), "ranked_by", "select_by")]
     editors = [field.editor for field in fields]
     reached, at = [], editors[0]
     for _ in range(60):
@@ -252,7 +256,7 @@ def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeyp
     lacking = replace(method("lambdamart"), module="no_such_module")
     monkeypatch.setattr(catalog, "CATALOG", (*(m for m in CATALOG if m.key != "lambdamart"), lacking))
     made = MethodForm(theme)
-    for name in ("method", "judge"):
+    for name in ("method", "ranked_by"):
         box = made.field(name).editor
         item = box.model().item(box.findData("lambdamart"))
         assert not item.isEnabled()

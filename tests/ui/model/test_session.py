@@ -109,22 +109,24 @@ def test_a_measure_that_is_no_longer_reported_is_no_longer_shown(study: Study) -
     assert study.measure == "P@5"
 
 
-def test_another_judge_forgets_the_choice_and_moves_the_sliders_grid(study: Study) -> None:
+def test_another_ranker_forgets_the_choice_and_moves_the_sliders_grid(study: Study) -> None:
     assert study.axis is not None
     assert study.axis.label == "λ"
     study.choose((4.0,), 2)
-    study.change("editing", method="gas", parameters={}, judge="ranksvm", judge_parameters={"C": (1.0, 2.0)})
+    study.change(
+        "editing", method="gas", parameters={}, ranker="ranksvm", ranker_parameters={"C": (1.0, 2.0)}
+    )
     assert study.choice == Choice()
     assert study.axis is not None
     assert (study.axis.label, study.axis.values) == ("RankSVM C", (1.0, 2.0))
     study.choose((2.0,), 3)
-    study.change("editing", judge="rankrls", judge_parameters={})
+    study.change("editing", ranker="rankrls", ranker_parameters={})
     assert study.choice == Choice()
-    study.change("editing", method="rankboost", parameters={}, judge="", judge_parameters={})
+    study.change("editing", method="rankboost", parameters={}, ranker="", ranker_parameters={})
     assert study.axis is None
 
 
-def test_other_data_keep_the_judge(study: Study) -> None:
-    study.change("editing", method="gas", parameters={}, judge="ranksvm", judge_parameters={"C": 2.0})
+def test_other_data_keep_the_ranker(study: Study) -> None:
+    study.change("editing", method="gas", parameters={}, ranker="ranksvm", ranker_parameters={"C": 2.0})
     study.open(FoldedDataset("Other", None, (Fold(7, part()),)), "/data/other.txt")
-    assert (study.plan.judge, study.plan.judge_parameters["C"]) == ("ranksvm", (2.0,))
+    assert (study.plan.ranker, study.plan.ranker_parameters["C"]) == ("ranksvm", (2.0,))

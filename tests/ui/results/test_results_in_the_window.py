@@ -305,7 +305,7 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
     record = run_with(window)
     look(window, "front")
     for model in views(window).front._models:
-        setting = record.setting_of(model.values)
+        setting = record.combination_of(model.values)
         values = [record.paths[f, setting].validation["MAP"][model.place - 1] for f in (1, 2)]
         assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
     assert "within one standard error" in views(window).panel.caption()

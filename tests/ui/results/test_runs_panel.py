@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
+from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Setting, Unit
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult
 from rankstudio.engine.steps import Step
 from rankstudio.ui.results.run_rows import RunRow, differing, run_row, size_text, time_text
@@ -17,7 +17,7 @@ def fold(number, size, value, part="test"):
     step = Step(size, tuple(range(size)), np.zeros(3), 0.0, np.zeros(0))
     measures = {"MAP": value, "P@10": value / 2, "MeanNDCG": value, "NDCG@10": value}
     test = measures if part == "test" else {}
-    chosen = Chosen(Unit(number, 0, Setting()), step)
+    chosen = Chosen(Unit(number, 0, ParameterCombination()), step)
     single = dict.fromkeys(measures, 0.4)
     alone = Baseline(1, "one", True, single, single if test else {})
     return FoldResult(number, chosen, tuple(range(1, size + 1)), measures, test, (), alone)
@@ -99,14 +99,14 @@ def test_only_parameters_that_differ_are_shown(panel):
     assert differing([done(1), ranker]) == {1: "", 3: ""}
 
 
-def test_a_judge_is_named_and_its_parameters_are_those_that_differ():
+def test_a_ranker_is_named_and_its_parameters_are_those_that_differ():
     plans = [
-        Plan(data="x", method="gas", judge="ranksvm", judge_parameters={"C": C, "loss": "hinge"})
+        Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"C": C, "loss": "hinge"})
         for C in ("0.1", "1, 10")
     ]
     rows = [run_row(key, plan, "MQ2008", [], 5, "queued") for key, plan in enumerate(plans)]
     assert [row.method for row in rows] == ["GAS, then RankSVM"] * 2
-    assert "λ" not in rows[0].parameters, "the judge ranks, not GAS's own RankRLS"
+    assert "λ" not in rows[0].parameters, "the ranker ranks, not GAS's own RankRLS"
     assert rows[0].parameters["RankSVM loss"] == "hinge"
     assert differing(rows) == {0: "RankSVM C 0.1", 1: "RankSVM C 1, 10"}
 

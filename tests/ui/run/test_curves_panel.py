@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication
 
+from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Axis
 from rankstudio.engine.methods.catalog import method
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.run.curves_panel import LIVE, CurvesPanel
 
 LAMBDA = Axis(method("greedy-rankrls").parameter("regularization"), (1.0, 2.0, 4.0))
@@ -122,7 +122,7 @@ def test_beginning_anew_leaves_nothing_behind(panel):
 
 
 def test_a_method_without_a_grid_has_one_curve_without_a_name(panel):
-    panel.begin("RankBoost", "MQ2008", [], [()], 300, "mean loss of the pairs", Along.ROUNDS)
+    panel.begin("RankBoost", "MQ2008", [], [()], 300, "mean loss of the pairs", StepKind.ROUNDS)
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
     assert panel.caption() == "click a curve to choose a round"
     assert panel._below.text() == "round"
@@ -134,8 +134,8 @@ def test_a_method_without_a_grid_has_one_curve_without_a_name(panel):
 
 def test_of_iterations_it_is_said_that_the_last_is_the_model(panel):
     plan = Plan("x", "fsmrank", {"lambda1": (0.1, 1.0), "lambda2": 1e-4})
-    values = [setting.values for setting in plan.settings]
-    panel.begin("FSMRank", "MQ2008", plan.axes, values, 400, "objective", Along.ITERATIONS)
+    values = [setting.values for setting in plan.combinations]
+    panel.begin("FSMRank", "MQ2008", plan.axes, values, 400, "objective", StepKind.ITERATIONS)
     for k in (1, 2):
         panel.add_step(1, k, 1.0 / k, {"MAP": 0.4})
     assert panel._below.text() == "iteration"
@@ -147,9 +147,9 @@ def test_of_iterations_it_is_said_that_the_last_is_the_model(panel):
     assert panel.validation_plot.ranges()[0] == (1, 2), "nobody knows how many iterations it takes"
 
 
-def test_a_judges_grid_has_its_name_before_it(panel):
-    plan = Plan("x", "gas", judge="ranksvm", judge_parameters={"C": (0.25, 4.0)})
-    panel.begin("GAS, then RankSVM", "x", plan.axes, [s.values for s in plan.settings], 3, "objective")
+def test_a_rankers_grid_has_its_name_before_it(panel):
+    plan = Plan("x", "gas", ranker="ranksvm", ranker_parameters={"C": (0.25, 4.0)})
+    panel.begin("GAS, then RankSVM", "x", plan.axes, [s.values for s in plan.combinations], 3, "objective")
     panel.add_step(0, 1, 0.5, {"MAP": 0.4})
     assert panel.label(0) == "RankSVM C = 2⁻²"
     assert panel.caption() == "one curve per RankSVM C, 2⁻² dark … 2² bright · click a curve to choose k"

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.letor.parsed_table import Scattered, Table
-from rankstudio.engine.data.letor.progress import Watch
+from rankstudio.engine.data.letor.progress import ReadProgress
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def entry_path(checksum: str) -> Path:
     return folder() / f"{checksum.partition(':')[2]}-{PARSER_VERSION}{_SUFFIX}"
 
 
-def load(checksum: str, watch: Watch) -> Table | None:
+def load(checksum: str, watch: ReadProgress) -> Table | None:
     """Return the table of a file with this checksum; None if there is none that verifies.
 
     The watch is asked whether to stop, but not told of progress. O(bytes of the entry).
@@ -74,7 +74,7 @@ def load(checksum: str, watch: Watch) -> Table | None:
     return table
 
 
-def store(checksum: str, table: Table, watch: Watch) -> None:
+def store(checksum: str, table: Table, watch: ReadProgress) -> None:
     """Keep the table of a file with this checksum. Where that fails, nothing but a debug log says so."""
     path = entry_path(checksum)
     try:
@@ -102,7 +102,7 @@ def prune(limit: int) -> None:
             path.unlink(missing_ok=True)
 
 
-def _read(path: Path, watch: Watch) -> NDArray[np.uint8]:
+def _read(path: Path, watch: ReadProgress) -> NDArray[np.uint8]:
     """Return an entry without its digest, which must fit."""
     digest = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
@@ -119,7 +119,7 @@ def _read(path: Path, watch: Watch) -> NDArray[np.uint8]:
     return content
 
 
-def _write(path: Path, parts: list[memoryview], watch: Watch) -> None:
+def _write(path: Path, parts: list[memoryview], watch: ReadProgress) -> None:
     """Write the parts and their digest under a name of its own, then give the file its name."""
     digest = hashlib.sha256()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-", suffix=_SUFFIX)

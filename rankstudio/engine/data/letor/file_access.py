@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.data.letor.progress import Watch
+from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import FileAccessError
 
 Bytes = NDArray[np.uint8]
@@ -51,7 +51,7 @@ def regular_file_size(path: Path) -> int:
     return status.st_size
 
 
-def read_file(path: Path, watch: Watch) -> Bytes:
+def read_file(path: Path, watch: ReadProgress) -> Bytes:
     """Read a whole file into memory.
 
     The file is copied rather than mapped: a mapped file that another program cuts short would end this one.
@@ -60,7 +60,7 @@ def read_file(path: Path, watch: Watch) -> Bytes:
     ----------
     path : Path
         The file.
-    watch : Watch
+    watch : ReadProgress
         Told of half of the file's bytes; parsing them is the other half.
 
     Returns
@@ -93,7 +93,7 @@ def read_file(path: Path, watch: Watch) -> Bytes:
     return content
 
 
-def checksum(content: Bytes, watch: Watch) -> str:
+def checksum(content: Bytes, watch: ReadProgress) -> str:
     """Return ``sha256:…`` of what `read_file` returned, without the padding.
 
     SHA-256 because it is what ``sha256sum`` prints, and because today's processors have instructions for it:
@@ -109,7 +109,7 @@ def checksum(content: Bytes, watch: Watch) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def decompress(path: Path, content: Bytes, watch: Watch) -> Bytes:
+def decompress(path: Path, content: Bytes, watch: ReadProgress) -> Bytes:
     """Return the text in what `read_file` returned: the same array, or what gzip had packed.
 
     Raises
@@ -139,7 +139,7 @@ def decompress(path: Path, content: Bytes, watch: Watch) -> Bytes:
     return text
 
 
-def _unpack_member(path: Path, packed: Bytes, position: int, pieces: list[bytes], watch: Watch) -> int:
+def _unpack_member(path: Path, packed: Bytes, position: int, pieces: list[bytes], watch: ReadProgress) -> int:
     """Append what the gzip member at a position holds to ``pieces``; return the position behind it."""
     member = zlib.decompressobj(wbits=31)
     waiting = b""

@@ -15,7 +15,7 @@ Missing = Literal["query_min", "zero", "refuse"]
 Normalize = Literal[False, "query_minmax"]
 
 
-def check_policies(missing: str, normalize: str | bool) -> None:
+def check_options(missing: str, normalize: str | bool) -> None:
     """Raise `ParameterError` for a policy that does not exist."""
     if missing not in get_args(Missing):
         raise ParameterError("missing", missing, 'one of "query_min", "zero" and "refuse"')

@@ -20,7 +20,7 @@ from rankstudio.engine.data.letor.format_errors import (
     format_error,
 )
 from rankstudio.engine.data.letor.parsed_table import Table
-from rankstudio.engine.data.letor.progress import Watch
+from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.letor.query_grouping import copy_comments, group
 from rankstudio.engine.errors import DatasetError, FormatError
 
@@ -59,7 +59,7 @@ class _Rows:
             np.zeros((rows, width)), np.empty(rows), np.empty((rows, 4), np.int64), np.empty(rows, np.bool_)
         )
 
-    def take(self, rows: Ints) -> _Rows:
+    def at(self, rows: Ints) -> _Rows:
         return _Rows(self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows])
 
 
@@ -76,7 +76,7 @@ def parse_text(
     path: Path,
     text: Bytes,
     pool: Executor,
-    watch: Watch,
+    watch: ReadProgress,
     *,
     n_features: int | None = None,
     refuse: bool = False,
@@ -91,7 +91,7 @@ def parse_text(
         Its text, with `PADDING` newlines behind it.
     pool : Executor
         Threads.
-    watch : Watch
+    watch : ReadProgress
         Told of half of the bytes of the text, as they are parsed.
     n_features : int, optional
         A larger feature id is an error.
@@ -144,10 +144,10 @@ def warm_up() -> None:
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
     with ThreadPoolExecutor(1) as pool:
-        parse_text(Path("warm-up"), text, pool, Watch())
+        parse_text(Path("warm-up"), text, pool, ReadProgress())
 
 
-def _cut(path: Path, text: Bytes, size: int, pool: Executor, watch: Watch) -> list[_Piece]:
+def _cut(path: Path, text: Bytes, size: int, pool: Executor, watch: ReadProgress) -> list[_Piece]:
     """Cut the text at ends of lines, and count the lines of the pieces."""
     begin = _skip_mark(path, text)
     ends: list[int] = []
@@ -276,10 +276,10 @@ def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcom
         raise FormatError(path, 0, 0, "no features", "at least one feature:value in some line")
     if counts != [p.lines for p in pieces]:  # there were blank lines
         kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
-        rows = rows.take(np.concatenate(kept))
+        rows = rows.at(np.concatenate(kept))
     groups = group(text, rows.spans, rows.new_query)
     if groups.scattered is not None:
-        rows = rows.take(groups.order)
+        rows = rows.at(groups.order)
     n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
     return Table(
         X=rows.X,

@@ -14,7 +14,7 @@ T = TypeVar("T")
 _PATIENCE = 0.02  # seconds between two looks at "cancelled", so that Cancel is felt as immediate
 
 
-class Watch:
+class ReadProgress:
     """What the caller of a long piece of work wants to hear, and to say.
 
     Everything happens in the calling thread, and only while it works or waits.

@@ -16,13 +16,13 @@ from rankstudio.engine.data.letor import file_access
 from rankstudio.engine.data.letor.missing_values import (
     Missing,
     Normalize,
-    check_policies,
+    check_options,
     fill_missing,
     normalize_queries,
     widen,
 )
 from rankstudio.engine.data.letor.parsed_table import Table
-from rankstudio.engine.data.letor.progress import Progress, Watch
+from rankstudio.engine.data.letor.progress import Progress, ReadProgress
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.support import threads
 
@@ -85,11 +85,11 @@ def load_letor(
     -----
     Time O(b / p) for b bytes on p processors; memory O(b + mn) for m documents and n features.
     """
-    check_policies(missing, normalize)
+    check_options(missing, normalize)
     if n_features is not None and n_features < 1:
         raise ParameterError("n_features", n_features, "a number of at least 1")
     path = Path(path)
-    watch = Watch(progress, cancelled, file_access.regular_file_size(path))
+    watch = ReadProgress(progress, cancelled, file_access.regular_file_size(path))
     refuse = missing == "refuse"
     table, source = read_table(path, watch, n_features=n_features, refuse=refuse, cache=cache)
     dataset = make_dataset(table, source, missing=missing, n_features=n_features, normalize=normalize)
@@ -97,7 +97,12 @@ def load_letor(
 
 
 def read_table(
-    path: Path, watch: Watch, *, n_features: int | None = None, refuse: bool = False, cache: bool = True
+    path: Path,
+    watch: ReadProgress,
+    *,
+    n_features: int | None = None,
+    refuse: bool = False,
+    cache: bool = True,
 ) -> tuple[Table, Source]:
     """Read a file, or find what was once read from the same bytes; see `load_letor` for the rest."""
     content = file_access.read_file(path, watch)
@@ -148,7 +153,7 @@ def make_dataset(
     )
 
 
-def _recall(checksum: str, watch: Watch, n_features: int | None, refuse: bool) -> Table | None:
+def _recall(checksum: str, watch: ReadProgress, n_features: int | None, refuse: bool) -> Table | None:
     """Return the table from the cache, unless the text is needed to say what is wrong with it."""
     table = parsed_files.load(checksum, watch)
     if table is None or (refuse and table.missing.any()):
@@ -157,7 +162,12 @@ def _recall(checksum: str, watch: Watch, n_features: int | None, refuse: bool) -
 
 
 def _parse(
-    path: Path, content: file_access.Bytes, pool: Executor, watch: Watch, n_features: int | None, refuse: bool
+    path: Path,
+    content: file_access.Bytes,
+    pool: Executor,
+    watch: ReadProgress,
+    n_features: int | None,
+    refuse: bool,
 ) -> Table:
     # numba is imported only now: who opens what the cache knows does not wait for it.
     from rankstudio.engine.data.letor.parser import parse_text  # noqa: PLC0415

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.splitting.splits import check_memory, shuffled, take
+from rankstudio.engine.data.splitting.splits import check_memory, select_queries, shuffled
 from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError
 
@@ -77,4 +77,4 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     subsets = np.array_split(shuffled(fold.train.n_queries, seed, fold.number), k)
     for i, subset in enumerate(subsets):
         others = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
-        yield Fold(fold.number, take(fold.train, others), take(fold.train, subset))
+        yield Fold(fold.number, select_queries(fold.train, others), select_queries(fold.train, subset))

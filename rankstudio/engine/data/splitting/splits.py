@@ -86,7 +86,7 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     Notes
     -----
     Folds share the data (see `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory, however
-    many queries there are. A method is trained Q times for each setting.
+    many queries there are. A method is trained Q times for each combination.
     """
     data = whole(dataset)
     if data.n_queries < 2:
@@ -164,7 +164,7 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     data = fold.train
     learned, _ = _counts(dataset, data.n_queries, (PERCENT - share, share))
     order = shuffled(data.n_queries, seed, fold.number)
-    train, vali = take(data, order[:learned]), take(data, order[learned:])
+    train, vali = select_queries(data, order[:learned]), select_queries(data, order[learned:])
     return replace(fold, train=replace(train, warnings=data.warnings), vali=vali)
 
 
@@ -209,7 +209,7 @@ def _named(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:
             yield f"Fold {fold.number}, {name}", part
 
 
-def take(dataset: RankingDataset, queries: Ints) -> RankingDataset:
+def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
     """Return some queries of a dataset, in the order they have there.
 
     Parameters
@@ -245,7 +245,12 @@ def take(dataset: RankingDataset, queries: Ints) -> RankingDataset:
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
     """Make a fold of three sets of queries; an empty validation part is none."""
-    return Fold(number, take(data, train), take(data, vali) if vali.size else None, take(data, test))
+    return Fold(
+        number,
+        select_queries(data, train),
+        select_queries(data, vali) if vali.size else None,
+        select_queries(data, test),
+    )
 
 
 def _made(dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], how: str) -> FoldedDataset:

@@ -14,7 +14,7 @@ from distributed.comm.addressing import get_address_host_port
 
 from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.data_transport import Shipment
+from rankstudio.engine.experiment.execution.data_transport import FoldFiles
 from rankstudio.engine.experiment.versions import versions
 
 Given = ParamSpec("Given")
@@ -68,10 +68,10 @@ class Cluster(Executor):
         future: Future[Value] = self._inner.submit(fn, *args, **kwargs)
         return future
 
-    def deliver(self, shipment: Shipment) -> None:
+    def deliver(self, files: FoldFiles) -> None:
         """Send the data of a run to the workers where any of them does not see this machine's disk."""
-        if any(self._client.run(_lacks, shipment).values()):
-            self._client.register_plugin(Delivery(shipment), name="-".join(("rankstudio", *shipment.names)))
+        if any(self._client.run(_lacks, files).values()):
+            self._client.register_plugin(Delivery(files), name="-".join(("rankstudio", *files.names)))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more calls."""
@@ -79,17 +79,17 @@ class Cluster(Executor):
 
 
 class Delivery(WorkerPlugin):
-    """Brings the parts of a shipment to every worker that does not have them, now or when it joins.
+    """Brings the parts of a files to every worker that does not have them, now or when it joins.
 
     Parameters
     ----------
-    shipment : Shipment
+    files : FoldFiles
         On the disk of this machine.
     """
 
-    def __init__(self, shipment: Shipment) -> None:
-        folder = Path(shipment.folder)
-        self._parts = {name: memory_mapped.packed(folder / name) for name in shipment.names}
+    def __init__(self, files: FoldFiles) -> None:
+        folder = Path(files.folder)
+        self._parts = {name: memory_mapped.packed(folder / name) for name in files.names}
 
     def setup(self, worker: Worker) -> None:
         """Write what is not there; dask calls this on the worker."""
@@ -97,8 +97,8 @@ class Delivery(WorkerPlugin):
             memory_mapped.unpack(name, content)
 
 
-def _lacks(shipment: Shipment) -> bool:
-    return not all(shipment.place(name).exists() for name in shipment.names)
+def _lacks(files: FoldFiles) -> bool:
+    return not all(files.place(name).exists() for name in files.names)
 
 
 def _check(client: Client, address: str) -> None:

@@ -11,8 +11,8 @@ from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut, left_out_fold
 from rankstudio.engine.errors import Cancelled
-from rankstudio.engine.experiment.plan.settings import Unit
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.steps import Step, WorkProgress
 
 _NAMES = ("train", "vali", "test")
 
@@ -20,7 +20,7 @@ _NAMES = ("train", "vali", "test")
 class Source(Protocol):
     """Where a worker has the folds of a run from."""
 
-    def follow(self, unit: Unit, told: Step | Working) -> None:
+    def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
         """Take note of what a worker tells of a unit; raise Cancelled where nobody waits for it any more."""
 
     def key(self, number: int) -> Hashable:
@@ -40,22 +40,22 @@ class InMemory:
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         self._folds = {fold.number: fold for fold in folds}
-        self._latest: tuple[Unit, Working] | None = None
+        self._latest: tuple[Unit, WorkProgress] | None = None
         self._given_up = False
 
     def give_up(self) -> None:
         """Have the workers stop at the next opportunity."""
         self._given_up = True
 
-    def latest(self) -> tuple[Unit, Working] | None:
+    def latest(self) -> tuple[Unit, WorkProgress] | None:
         """Return the last sign of life of any worker."""
         return self._latest
 
-    def follow(self, unit: Unit, told: Step | Working) -> None:
+    def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
         """Take note of what a worker tells of a unit; raise Cancelled where nobody waits for it any more."""
         if self._given_up:
             raise Cancelled("The run")
-        doing = told if isinstance(told, Working) else Working(f"step {told.number}", 0.0)
+        doing = told if isinstance(told, WorkProgress) else WorkProgress(f"step {told.number}", 0.0)
         self._latest = unit, doing
 
     def key(self, number: int) -> Hashable:
@@ -69,7 +69,7 @@ class InMemory:
 
 
 @dataclass(frozen=True)
-class Shipment:
+class FoldFiles:
     """Folds on the disk, by the names of their parts: small enough to go with every unit of work.
 
     Attributes
@@ -83,7 +83,7 @@ class Shipment:
     folder: str
     parts: Mapping[int, tuple[str, ...]]
 
-    def follow(self, unit: Unit, told: Step | Working) -> None:
+    def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
         """Note nothing: whoever waits is in another process, and ends this one if need be."""
 
     @property
@@ -96,7 +96,7 @@ class Shipment:
         return self.parts[number]
 
     def place(self, name: str) -> Path:
-        """Return where a part is on the machine that asks: in the shipment's folder, else in its own."""
+        """Return where a part is on the machine that asks: in the files's folder, else in its own."""
         shared = Path(self.folder) / name
         return shared if shared.exists() else memory_mapped.folder() / name
 
@@ -116,7 +116,7 @@ class Shipment:
 
 
 @dataclass(frozen=True)
-class WholeShipment(Shipment):
+class WholeFile(FoldFiles):
     """One part on the disk, each query of which is a fold: leave-query-out, without a copy for each.
 
     Attributes
@@ -137,11 +137,11 @@ class WholeShipment(Shipment):
         return self.whole, number
 
     def fold(self, number: int) -> Fold:
-        """Return a fold by its number; see :meth:`Shipment.fold`."""
+        """Return a fold by its number; see :meth:`FoldFiles.fold`."""
         return left_out_fold(memory_mapped.open_kept(self.place(self.whole)), number - 1)
 
 
-def ship(folds: Sequence[Fold]) -> Shipment:
+def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     """Write the parts of folds to where other processes of this machine find them.
 
     Raises
@@ -151,11 +151,11 @@ def ship(folds: Sequence[Fold]) -> Shipment:
     """
     first = folds[0].train if folds else None
     if isinstance(first, LeftOut):
-        return WholeShipment(str(memory_mapped.folder()), {}, memory_mapped.keep([first.whole])[0])
+        return WholeFile(str(memory_mapped.folder()), {}, memory_mapped.keep([first.whole])[0])
     found: dict[int, RankingDataset] = {id(part): part for fold in folds for part in fold.parts.values()}
     names = dict(zip(found, memory_mapped.keep(list(found.values())), strict=True))
     parts = {
         fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _NAMES)
         for fold in folds
     }
-    return Shipment(str(memory_mapped.folder()), parts)
+    return FoldFiles(str(memory_mapped.folder()), parts)

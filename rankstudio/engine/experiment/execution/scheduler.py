@@ -21,14 +21,14 @@ from uuid import uuid4
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.data_transport import InMemory, Source, ship
+from rankstudio.engine.experiment.execution.data_transport import InMemory, Source, write_folds
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Unit
-from rankstudio.engine.experiment.results.events import Event, UnitFinished, UnitStarted, UnitWorking
+from rankstudio.engine.experiment.results.events import Event, UnitFinished, UnitProgress, UnitStarted
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.units.fold_context import PreparedFold, group_training, prepare_fold
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Working
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support import threads
 
 _PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
@@ -72,10 +72,10 @@ class _Bench(threading.local):
     """
 
     def __init__(self) -> None:
-        self._grouped: OrderedDict[Hashable, Grouped] = OrderedDict()
-        self._prepared: OrderedDict[tuple[str, int], PreparedFold] = OrderedDict()
+        self._grouped: OrderedDict[Hashable, QueryData] = OrderedDict()
+        self._prepared: OrderedDict[tuple[str, int], FoldContext] = OrderedDict()
 
-    def fold(self, task: Task) -> PreparedFold:
+    def fold(self, task: Task) -> FoldContext:
         """Return the fold of a task, ready for any of its run's units."""
         number = task.unit.fold
         key = task.run, number
@@ -83,11 +83,13 @@ class _Bench(threading.local):
             while len(self._prepared) >= _PREPARED:
                 self._prepared.popitem(last=False)
             fold = task.source.fold(number)
-            self._prepared[key] = prepare_fold(task.plan, fold, self._group(task.source.key(number), fold))
+            self._prepared[key] = make_fold_context(
+                task.plan, fold, self._group(task.source.key(number), fold)
+            )
         self._prepared.move_to_end(key)
         return self._prepared[key]
 
-    def _group(self, key: Hashable, fold: Fold) -> Grouped:
+    def _group(self, key: Hashable, fold: Fold) -> QueryData:
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)
         self._grouped.move_to_end(key)
@@ -113,7 +115,7 @@ def learn_unit(task: Task) -> Learned:
     return Learned(path, time.perf_counter() - began)
 
 
-class Spread:
+class UnitScheduler:
     """The units of one run on an executor; a context manager that takes back what nobody waits for.
 
     Parameters
@@ -132,7 +134,7 @@ class Spread:
     Attributes
     ----------
     paths : dict of (int, int) to PathResult
-        What is finished and was told of, by the number of the fold and the position of the setting.
+        What is finished and was told of, by the number of the fold and the position of the combination.
 
     Raises
     ------
@@ -153,7 +155,7 @@ class Spread:
         self._futures: dict[Future[Learned], Unit] = {}
         self._fill()
 
-    def __enter__(self) -> Spread:
+    def __enter__(self) -> UnitScheduler:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -178,7 +180,7 @@ class Spread:
         while any(unit.fold == fold for unit in (*self._futures.values(), *self._waiting)):
             ready, _ = wait(self._futures, timeout=_SIGN_SECONDS, return_when=FIRST_COMPLETED)
             if not ready:
-                yield UnitWorking(*self._sign())
+                yield UnitProgress(*self._sign())
             for future in sorted(ready, key=self._place):
                 place = self._place(future)
                 unit = self._futures.pop(future)
@@ -200,10 +202,10 @@ class Spread:
         except self._lost as error:
             raise _gone() from error
 
-    def _sign(self) -> tuple[Unit, Working]:
+    def _sign(self) -> tuple[Unit, WorkProgress]:
         """Return what some worker is doing; of those elsewhere only that they have work."""
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
-        return latest or (next(iter(self._futures.values())), Working("waiting for the workers", 0.0))
+        return latest or (next(iter(self._futures.values())), WorkProgress("waiting for the workers", 0.0))
 
     def _place(self, future: Future[Learned]) -> tuple[int, int]:
         unit = self._futures[future]
@@ -214,11 +216,11 @@ def _source(executor: Executor, folds: Sequence[Fold]) -> Source:
     """Give the data to the workers of an executor: once, not with every unit."""
     if isinstance(executor, ThreadPoolExecutor):
         return InMemory(folds)
-    shipment = ship(folds)
+    files = write_folds(folds)
     deliver = getattr(executor, "deliver", None)
     if deliver is not None:
-        deliver(shipment)
-    return shipment
+        deliver(files)
+    return files
 
 
 def _gone() -> WorkerError:

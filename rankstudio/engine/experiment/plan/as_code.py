@@ -11,7 +11,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.methods.catalog import Kind, Parameter
 
-_SAID = ("data", "method", "parameters", "select_by", "convention", "judge", "judge_parameters")
+_SAID = ("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters")
 
 
 def as_command(plan: Plan, out: str = "") -> str:
@@ -31,11 +31,11 @@ def as_command(plan: Plan, out: str = "") -> str:
     words = ["rankstudio", "run"]
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
     words += ["--method", plan.method]
-    judge = plan.judge_entry
-    own = [p for p in plan.entry.parameters if not (judge and p.ranks)]
+    ranker = plan.ranker_entry
+    own = [p for p in plan.entry.parameters if not (ranker and p.ranks)]
     words += _options(own, plan.parameters, "--")
-    if judge:
-        words += ["--judge", plan.judge, *_options(judge.parameters, plan.judge_parameters, "--judge-")]
+    if ranker:
+        words += ["--ranker", plan.ranker, *_options(ranker.parameters, plan.ranker_parameters, "--ranker-")]
     # What the terminal would otherwise take from the data is always said.
     words += ["--select-by", plan.select_by, "--convention", plan.convention]
     for name, value in _not_default(plan):

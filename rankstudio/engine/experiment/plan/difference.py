@@ -30,14 +30,14 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
     """
     if plan.method != reference.method:
         return ("another method",)
-    own = [p for p in plan.entry.parameters if not (p.ranks and plan.judge)]
+    own = [p for p in plan.entry.parameters if not (p.ranks and plan.ranker)]
     found = _changed(own, plan.parameters, reference.parameters, names or {})
-    judge = plan.judge_entry
-    if plan.judge != reference.judge:
-        found.append(f"ranked by {judge.label}" if judge else "ranked by its own model")
-    elif judge:
-        judged = _changed(judge.parameters, plan.judge_parameters, reference.judge_parameters, {})
-        found += [f"{judge.label} {text}" for text in judged]
+    ranker = plan.ranker_entry
+    if plan.ranker != reference.ranker:
+        found.append(f"ranked by {ranker.label}" if ranker else "ranked by its own model")
+    elif ranker:
+        ranked = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
+        found += [f"{ranker.label} {text}" for text in ranked]
     return (*found, *_protocol(plan, reference))
 
 

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
-from rankstudio.engine.experiment.plan.settings import Axis, Setting
 from rankstudio.engine.methods.catalog import Method, method, methods
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 
@@ -40,11 +40,11 @@ class Plan:
         Key in the catalog.
     parameters : Mapping
         By name; grids are tuples of numbers, features are 1-based ids. What is left out has its default. Any
-        parameter may have several values, as a list: every combination is a setting that is tried.
+        parameter may have several values, as a list: every combination of them is tried.
     select_by : str
-        The validation measure that chooses the setting and the number of features, or ``"criterion"``.
-        Ties go to the earlier setting (the smaller λ, the value listed first), then to the smaller number of
-        features.
+        The validation measure that chooses the combination and the number of features, or ``"criterion"``.
+        Ties go to the earlier combination (the smaller λ, the value listed first), then to the smaller
+        number of features.
     measures : tuple of str
         What is reported.
     convention : str
@@ -57,10 +57,10 @@ class Plan:
         "none", or "query_minmax" for scaling each feature to [0, 1] within each query.
     seed : int
         For methods that draw random numbers, and for dealing queries to folds.
-    judge : str
+    ranker : str
         Key of a ranker that ranks with the features that the method selects, for every number of them; ""
         for the method's own model.
-    judge_parameters : Mapping
+    ranker_parameters : Mapping
         Of that ranker, as ``parameters``.
     protocol : str
         How the folds come about: "given" as the files have them, "10-fold", "leave-query-out", "split
@@ -82,8 +82,8 @@ class Plan:
     missing: Missing = "query_min"
     normalize: Normalize = "none"
     seed: int = 0
-    judge: str = ""
-    judge_parameters: Mapping[str, Any] = field(default_factory=dict)
+    ranker: str = ""
+    ranker_parameters: Mapping[str, Any] = field(default_factory=dict)
     protocol: str = GIVEN
     rule: str = BEST
 
@@ -91,9 +91,9 @@ class Plan:
         _check_kinds(self)
         complete = self.entry.validate(self.parameters)
         object.__setattr__(self, "parameters", MappingProxyType(complete))
-        judge = _check_judge(self)
-        complete = judge.validate(self.judge_parameters) if judge else {}
-        object.__setattr__(self, "judge_parameters", MappingProxyType(complete))
+        ranker = _check_ranker(self)
+        complete = ranker.validate(self.ranker_parameters) if ranker else {}
+        object.__setattr__(self, "ranker_parameters", MappingProxyType(complete))
         object.__setattr__(self, "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         object.__setattr__(self, "folds", tuple(dict.fromkeys(self.folds)))
         convention(self.convention)
@@ -111,26 +111,26 @@ class Plan:
         return method(self.method)
 
     @property
-    def judge_entry(self) -> Method | None:
-        """The judge's entry in the catalog; None where there is no judge."""
-        return method(self.judge) if self.judge else None
+    def ranker_entry(self) -> Method | None:
+        """The ranker's entry in the catalog; None where there is no ranker."""
+        return method(self.ranker) if self.ranker else None
 
     @property
     def title(self) -> str:
         """What is run, in words: "GAS, then RankSVM"."""
-        judge = self.judge_entry
-        return f"{self.entry.label}, then {judge.label}" if judge else self.entry.label
+        ranker = self.ranker_entry
+        return f"{self.entry.label}, then {ranker.label}" if ranker else self.entry.label
 
     @property
-    def along(self) -> Along:
+    def step_kind(self) -> StepKind:
         """What the steps of a path are."""
-        return Along.FEATURES if self.judge else self.entry.along
+        return StepKind.FEATURES if self.ranker else self.entry.step_kind
 
     @property
     def live(self) -> bool:
         """Whether a path is computed fast enough to follow a slider."""
-        judge = self.judge_entry
-        return self.entry.live and (judge is None or judge.live)
+        ranker = self.ranker_entry
+        return self.entry.live and (ranker is None or ranker.live)
 
     @property
     def inner(self) -> int:
@@ -140,7 +140,7 @@ class Plan:
     @property
     def criterion(self) -> str:
         """What the criterion of a step is, as an axis title."""
-        return (self.judge_entry or self.entry).criterion
+        return (self.ranker_entry or self.entry).criterion
 
     @property
     def evaluated(self) -> tuple[str, ...]:
@@ -150,32 +150,32 @@ class Plan:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The grids and all else that has several values, as in the form: the method's, then the judge's.
+        """The grids and all else that has several values, as in the form: the method's, then the ranker's.
 
-        Where a judge ranks, what concerns only the method's own model is not asked for.
+        Where a ranker ranks, what concerns only the method's own model is not asked for.
         """
-        judge = self.judge_entry
-        own = [p for p in self.entry.parameters if not (judge and p.ranks)]
+        ranker = self.ranker_entry
+        own = [p for p in self.entry.parameters if not (ranker and p.ranks)]
         axes = [Axis(p, p.values(v)) for p in own if p.several(v := self.parameters[p.name])]
-        if judge:
-            given = [(p, self.judge_parameters[p.name]) for p in judge.parameters]
-            axes += [Axis(p, p.values(v), judge.label) for p, v in given if p.several(v)]
+        if ranker:
+            given = [(p, self.ranker_parameters[p.name]) for p in ranker.parameters]
+            axes += [Axis(p, p.values(v), ranker.label) for p, v in given if p.several(v)]
         return tuple(axes)
 
     @property
-    def settings(self) -> tuple[Setting, ...]:
+    def combinations(self) -> tuple[ParameterCombination, ...]:
         """Every combination of the axes' values, one for each parameter; the last axis runs fastest."""
-        return tuple(self.setting(values) for values in product(*(axis.values for axis in self.axes)))
+        return tuple(self.combination(values) for values in product(*(axis.values for axis in self.axes)))
 
-    def setting(self, values: tuple[Any, ...]) -> Setting:
-        """Return the setting with these values on the axes, whether or not they are on the grids."""
+    def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
+        """Return the combination with these values on the axes, whether or not they are on the grids."""
         first = {p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters}
         on_axes = list(zip(self.axes, values, strict=True))
-        own = {axis.parameter.name: value for axis, value in on_axes if not axis.judge}
-        judge = {axis.parameter.name: value for axis, value in on_axes if axis.judge}
-        return Setting(
+        own = {axis.parameter.name: value for axis, value in on_axes if not axis.ranker}
+        ranker = {axis.parameter.name: value for axis, value in on_axes if axis.ranker}
+        return ParameterCombination(
             MappingProxyType({**first, **own}),
-            MappingProxyType({**self.judge_parameters, **judge}),
+            MappingProxyType({**self.ranker_parameters, **ranker}),
             values,
         )
 
@@ -186,7 +186,7 @@ class Plan:
     def __reduce__(self) -> tuple[object, ...]:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         values["parameters"] = dict(self.parameters)
-        values["judge_parameters"] = dict(self.judge_parameters)
+        values["ranker_parameters"] = dict(self.ranker_parameters)
         return _rebuild, (values,)
 
 
@@ -196,10 +196,10 @@ def _rebuild(values: dict[str, Any]) -> Plan:
 
 def _check_kinds(plan: Plan) -> None:
     """Refuse what is not even of the right kind: a person may have written the plan."""
-    for name in ("data", "method", "select_by", "convention", "judge", "protocol", "rule"):
+    for name in ("data", "method", "select_by", "convention", "ranker", "protocol", "rule"):
         value = getattr(plan, name)
         _check(name, value, "a text", isinstance(value, str))
-    for name in ("parameters", "judge_parameters"):
+    for name in ("parameters", "ranker_parameters"):
         value = getattr(plan, name)
         _check(name, value, "a table", isinstance(value, Mapping))
     several = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
@@ -209,17 +209,17 @@ def _check_kinds(plan: Plan) -> None:
     _check("seed", plan.seed, "a whole number from 0 up", _whole(plan.seed) and plan.seed >= 0)
 
 
-def _check_judge(plan: Plan) -> Method | None:
+def _check_ranker(plan: Plan) -> Method | None:
     """Return the judge's entry; PlanError where it is no ranker, or has nothing to judge."""
-    judge = plan.judge_entry
-    if judge is None:
-        given = dict(plan.judge_parameters)
-        _check("judge_parameters", given, "none without a judge", not given)
+    ranker = plan.ranker_entry
+    if ranker is None:
+        given = dict(plan.ranker_parameters)
+        _check("ranker_parameters", given, "none without a ranker", not given)
         return None
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
-    _check("judge", plan.judge, f"a ranker, one of {rankers}", not judge.selects)
-    _check("judge", plan.judge, f"none, as {plan.entry.label} selects no features", plan.entry.selects)
-    return judge
+    _check("ranker", plan.ranker, f"a ranker, one of {rankers}", not ranker.selects)
+    _check("ranker", plan.ranker, f"none, as {plan.entry.label} selects no features", plan.entry.selects)
+    return ranker
 
 
 def _check(name: str, value: object, expected: str, met: bool) -> None:

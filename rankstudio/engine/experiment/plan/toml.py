@@ -13,6 +13,14 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.engine.support.files import write_text
 
+_OLD_NAMES = {"judge": "ranker", "judge_parameters": "ranker_parameters"}
+"""Fields as they were called once, in plans and in studies."""
+
+
+def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a plan under the names that they have today."""
+    return {_OLD_NAMES.get(name, name): value for name, value in values.items()}
+
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON; None is left out."""
@@ -21,13 +29,13 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         value = getattr(plan, f.name)
         values[f.name] = list(value) if isinstance(value, tuple) else value
     # TOML wants the tables after the plain values.
-    for table, entry in (("parameters", plan.entry), ("judge_parameters", plan.judge_entry)):
+    for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
         given = values.pop(table)
         if entry:
             said = [p for p in entry.parameters if given[p.name] is not None]
             values[table] = {p.name: _plain(p, given[p.name]) for p in said}
-    if not plan.judge:
-        del values["judge"]
+    if not plan.ranker:
+        del values["ranker"]
     return values
 
 
@@ -51,6 +59,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
         For an unknown field or a value outside its range.
     """
     known = {f.name for f in fields(Plan)}
+    values = with_new_names(values)
     for name in values:
         if name not in known:
             raise PlanError(f"A plan has no field {name!r}; it has {', '.join(sorted(known))}.")

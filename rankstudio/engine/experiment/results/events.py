@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
-from rankstudio.engine.methods.catalog.method import Along
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.steps import Step, WorkProgress
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class RunStarted:
 
 @dataclass(frozen=True, eq=False)
 class UnitStarted:
-    """Work on one fold with one setting begins."""
+    """Work on one fold with one combination begins."""
 
     unit: Unit
 
@@ -42,11 +42,11 @@ class BaselineFound:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitWorking:
+class UnitProgress:
     """A sign of life between two steps that take long."""
 
     unit: Unit
-    working: Working
+    working: WorkProgress
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class StepDone:
     step: Step
     validation: Mapping[str, float]
     divisor: float
-    along: Along = Along.FEATURES
+    step_kind: StepKind = StepKind.FEATURES
 
     @property
     def criterion(self) -> float:
@@ -65,9 +65,9 @@ class StepDone:
         return self.step.criterion / self.divisor
 
     @property
-    def place(self) -> int:
+    def x_value(self) -> int:
         """Where it stands on the axis that curves are drawn over."""
-        return len(self.step.selected) if self.along is Along.FEATURES else self.step.number
+        return len(self.step.selected) if self.step_kind is StepKind.FEATURES else self.step.number
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class UnitFinished:
 
 @dataclass(frozen=True, eq=False)
 class FoldFinished:
-    """All settings of a fold are done, the model is chosen and tested."""
+    """All combinations of a fold are done, the model is chosen and tested."""
 
     result: FoldResult
 
@@ -97,7 +97,7 @@ Event = (
     RunStarted
     | BaselineFound
     | UnitStarted
-    | UnitWorking
+    | UnitProgress
     | StepDone
     | UnitFinished
     | FoldFinished

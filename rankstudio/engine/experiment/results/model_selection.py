@@ -18,20 +18,20 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def choose(
+def select_model(
     plan: Plan, paths: Sequence[PathResult], standard_error: Callable[[Step], float] | None = None
 ) -> Chosen:
     """Return the model that the plan's rule chooses by its measure.
 
-    Ties go to the earlier setting, then to the earlier step: to the smaller λ, then the fewer features. Of
-    an optimiser's iterations only the last one is a model.
+    Ties go to the earlier combination, then to the earlier step: to the smaller λ, then the fewer features.
+    Of an optimiser's iterations only the last one is a model.
 
     Parameters
     ----------
     plan : Plan
         Its `select_by` and `rule` count here.
     paths : sequence of PathResult
-        One a setting, in the order of the settings; at least one.
+        One a combination, in the order of the combinations; at least one.
     standard_error : callable, optional
         Returns that of the measure of a step's model, over the queries of the validation part, for paths
         without standard errors of their own. Without either, and where the criterion chooses, "one-se" is
@@ -48,7 +48,7 @@ def choose(
     Regression Trees (1984), section 3.4.3: the best value is uncertain, and what is not clearly worse and
     smaller is preferred. Theirs is over the folds of a cross-validation, and so it is here where inner folds
     validate (`PathResult.standard_errors`); where one part does, it is over its queries. Only the path of
-    the best model is searched, as settings differ in more than size.
+    the best model is searched, as combinations differ in more than size.
     """
     rule = parse_rule(plan.rule)
     best: tuple[float, PathResult, int] | None = None

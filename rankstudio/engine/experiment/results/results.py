@@ -10,9 +10,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Unit
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ class PathResult:
     divisor : float
         What criteria are divided by so that they compare between folds: the number of training documents
         where they are sums over documents, else 1.
-    along : Along
+    step_kind : StepKind
         What the steps are.
     standard_errors : Mapping of str to ndarray of shape (K,)
         Where inner folds validate: those of the means that `validation` then are. Else empty.
@@ -42,11 +42,11 @@ class PathResult:
     steps: tuple[Step, ...]
     validation: Mapping[str, Floats]
     divisor: float
-    along: Along = Along.FEATURES
+    step_kind: StepKind = StepKind.FEATURES
     standard_errors: Mapping[str, Floats] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _thaw_path, (self.unit, self.steps, dict(self.validation), self.divisor, self.along)
+        return _thaw_path, (self.unit, self.steps, dict(self.validation), self.divisor, self.step_kind)
 
     @cached_property
     def criterion(self) -> Floats:
@@ -59,22 +59,22 @@ class PathResult:
         return np.array([len(step.selected) for step in self.steps], dtype=np.int64)
 
     @cached_property
-    def places(self) -> NDArray[np.int64]:
+    def x_values(self) -> NDArray[np.int64]:
         """Where each step stands on the axis that curves are drawn over, shape (K,)."""
-        if self.along is Along.FEATURES:
+        if self.step_kind is StepKind.FEATURES:
             return self.sizes
         return np.array([step.number for step in self.steps], dtype=np.int64)
 
     @property
     def models(self) -> slice:
         """Which steps are models to choose from: of an optimiser's iterations only the last one."""
-        return slice(-1, None) if self.along is Along.ITERATIONS else slice(None)
+        return slice(-1, None) if self.step_kind is StepKind.ITERATIONS else slice(None)
 
 
 def _thaw_path(
-    unit: Unit, steps: tuple[Step, ...], validation: dict[str, Floats], divisor: float, along: Along
+    unit: Unit, steps: tuple[Step, ...], validation: dict[str, Floats], divisor: float, step_kind: StepKind
 ) -> PathResult:
-    return PathResult(unit, steps, MappingProxyType(validation), divisor, along)
+    return PathResult(unit, steps, MappingProxyType(validation), divisor, step_kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class FoldResult:
     validation, test : Mapping of str to float
         The chosen model's measures; empty where the dataset has no such part.
     paths : tuple of PathResult
-        Everything that was tried, in the order of the settings.
+        Everything that was tried, in the order of the combinations.
     baseline : Baseline
         The best single feature.
     per_query : Mapping of str to ndarray of shape (Q,)

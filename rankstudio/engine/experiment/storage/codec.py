@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.errors import StoreError
-from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.export.models import Model
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.files import READING_ARRAYS
@@ -111,7 +111,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     used = [np.flatnonzero(np.ascontiguousarray(s.coef).view(np.int64)) for s in steps]  # -0.0 is kept
     header = {
         "divisor": path.divisor,
-        "along": path.along.value,
+        "along": path.step_kind.value,
         "measures": list(path.validation),
         "kinds": [_kind(step) for step in steps],
         "extras": [{name: _plain(getattr(step, name)) for name in _extras(step)} for step in steps],
@@ -155,12 +155,12 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int]) -> PathResult:
             _steps(header, arrays, tuple(ids)),
             MappingProxyType(values),
             header["divisor"],
-            Along(header["along"]),
+            StepKind(header["along"]),
             MappingProxyType(standard_errors),
         )
     except (ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise StoreError(
-            f"what is stored of fold {unit.fold} with setting {unit.position + 1} is damaged."
+            f"what is stored of fold {unit.fold} with combination {unit.position + 1} is damaged."
         ) from error
 
 

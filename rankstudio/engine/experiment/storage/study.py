@@ -18,11 +18,11 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, Source
 from rankstudio.engine.errors import ChangedDataError, ParameterError, PlanError, StoreError
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
-from rankstudio.engine.experiment.runner import choose
+from rankstudio.engine.experiment.runner import select_model
 from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
 from rankstudio.engine.experiment.storage.data_fingerprint import change, fingerprint
@@ -198,7 +198,7 @@ class Study:
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""
         unit = path.unit
-        content = pack_path(path, choose(run.plan, [path]).step, run.feature_ids)
+        content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
         with self._file.transaction() as db:
             db.execute(
                 "INSERT INTO unit VALUES (?, ?, ?, ?, ?, ?)",
@@ -207,12 +207,12 @@ class Study:
 
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
         """Return what a run has finished, by the number of the fold and the position of the setting."""
-        settings = run.plan.settings
+        combinations = run.plan.combinations
         units = {}
         for fold, position, values, content in self._file.rows(
             "SELECT fold, position, setting, payload FROM unit WHERE run = ? ORDER BY fold, position", run.id
         ):
-            unit = Unit(fold, position, settings[position])
+            unit = Unit(fold, position, combinations[position])
             if _text(unit.values) != values:
                 raise StoreError(f"{self.path}: fold {fold} was stored for {values}, expected {unit.values}.")
             try:
@@ -300,7 +300,7 @@ class Study:
             made = plan_from_dict(json.loads(plan))
         except (PlanError, ParameterError) as error:
             raise StoreError(f"{self.path}: the plan of run {run} cannot be read: {error}") from error
-        n_units = len(made.settings) * len(made.folds or json.loads(folds))
+        n_units = len(made.combinations) * len(made.folds or json.loads(folds))
         key = RunKey(run, made, tuple(json.loads(ids)))
         return RunSummary(key, name, created, finished, seconds, done, n_units, json.loads(by))
 

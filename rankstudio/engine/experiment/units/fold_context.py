@@ -12,43 +12,43 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.filter_base import best_first, informative
 from rankstudio.engine.methods.selection.single_feature import measuring_features
-from rankstudio.engine.methods.two_stage import Columns, judged, selections
+from rankstudio.engine.methods.two_stage import Columns, selections, two_stage_steps
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step, Working, finish
+from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support.threads import STEADY, steadily
 
 Floats = NDArray[np.float64]
 Measures = Mapping[str, float]
 
 
-def prepare_fold(plan: Plan, fold: Fold, train: Grouped | None = None) -> PreparedFold:
+def make_fold_context(plan: Plan, fold: Fold, train: QueryData | None = None) -> FoldContext:
     """Make a fold ready for any number of units of a plan; its training part may be shared with others."""
     train = group_training(fold) if train is None else train
     if plan.inner:
         from rankstudio.engine.experiment.units.nested_cv import NestedFold  # noqa: PLC0415 - built on this
 
         return NestedFold(plan, fold, train)
-    return PreparedFold(plan, fold, train)
+    return FoldContext(plan, fold, train)
 
 
-def group_training(fold: Fold) -> Grouped:
+def group_training(fold: Fold) -> QueryData:
     """Return a fold's training part, knowing the features of the validation part too."""
     train, vali = fold.train, fold.vali
-    return Grouped(train.X, train.y, train.query_ptr, validation=vali.X if vali is not None else None)
+    return QueryData(train.X, train.y, train.query_ptr, validation=vali.X if vali is not None else None)
 
 
-class PreparedFold:
+class FoldContext:
     """A fold with what does not depend on the parameters computed once and shared by every unit.
 
     Parameters
@@ -57,11 +57,11 @@ class PreparedFold:
         Its methods, measures and convention count here, not its parameters.
     fold : Fold
         The data.
-    train : Grouped
+    train : QueryData
         Its training part, which may be shared with other plans.
     """
 
-    def __init__(self, plan: Plan, fold: Fold, train: Grouped) -> None:
+    def __init__(self, plan: Plan, fold: Fold, train: QueryData) -> None:
         self.plan = plan
         self.fold = fold
         self._train = train
@@ -72,7 +72,7 @@ class PreparedFold:
     @property
     def divisor(self) -> float:
         """What criteria are divided by; see :class:`PathResult`."""
-        entry = self.plan.judge_entry or self.plan.entry
+        entry = self.plan.ranker_entry or self.plan.entry
         return float(self.fold.train.n_documents) if entry.per_document else 1.0
 
     @property
@@ -83,11 +83,11 @@ class PreparedFold:
         assert self._baseline is not None  # found just now
         return self._baseline
 
-    def find_baseline(self) -> Generator[Working, None, None]:
+    def find_baseline(self) -> Generator[WorkProgress, None, None]:
         """Find the baseline, with signs of life: many features of many documents take their time."""
         yield from steadily(self._find_baseline())
 
-    def _find_baseline(self) -> Generator[Working, None, None]:
+    def _find_baseline(self) -> Generator[WorkProgress, None, None]:
         plan, train = self.plan, self.fold.train
         name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
         values, directions = yield from measuring_features(self._train, name, plan.convention)
@@ -104,12 +104,12 @@ class PreparedFold:
             MappingProxyType(self.evaluate(step, "test")),
         )
 
-    def work(self, unit: Unit) -> Iterator[Working | tuple[Step, Measures]]:
+    def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Learn step by step, measuring each on the validation part; signs of life in between."""
         vali = self._parts.get("vali")
         known: Floats | None = None
         for told in steadily(self._learn(unit)):
-            if isinstance(told, Working):
+            if isinstance(told, WorkProgress):
                 yield told
                 continue
             measures: Measures = {}
@@ -118,7 +118,7 @@ class PreparedFold:
                 measures = vali.measure(known)
             yield told, measures
 
-    def path(self, unit: Unit, follow: Callable[[Step | Working], None] = lambda _: None) -> PathResult:
+    def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
         """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
 
         ``follow`` is told of every step and sign of life, and ends the work by raising.
@@ -131,14 +131,14 @@ class PreparedFold:
                     steps.append(told)
         vali = self._parts.get("vali")
         values = vali.measure_all(steps) if vali else {}
-        return PathResult(unit, tuple(steps), MappingProxyType(values), self.divisor, self.plan.along)
+        return PathResult(unit, tuple(steps), MappingProxyType(values), self.divisor, self.plan.step_kind)
 
     def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
         """Put the steps of a unit together."""
         names = taken[0][1].keys()
         values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
         steps = tuple(step for step, _ in taken)
-        return PathResult(unit, steps, MappingProxyType(values), self.divisor, self.plan.along)
+        return PathResult(unit, steps, MappingProxyType(values), self.divisor, self.plan.step_kind)
 
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, nothing where the fold has no such part."""
@@ -174,18 +174,20 @@ class PreparedFold:
         part = self._parts.get("test") or self._parts.get("vali")
         return {} if part is None else part.per_query(step)
 
-    def _learn(self, unit: Unit) -> Generator[Step | Working, None, None]:
-        judge, ids = self.plan.judge_entry, self.fold.train.feature_ids
+    def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
+        entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
-        if judge is None:
+        if entry is None:
             yield from selector.work(self._train)
             return
-        ranker = estimator(self.plan, judge, unit.setting.judge, ids)
+        ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets = yield from self._select(selector, unit)
-        yield from judged(ranker, self._train, sets)
+        yield from two_stage_steps(ranker, self._train, sets)
 
-    def _select(self, selector: LinearRanker, unit: Unit) -> Generator[Working, None, tuple[Columns, ...]]:
-        """Select features, once for all settings that differ only in how to rank with them."""
+    def _select(
+        self, selector: LinearRanker, unit: Unit
+    ) -> Generator[WorkProgress, None, tuple[Columns, ...]]:
+        """Select features, once for all combinations that differ only in how to rank with them."""
         entry = self.plan.entry
         ranking = {p.name for p in entry.parameters if p.ranks}
         key = repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
@@ -194,10 +196,10 @@ class PreparedFold:
             for told in selector.work(self._train):
                 if isinstance(told, Step):
                     steps.append(told)
-                    yield Working("selecting features", min(1.0, len(told.selected) / told.coef.size))
+                    yield WorkProgress("selecting features", min(1.0, len(told.selected) / told.coef.size))
                 else:
                     yield told
-            self._selected[key] = selections(steps, growing=entry.along is Along.FEATURES)
+            self._selected[key] = selections(steps, growing=entry.step_kind is StepKind.FEATURES)
         return self._selected[key]
 
 
@@ -249,15 +251,15 @@ def n_steps(plan: Plan, feature_ids: NDArray[np.int64]) -> int:
     Raises
     ------
     ParameterError, PlanError
-        As :func:`estimator`, of the method and of the judge: before any work.
+        As :func:`estimator`, of the method and of the ranker: before any work.
     """
     most = 0
-    for setting in plan.settings:
-        chosen = estimator(plan, plan.entry, setting.parameters, feature_ids)
-        if plan.judge_entry is not None:
-            estimator(plan, plan.judge_entry, setting.judge, feature_ids)
+    for combination in plan.combinations:
+        chosen = estimator(plan, plan.entry, combination.parameters, feature_ids)
+        if plan.ranker_entry is not None:
+            estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
         most = max(most, chosen.n_steps(feature_ids.size))
-    return feature_ids.size if plan.judge and plan.entry.along is not Along.FEATURES else most
+    return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else most
 
 
 def estimator(

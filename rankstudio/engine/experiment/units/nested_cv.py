@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.data.splitting.inner_folds import inner_folds
-from rankstudio.engine.experiment.plan.settings import Unit
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
-from rankstudio.engine.experiment.units.fold_context import PreparedFold, group_training
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.evaluator import average
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.steps import Step, WorkProgress
 
 Floats = NDArray[np.float64]
 Measures = Mapping[str, float]
 
 
-class NestedFold(PreparedFold):
+class NestedFold(FoldContext):
     """A fold whose models are validated by inner folds, and learned on its whole training part.
 
     A unit does both: it has the steps of the whole training part, and each measures what the models of
@@ -35,38 +35,38 @@ class NestedFold(PreparedFold):
     O(k m n) memory for k inner folds, while the fold is worked on, and k + 1 times the time.
     """
 
-    def work(self, unit: Unit) -> Iterator[Working | tuple[Step, Measures]]:
+    def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Validate on the inner folds, with signs of life, then learn step by step."""
         paths: list[PathResult] = []
         for place, fold in enumerate(self._inner):
             taken: list[tuple[Step, Measures]] = []
             for told in fold.work(unit):
-                if not isinstance(told, Working):
+                if not isinstance(told, WorkProgress):
                     taken.append(told)
-                yield self._sign(place, told if isinstance(told, Working) else told[0])
+                yield self._sign(place, told if isinstance(told, WorkProgress) else told[0])
             paths.append(fold.collect(unit, taken))
-        known = self._known[unit.position] = _Inner(paths)
+        inner = self._inner_paths[unit.position] = _Inner(paths)
         held: Step | None = None  # until it is known whether it is the last one
         for told in super().work(unit):
-            if isinstance(told, Working):
+            if isinstance(told, WorkProgress):
                 yield told
                 continue
             if held is not None:
-                yield held, known.means(held, self.plan.along)
+                yield held, inner.means(held, self.plan.step_kind)
             held = told[0]
         if held is not None:
-            yield held, known.means(held, self.plan.along, last=True)
+            yield held, inner.means(held, self.plan.step_kind, last=True)
 
-    def path(self, unit: Unit, follow: Callable[[Step | Working], None] = lambda _: None) -> PathResult:
+    def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
         """Validate and learn to the end: the same numbers as :meth:`work`, followed as the inherited one."""
         paths: list[PathResult] = []
         for place, fold in enumerate(self._inner):
 
-            def tell(told: Step | Working, place: int = place) -> None:
+            def tell(told: Step | WorkProgress, place: int = place) -> None:
                 follow(self._sign(place, told))
 
             paths.append(fold.path(unit, tell))
-        self._known[unit.position] = _Inner(paths)
+        self._inner_paths[unit.position] = _Inner(paths)
         return self._validated(super().path(unit, follow))
 
     def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
@@ -81,31 +81,31 @@ class NestedFold(PreparedFold):
         return replace(super().result(chosen, paths), validation=MappingProxyType(measured))
 
     @cached_property
-    def _inner(self) -> tuple[PreparedFold, ...]:
+    def _inner(self) -> tuple[FoldContext, ...]:
         plan = self.plan
         folds = inner_folds(self.fold, plan.inner, plan.seed)
-        return tuple(PreparedFold(plan, fold, group_training(fold)) for fold in folds)
+        return tuple(FoldContext(plan, fold, group_training(fold)) for fold in folds)
 
     @cached_property
-    def _known(self) -> dict[int, _Inner]:
+    def _inner_paths(self) -> dict[int, _Inner]:
         """What the inner folds found for the units under way, by position."""
         return {}
 
-    def _sign(self, place: int, told: Step | Working) -> Working:
+    def _sign(self, place: int, told: Step | WorkProgress) -> WorkProgress:
         """Return what an inner fold tells as a sign of life of the unit."""
         where, share = f"inner fold {place + 1} of {len(self._inner)}", place / len(self._inner)
         return (
-            Working(f"{where}: {told.what}", told.share)
-            if isinstance(told, Working)
-            else Working(where, share)
+            WorkProgress(f"{where}: {told.what}", told.share)
+            if isinstance(told, WorkProgress)
+            else WorkProgress(where, share)
         )
 
     def _validated(self, path: PathResult) -> PathResult:
-        known = self._known.pop(path.unit.position)
-        means, errors = known.along(path)
+        inner = self._inner_paths.pop(path.unit.position)
+        means, errors = inner.averages(path)
         return replace(path, validation=MappingProxyType(means), standard_errors=MappingProxyType(errors))
 
-    def _find_baseline(self) -> Generator[Working, None, None]:
+    def _find_baseline(self) -> Generator[WorkProgress, None, None]:
         """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""
         for fold in self._inner:
             yield from fold.find_baseline()
@@ -118,7 +118,7 @@ class NestedFold(PreparedFold):
 
 @dataclass(frozen=True)
 class _Inner:
-    """The paths of one setting on the inner folds.
+    """The paths of one combination on the inner folds.
 
     Where a path has no model of a place on the axis (of a size, say), the one before it counts: the last
     with no more features, or no more rounds. Of an optimiser's iterations the last one is the model.
@@ -126,23 +126,23 @@ class _Inner:
 
     paths: Sequence[PathResult]
 
-    def means(self, step: Step, along: Along, *, last: bool = False) -> dict[str, float]:
+    def means(self, step: Step, step_kind: StepKind, *, last: bool = False) -> dict[str, float]:
         """Return what the models of a step's place measured on average."""
-        place = len(step.selected) if along is Along.FEATURES else step.number
-        rows = self._rows(place, final=last and along is Along.ITERATIONS)
+        place = len(step.selected) if step_kind is StepKind.FEATURES else step.number
+        rows = self._rows(place, final=last and step_kind is StepKind.ITERATIONS)
         return {name: float(average(values)) for name, values in rows.items()}
 
-    def along(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return means and their standard errors along a path."""
-        ends = len(path.steps) - 1 if path.along is Along.ITERATIONS else -1
-        rows = [self._rows(int(place), final=i == ends) for i, place in enumerate(path.places)]
+        ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
+        rows = [self._rows(int(place), final=i == ends) for i, place in enumerate(path.x_values)]
         table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         means = {name: np.array([float(average(row)) for row in values]) for name, values in table.items()}
         return means, {name: _standard_errors(values) for name, values in table.items()}
 
     def _rows(self, place: int, *, final: bool) -> dict[str, Floats]:
         """Return for each measure its value on every inner fold, shape (k,)."""
-        steps = [-1 if final else _last_until(path.places, place) for path in self.paths]
+        steps = [-1 if final else _last_until(path.x_values, place) for path in self.paths]
         pairs = list(zip(self.paths, steps, strict=True))
         return {
             name: np.array([np.nan if i is None else path.validation[name][i] for path, i in pairs])

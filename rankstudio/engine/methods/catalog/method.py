@@ -14,7 +14,7 @@ from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.value_kind import Kind
 
 
-class Along(Enum):
+class StepKind(Enum):
     """What the steps of a method are, and so what its curves are drawn over.
 
     Of iterations only the last one is a model to choose; of all others each is.
@@ -47,7 +47,7 @@ class Method:
         In the order of the form.
     formula : str
         What it minimises or computes, with the paper's symbols; "" where words say it better.
-    along : Along
+    step_kind : StepKind
     per_document : bool
         Whether the criterion is a sum over documents, to be divided by their number so that folds compare.
     takes : tuple of str
@@ -68,7 +68,7 @@ class Method:
     estimator: str
     parameters: tuple[Parameter, ...]
     formula: str = ""
-    along: Along = Along.FEATURES
+    step_kind: StepKind = StepKind.FEATURES
     per_document: bool = False
     takes: tuple[str, ...] = ()
     live: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.method import Along, Method
+from rankstudio.engine.methods.catalog.method import Method, StepKind
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.shared import (
     LAMBDA,
@@ -47,7 +47,7 @@ RANKSVM = Method(
     ),
     formula="minimise over w:  ½ w'w + C Σ_{y_i > y_j} max(0, 1 − w'(x_i − x_j))ᵖ,  p = 2 or 1",
     criterion="objective",
-    along=Along.ITERATIONS,
+    step_kind=StepKind.ITERATIONS,
     estimator="rankstudio.engine.methods.rankers.ranksvm:RankSVM",
     parameters=(
         C,
@@ -89,7 +89,7 @@ RANKBOOST = Method(
     ),
     formula="minimise  Σ_{y_i > y_j} exp(H(x_j) − H(x_i)),  H = Σ_t α_t [x_{j_t} > θ_t]",
     criterion="mean loss of the pairs",
-    along=Along.ROUNDS,
+    step_kind=StepKind.ROUNDS,
     estimator="rankstudio.engine.methods.rankers.rankboost:RankBoost",
     parameters=(rounds(300, "Freund et al. 2003, Figure 1"),),
 )
@@ -106,7 +106,7 @@ ADARANK = Method(
     ),
     formula="α_t = ½ ln( Σ_q P(q)(1 + E(q, x_k)) / Σ_q P(q)(1 − E(q, x_k)) )",
     criterion="minus the measure of the training documents",
-    along=Along.ROUNDS,
+    step_kind=StepKind.ROUNDS,
     takes=("convention",),
     estimator="rankstudio.engine.methods.rankers.adarank:AdaRank",
     parameters=(
@@ -144,7 +144,7 @@ LISTNET = Method(
     ),
     formula="minimise over w:  Σ_q Σ_{i∈q} −P_y(i) ln P_w(i) + λ/2 ‖w‖²,  P(i) = exp(s_i) / Σ_j exp(s_j)",
     criterion="objective",
-    along=Along.ITERATIONS,
+    step_kind=StepKind.ITERATIONS,
     estimator="rankstudio.engine.methods.rankers.listnet:ListNet",
     parameters=(
         replace(
@@ -171,7 +171,7 @@ COORDINATE_ASCENT = Method(
         "from several starts."
     ),
     criterion="minus the measure of the training documents",
-    along=Along.ITERATIONS,
+    step_kind=StepKind.ITERATIONS,
     takes=("convention", "seed"),
     estimator="rankstudio.engine.methods.rankers.coordinate_ascent:CoordinateAscent",
     parameters=(
@@ -213,7 +213,7 @@ LAMBDAMART = Method(
     ),
     formula="λ_ij = −|ΔNDCG_ij| / (1 + exp(s_i − s_j));  each tree is fitted to the sums of λ",
     criterion="minus NDCG of the training documents",
-    along=Along.ROUNDS,
+    step_kind=StepKind.ROUNDS,
     takes=("seed",),
     module="lightgbm",
     extra="boosting",
@@ -301,7 +301,7 @@ SVM_MAP = Method(
     ),
     formula="minimise over w:  ½ w'w + C/Q Σ_q max_y (1 − AP(y) + w'Ψ(x_q, y) − w'Ψ(x_q, y_q))",
     criterion="objective",
-    along=Along.ITERATIONS,
+    step_kind=StepKind.ITERATIONS,
     estimator="rankstudio.engine.methods.rankers.svm_map:SVMMAP",
     parameters=(
         replace(

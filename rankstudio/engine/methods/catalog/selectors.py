@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
-from rankstudio.engine.methods.catalog.method import Along, Method
+from rankstudio.engine.methods.catalog.method import Method, StepKind
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.shared import (
     FSM,
@@ -32,7 +32,7 @@ FSMRANK = Method(
     ),
     formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
     criterion="objective",
-    along=Along.ITERATIONS,
+    step_kind=StepKind.ITERATIONS,
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
     parameters=(
         *FSM[:5],
@@ -328,7 +328,7 @@ RECURSIVE_ELIMINATION = Method(
             default="rankrls",
             help="Whose weights decide which feature is dropped: RankRLS's with λ, or RankSVM's with C.",
             source="Guyon et al. 2002, section 4",
-            option="--ranker",
+            option="--rfe-ranker",
             choices=(("rankrls", "RankRLS"), ("ranksvm", "RankSVM")),
         ),
         Parameter(

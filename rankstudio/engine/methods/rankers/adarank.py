@@ -11,7 +11,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step
 
@@ -80,7 +80,7 @@ class AdaRank(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds if self.repeats else min(self.n_rounds, n_features)
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield one step a round; its criterion is the measure, to be lowered and so negative."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
@@ -117,5 +117,5 @@ class AdaRank(LinearRanker):
             weights = np.exp(-reached)
             weights /= weights.sum()
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         self.value_ = -taken[-1].criterion

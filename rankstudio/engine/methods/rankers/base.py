@@ -7,7 +7,7 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning
 
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Step
 
 MOST_ITERATIONS = 1_000_000
@@ -39,7 +39,7 @@ class ConvergingRanker(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
         assert isinstance(last, Iteration)
         self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number

@@ -11,8 +11,8 @@ from rankstudio.engine.methods.base import LinearRanker, between, positive
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.optimization.coordinate_ascent import Ascent
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Step, Working, telling
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, WorkProgress, telling
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class CoordinateAscent(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_restarts * self.max_iter
 
-    def work(self, data: Grouped) -> Iterator[Step | Working]:
+    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield one step an iteration: the best model so far, and its measure as the criterion to lower."""
         n_restarts = between("n_restarts", self.n_restarts, 1, 1000)
         max_iter = between("max_iter", self.max_iter, 1, 10_000)
@@ -102,7 +102,7 @@ class CoordinateAscent(LinearRanker):
                 if not value > before + tolerance:
                     break
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         sign = 1.0 if find_measure(self.measure).higher_is_better else -1.0
         self.value_ = -sign * taken[-1].criterion
         self.n_iter_ = len(taken)

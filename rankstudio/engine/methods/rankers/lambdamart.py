@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.errors import DatasetError, MissingExtraError, ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import available
 
@@ -134,7 +134,7 @@ class LambdaMART(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
 
-    def learn(self, data: Grouped) -> Iterator[TreeStep]:
+    def learn(self, data: QueryData) -> Iterator[TreeStep]:
         """Yield one step a tree.
 
         Its criterion is minus the NDCG@k of the training documents, which the λ_i stand for, in LightGBM's
@@ -185,7 +185,7 @@ class LambdaMART(LinearRanker):
             "verbosity": -1,
         }
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
         assert isinstance(last, TreeStep)
         # The step's own would keep the training data alive.
@@ -206,7 +206,7 @@ class _Loss:
     LightGBM's own sum over queries depends on the number of threads in the last bits; this one does not.
     """
 
-    def __init__(self, data: Grouped, k: int) -> None:
+    def __init__(self, data: QueryData, k: int) -> None:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._name = f"NDCG@{k}"
@@ -245,7 +245,7 @@ def _share(name: str, value: Any) -> float:
     raise ParameterError(name, value, "a number greater than 0, up to 1")
 
 
-def _check(data: Grouped) -> None:
+def _check(data: QueryData) -> None:
     """Refuse what LightGBM refuses, in words and before it prints."""
     bad = (data.y < 0) | (data.y > GREATEST_LABEL) | (data.y != np.floor(data.y))
     if bad.any():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.methods.base import LinearRanker, between, positive
 from rankstudio.engine.optimization.lbfgs import Objective, minimise
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ class ListNet(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield one step an iteration, with the objective as its criterion."""
         tol, max_iter = positive("tol", self.tol), between("max_iter", self.max_iter, 1, 100_000)
         objective = top_one_cross_entropy(data, positive("regularization", self.regularization))
@@ -81,12 +81,12 @@ class ListNet(LinearRanker):
             self.gradient_norm_ = 0.0
             yield Step(1, features, coef, value, np.empty(0))
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         self.objective_ = taken[-1].criterion
         self.n_iter_ = len(taken)
 
 
-def top_one_cross_entropy(data: Grouped, regularization: float) -> Objective:
+def top_one_cross_entropy(data: QueryData, regularization: float) -> Objective:
     """Return ListNet's objective: from weights (n,) to its value and gradient (n,), O(mn)."""
     # Centring inside queries changes no probability; differences stay where values are large.
     X, ptr = data.centred[0], data.ptr

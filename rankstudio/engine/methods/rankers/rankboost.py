@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.methods.base import LinearRanker, between
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool
 
@@ -111,7 +111,7 @@ class RankBoost(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
 
-    def learn(self, data: Grouped) -> Iterator[BoostStep]:
+    def learn(self, data: QueryData) -> Iterator[BoostStep]:
         """Yield one step a round, with the mean loss of the pairs as its criterion."""
         n_rounds = between("n_rounds", self.n_rounds, 1, 100_000)
         rounds = _Rounds(data)
@@ -132,7 +132,7 @@ class RankBoost(LinearRanker):
         if not history:  # nothing tells any pair apart: a model that scores all documents alike
             yield BoostStep(1, (), coef, rounds.loss, np.empty(0))
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
         assert isinstance(last, BoostStep)
         self.thresholds_ = last.thresholds
@@ -148,7 +148,7 @@ class RankBoost(LinearRanker):
 class _Rounds:
     """The state of boosting: scores so far, and the documents in the order of every feature."""
 
-    def __init__(self, data: Grouped) -> None:
+    def __init__(self, data: QueryData) -> None:
         from rankstudio.engine.methods.rankers import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
         self._kernels = kernels

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.methods.base import LinearRanker, positive
-from rankstudio.engine.querywise.query_data import Grouped, QueryStatistics, group
+from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, group
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool
 
@@ -50,7 +50,7 @@ class RankRLS(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield the one step there is: all features at once."""
         regularization = positive("regularization", self.regularization)
         n = data.X.shape[1]
@@ -58,7 +58,7 @@ class RankRLS(LinearRanker):
         _, errors = leave_query_out_models(data.statistics, regularization)
         yield Step(1, tuple(range(n)), coef, float(errors.sum()), np.empty(0))
 
-    def nested(self, data: Grouped, order: tuple[int, ...]) -> Iterator[Step]:  # noqa: D102 - inherited
+    def nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step]:  # noqa: D102 - inherited
         from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy, where it is needed
 
         regularization = positive("regularization", self.regularization)
@@ -66,7 +66,7 @@ class RankRLS(LinearRanker):
         for k in range(1, len(order) + 1):
             yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         self.criterion_ = taken[-1].criterion
 
     def leave_query_out(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import between, positive
 from rankstudio.engine.methods.rankers.base import MOST_ITERATIONS, ConvergingRanker
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool
 
@@ -86,7 +86,7 @@ class RankSVM(ConvergingRanker):
         self.tol = tol
         self.max_iter = max_iter
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield one :class:`Iteration` a Newton step or cutting plane; its criterion is the objective."""
         C, tol = positive("C", self.C), positive("tol", self.tol)
         max_iter = between("max_iter", self.max_iter, 1, MOST_ITERATIONS)

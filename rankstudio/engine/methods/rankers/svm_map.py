@@ -8,7 +8,7 @@ import numpy as np
 
 from rankstudio.engine.methods.base import between, positive
 from rankstudio.engine.methods.rankers.base import MOST_ITERATIONS, ConvergingRanker
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool
 
@@ -69,7 +69,7 @@ class SVMMAP(ConvergingRanker):
         self.tol = tol
         self.max_iter = max_iter
 
-    def learn(self, data: Grouped) -> Iterator[Step]:
+    def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield one :class:`Iteration` a cutting plane: the best model so far, its criterion the objective.
 
         Data in which no query has both relevant documents and others give one step, a model of zeros.

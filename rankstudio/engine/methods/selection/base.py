@@ -8,7 +8,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Selector(OneToOneFeatureMixin, TransformerMixin, LinearRanker):  # type: i
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         self.selection_order_ = np.array(taken[-1].selected, dtype=np.int64)
         self.support_ = np.zeros(taken[-1].coef.size, dtype=bool)
         self.support_[self.selection_order_] = True

@@ -14,8 +14,8 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.querywise.query_data import Grouped, group
-from rankstudio.engine.steps import Step, Working, finish
+from rankstudio.engine.querywise.query_data import QueryData, group
+from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support.threads import pool
 
 Floats = NDArray[np.float64]
@@ -134,8 +134,8 @@ class ExpectedDivergence(PathSelector):
         yield from self.learn(_with_validation(group(X, y, qid), X_validation))
 
     def order_features(  # noqa: D102 - inherited
-        self, data: Grouped, k: int
-    ) -> Generator[Working, None, Ordering]:
+        self, data: QueryData, k: int
+    ) -> Generator[WorkProgress, None, Ordering]:
         for name, value, known in (
             ("density", self.density, ("normalised", "released")),
             ("kde", self.kde, ("fast", "exact")),
@@ -176,7 +176,7 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
 
 def _diverging(
     X: Floats, y: Floats, at: Floats, *, normalised: bool, exact: bool
-) -> Generator[Working, None, Floats]:
+) -> Generator[WorkProgress, None, Floats]:
     """Do what :func:`divergences` does, with signs of life."""
     grades, grade = np.unique(y, return_inverse=True)
     if grades.size > _MOST_CLASSES:
@@ -192,7 +192,7 @@ def _diverging(
     d = np.empty(n)
     with pool(X.size + at.size > 1e5) as (executor, workers):
         for first in range(0, n, workers):
-            yield Working("estimating densities", first / n)
+            yield WorkProgress("estimating densities", first / n)
             some = range(first, min(first + workers, n))
             d[some.start : some.stop] = list((executor.map if executor else map)(of, some))
     return d
@@ -259,7 +259,7 @@ def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
     return mass
 
 
-def _with_validation(data: Grouped, X_validation: ArrayLike | None) -> Grouped:
+def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryData:
     if X_validation is None:
         return data
     return replace(data, validation=_check_validation(X_validation, data.X.shape[1]))

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.methods.selection.kendall import comparing_rankings
 from rankstudio.engine.methods.selection.single_feature import single_feature_measures
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Working, finish
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress, finish
 
 Floats = NDArray[np.float64]
 
@@ -19,12 +19,12 @@ SIMILARITIES = ("pearson", "kendall", "none")
 _MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
 
 
-def importance(data: Grouped, kind: str) -> Floats:
+def importance(data: QueryData, kind: str) -> Floats:
     """Return the importance of each feature and of its negative.
 
     Parameters
     ----------
-    data : Grouped
+    data : QueryData
         Documents, n features.
     kind : {"pearson", "ndcg", "map", "none"}
         |Pearson's correlation| with the labels over all documents (Lai et al. 2013, section III.B); NDCG@10
@@ -44,19 +44,19 @@ def importance(data: Grouped, kind: str) -> Floats:
     elif kind == "none":
         both = np.ones(2 * data.X.shape[1])
     else:
-        turned = Grouped(-data.X, data.y, data.ptr)
+        turned = QueryData(-data.X, data.y, data.ptr)
         both = np.concatenate(
             [single_feature_measures(d, _MEASURES[kind], both_directions=False)[0] for d in (data, turned)]
         )
     return np.where(np.concatenate((varies, varies)), both, 0.0)
 
 
-def similarity(data: Grouped, kind: str) -> Floats:
+def similarity(data: QueryData, kind: str) -> Floats:
     """Return the similarity of each two features, shape (n, n), from 0 to 1 with ones on the diagonal.
 
     Parameters
     ----------
-    data : Grouped
+    data : QueryData
         Documents, n features.
     kind : {"pearson", "kendall", "none"}
         |Pearson's correlation| over all documents (section III.B); |Kendall's τ-b| averaged over queries;
@@ -65,7 +65,7 @@ def similarity(data: Grouped, kind: str) -> Floats:
     return finish(comparing_features(data, kind))
 
 
-def comparing_features(data: Grouped, kind: str) -> Generator[Working, None, Floats]:
+def comparing_features(data: QueryData, kind: str) -> Generator[WorkProgress, None, Floats]:
     """Do what :func:`similarity` does, with signs of life."""
     if kind == "none":
         return np.eye(data.X.shape[1])

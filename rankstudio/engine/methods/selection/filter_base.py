@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.methods.base import between, positive
 from rankstudio.engine.methods.selection.base import Selector
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, WorkProgress
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,11 +65,11 @@ class PathSelector(Selector):
         """Whether the order, too, depends on λ."""
         return False
 
-    def order_features(self, data: Grouped, k: int) -> Generator[Working, None, Ordering]:
+    def order_features(self, data: QueryData, k: int) -> Generator[WorkProgress, None, Ordering]:
         """Find the first k features, with signs of life on the way."""
         raise NotImplementedError
 
-    def work(self, data: Grouped) -> Iterator[Step | Working]:
+    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: RankRLS with it and all before it."""
         # scipy is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415
@@ -83,7 +83,7 @@ class PathSelector(Selector):
         for t in range(k):
             yield Step(t + 1, tuple(order[: t + 1].tolist()), coefs[t], float(errors[t]), np.empty(0))
 
-    def _order(self, data: Grouped, k: int) -> Generator[Working, None, Ints]:
+    def _order(self, data: QueryData, k: int) -> Generator[WorkProgress, None, Ints]:
         key = type(self), self._without_lambda(), k
         if key not in data.remembered:
             data.remembered[key] = yield from self.order_features(data, k)
@@ -98,7 +98,7 @@ class PathSelector(Selector):
         return tuple(item for item in values if self.orders_by_lambda or item[0] != "regularization")
 
 
-def informative(data: Grouped) -> NDArray[np.bool_]:
+def informative(data: QueryData) -> NDArray[np.bool_]:
     """Return which features vary inside some query, shape (n,); the others cannot change any ranking.
 
     Alone they rank documents as they stand in the file, and that may be no bad order.

@@ -13,8 +13,8 @@ from rankstudio.engine.methods.selection.best_first_search import BestFirstSearc
 from rankstudio.engine.methods.selection.filter_base import PathSelector
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.optimization.coordinate_ascent import Ascent
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, WorkProgress
 
 Floats = NDArray[np.float64]
 
@@ -99,7 +99,7 @@ class FSBFS(PathSelector):
         self.seed = seed
         self.regularization = regularization
 
-    def work(self, data: Grouped) -> Iterator[Step | Working]:
+    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield one step a subset: RankRLS with the new features made so far."""
         from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy and numba
 
@@ -109,21 +109,21 @@ class FSBFS(PathSelector):
         regularization = positive("regularization", self.regularization)
         nodes: list[Node] = []
         for node in self._nodes(data, most):
-            if isinstance(node, Working):
+            if isinstance(node, WorkProgress):
                 yield node
                 continue
             nodes.append(node)
             combinations = np.array([node.coef for node in nodes])
-            new = Grouped(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
+            new = QueryData(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
             deviation = np.sqrt(np.mean(new.centred[0] ** 2, axis=0))
             combinations /= np.where(deviation > 0, deviation, 1.0)[:, None]
-            new = Grouped(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
+            new = QueryData(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
             weights, errors = nested_models(new, np.arange(len(nodes)), regularization)
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
             yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), np.empty(0))
 
-    def _nodes(self, data: Grouped, most: int) -> Iterator[Node | Working]:
+    def _nodes(self, data: QueryData, most: int) -> Iterator[Node | WorkProgress]:
         """Yield the subsets that these data are known to have, or find them."""
         key = type(self), self._without_lambda()
         if key not in data.remembered:
@@ -138,7 +138,7 @@ class FSBFS(PathSelector):
             return
         yield from data.remembered[key]
 
-    def _partition(self, data: Grouped) -> Iterator[Node | Working]:
+    def _partition(self, data: QueryData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature is left."""
         n = data.X.shape[1]
         size = between("subset_size", self.subset_size, 1, max(n, 10_000))
@@ -176,7 +176,7 @@ class FSBFS(PathSelector):
         return np.array([f"fsbfs{t}" for t in range(len(self.subsets_))], dtype=object)
 
 
-def _telling(looking: Generator[None, None, Node], share: float) -> Generator[Working, None, Node]:
+def _telling(looking: Generator[None, None, Node], share: float) -> Generator[WorkProgress, None, Node]:
     """Give a sign of life for everything that a search tells."""
     while True:
         try:
@@ -184,4 +184,4 @@ def _telling(looking: Generator[None, None, Node], share: float) -> Generator[Wo
         except StopIteration as end:
             node: Node = end.value
             return node
-        yield Working("searching for a subset", share)
+        yield WorkProgress("searching for a subset", share)

@@ -19,8 +19,8 @@ from rankstudio.engine.methods.selection.feature_importance import (
     importance,
     nearest_positive_semidefinite,
 )
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import pool
 
 Floats = NDArray[np.float64]
@@ -130,7 +130,7 @@ class FSMRank(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def work(self, data: Grouped) -> Iterator[Step | Working]:
+    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`FSMStep` an iteration; its criterion is the objective."""
         lambda1, lambda2 = from_zero("lambda1", self.lambda1), from_zero("lambda2", self.lambda2)
         tol = positive("tol", self.tol)
@@ -157,7 +157,7 @@ class FSMRank(LinearRanker):
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(number, chosen, coef, now.objective, np.empty(0), now.lipschitz)
 
-    def _similarity(self, data: Grouped) -> Generator[Working, None, Floats]:
+    def _similarity(self, data: QueryData) -> Generator[WorkProgress, None, Floats]:
         kind = one_of("similarity", self.similarity, SIMILARITIES)
         if ("similarity", kind) not in data.remembered:
             data.remembered["similarity", kind] = yield from comparing_features(data, kind)
@@ -177,7 +177,7 @@ class FSMRank(LinearRanker):
         )
         return matrix
 
-    def _finish(self, data: Grouped, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
         self.objective_, self.n_iter_ = last.criterion, last.number
         self.selection_order_ = np.array(last.selected, dtype=np.int64)

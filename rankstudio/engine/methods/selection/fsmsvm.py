@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from rankstudio.engine.methods.base import between, positive
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.fsmrank import FSMRank
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import pool
 
 Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ class FSMSVM(Selector):
         self.tol = tol
         self.max_iter = max_iter
 
-    def work(self, data: Grouped) -> Iterator[Step | Working]:
+    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: RankSVM with it and all before it.
 
         Where FSMRank leaves every weight at 0, the one step is the model without a feature.
@@ -110,7 +110,7 @@ class FSMSVM(Selector):
                 coef[chosen] = now.w
                 yield Step(k, tuple(chosen), coef, now.objective, np.empty(0))
 
-    def _order(self, data: Grouped) -> Generator[Working, None, Step]:
+    def _order(self, data: QueryData) -> Generator[WorkProgress, None, Step]:
         """Return FSMRank's last step, found once for every C."""
         fsmrank = self._fsmrank()
         key = FSMRank, tuple(fsmrank.get_params().items())
@@ -119,11 +119,11 @@ class FSMSVM(Selector):
             return known
         last: Step | None = None
         for told in fsmrank.work(data):
-            if isinstance(told, Working):
+            if isinstance(told, WorkProgress):
                 yield told
             else:
                 last = told
-                yield Working("FSMRank", told.number / self.max_iter)
+                yield WorkProgress("FSMRank", told.number / self.max_iter)
         assert last is not None  # FSMRank takes at least one step
         data.remembered[key] = last
         return last

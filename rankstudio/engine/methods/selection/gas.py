@@ -12,8 +12,8 @@ from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelect
 from rankstudio.engine.methods.selection.kendall import KendallSimilarity
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Working
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,8 +79,8 @@ class GAS(PathSelector):
         self.regularization = regularization
 
     def order_features(  # noqa: D102 - inherited
-        self, data: Grouped, k: int
-    ) -> Generator[Working, None, Ordering]:
+        self, data: QueryData, k: int
+    ) -> Generator[WorkProgress, None, Ordering]:
         if self.importance not in _MEASURES:
             raise ParameterError("importance", self.importance, "map or ndcg@10")
         if not isinstance(self.c, int | float | np.number) or not 0 <= self.c < np.inf:
@@ -88,12 +88,12 @@ class GAS(PathSelector):
         importance, directions = yield from measuring_features(
             data, _MEASURES[self.importance], self.convention
         )
-        yield Working("ranking features", 0.0)
+        yield WorkProgress("ranking features", 0.0)
         scores, similarity = importance.copy(), KendallSimilarity(data)
         varies, left = informative(data), np.ones(scores.size, dtype=bool)
         order = np.empty(k, dtype=np.int64)
         for t in range(k):
-            yield Working("comparing features", t / k)
+            yield WorkProgress("comparing features", t / k)
             candidates = left & varies if (left & varies).any() else left
             order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
             left[order[t]] = False

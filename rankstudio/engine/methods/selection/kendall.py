@@ -7,8 +7,8 @@ from collections.abc import Generator
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Working, finish
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress, finish
 from rankstudio.engine.support.threads import pool
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ class KendallSimilarity:
 
     Parameters
     ----------
-    data : Grouped
+    data : QueryData
         Documents, n features.
 
     Notes
@@ -35,7 +35,7 @@ class KendallSimilarity:
     O(nm log m) and 8nm bytes to prepare; O(m log |q|) for each pair of features.
     """
 
-    def __init__(self, data: Grouped) -> None:
+    def __init__(self, data: QueryData) -> None:
         from rankstudio.engine.methods.selection import _kendall_kernel as kernels  # noqa: PLC0415 - numba
 
         self._kernels = kernels
@@ -70,19 +70,19 @@ class KendallSimilarity:
         return out
 
 
-def kendall_matrix(data: Grouped) -> Floats:
+def kendall_matrix(data: QueryData) -> Floats:
     """Return the similarities of all pairs of features, shape (n, n): O(n² m log |q|)."""
     return finish(comparing_rankings(data))
 
 
-def comparing_rankings(data: Grouped) -> Generator[Working, None, Floats]:
+def comparing_rankings(data: QueryData) -> Generator[WorkProgress, None, Floats]:
     """Do what :func:`kendall_matrix` does, with signs of life."""
-    yield Working("ranking features", 0.0)
+    yield WorkProgress("ranking features", 0.0)
     similarity = KendallSimilarity(data)
     n = data.X.shape[1]
     matrix = np.zeros((n, n))
     for j in range(n):
-        yield Working("comparing features", j / n)
+        yield WorkProgress("comparing features", j / n)
         matrix[j, j:] = similarity.between(j, np.arange(j, n))
         matrix[j:, j] = matrix[j, j:]
     return matrix

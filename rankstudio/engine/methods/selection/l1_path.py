@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.lasso_path import lasso_path
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Working
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -66,11 +66,11 @@ class L1Path(PathSelector):
         self.regularization = regularization
 
     def order_features(  # noqa: D102 - inherited
-        self, data: Grouped, k: int
-    ) -> Generator[Working, None, Ordering]:
+        self, data: QueryData, k: int
+    ) -> Generator[WorkProgress, None, Ordering]:
         if self.scaling not in ("unit", "none"):
             raise ParameterError("scaling", self.scaling, "unit or none")
-        yield Working("following the lasso", 0.0)
+        yield WorkProgress("following the lasso", 0.0)
         gram, right = data.gram
         length = np.sqrt(np.diag(gram))
         used = np.flatnonzero(length > 0)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import positive
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Working
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support.threads import pool
 
 Floats = NDArray[np.float64]
@@ -80,8 +80,8 @@ class RecursiveElimination(PathSelector):
         return self.ranker == "rankrls"
 
     def order_features(  # noqa: D102 - inherited
-        self, data: Grouped, k: int
-    ) -> Generator[Working, None, Ordering]:
+        self, data: QueryData, k: int
+    ) -> Generator[WorkProgress, None, Ordering]:
         if self.importance not in ("weight", "scaled"):
             raise ParameterError("importance", self.importance, "weight or scaled")
         if self.ranker not in _RANKERS:
@@ -101,7 +101,7 @@ class RecursiveElimination(PathSelector):
         return Ordering(order[:k], {"ranking_": ranking})
 
 
-def _rankrls_weights(data: Grouped, regularization: float) -> Callable[[Ints], Floats]:
+def _rankrls_weights(data: QueryData, regularization: float) -> Callable[[Ints], Floats]:
     """Return the function that learns RankRLS with some columns."""
     gram, right = data.gram
 
@@ -114,7 +114,7 @@ def _rankrls_weights(data: Grouped, regularization: float) -> Callable[[Ints], F
 
 
 def _ranksvm_weights(
-    data: Grouped, C: float, executor: Executor | None, workers: int
+    data: QueryData, C: float, executor: Executor | None, workers: int
 ) -> Callable[[Ints], Floats]:
     """Return the function that learns RankSVM with some columns."""
     from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
@@ -133,13 +133,13 @@ def _ranksvm_weights(
 
 def _eliminating(
     weights: Callable[[Ints], Floats], constant: NDArray[np.bool_], scale: Floats, tie: float
-) -> Generator[Working, None, Ints]:
+) -> Generator[WorkProgress, None, Ints]:
     """Return the columns in the opposite order of their elimination."""
     # In the order in which they would come back; what is dropped is at the end.
     dropped = np.flatnonzero(constant).tolist()
     left = np.flatnonzero(~constant)
     while left.size > 1:
-        yield Working("eliminating features", 1.0 - left.size / scale.size)
+        yield WorkProgress("eliminating features", 1.0 - left.size / scale.size)
         importance = np.abs(weights(left)) * scale[left]
         place = int(np.flatnonzero(importance <= importance.min() + tie * importance.max())[-1])
         dropped.insert(0, int(left[place]))

@@ -12,8 +12,8 @@ from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first, informative
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.steps import Working, finish
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress, finish
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,8 +71,8 @@ class SingleFeatureRanking(PathSelector):
         self.regularization = regularization
 
     def order_features(  # noqa: D102 - inherited
-        self, data: Grouped, k: int
-    ) -> Generator[Working, None, Ordering]:
+        self, data: QueryData, k: int
+    ) -> Generator[WorkProgress, None, Ordering]:
         if self.direction not in ("best", "descending"):
             raise ParameterError("direction", self.direction, "best or descending")
         both = self.direction == "best"
@@ -86,13 +86,13 @@ class SingleFeatureRanking(PathSelector):
 
 
 def single_feature_measures(
-    data: Grouped, measure: str, convention: str = DEFAULT, both_directions: bool = True
+    data: QueryData, measure: str, convention: str = DEFAULT, both_directions: bool = True
 ) -> tuple[Floats, Floats]:
     """Measure the ranking that each feature alone makes.
 
     Parameters
     ----------
-    data : Grouped
+    data : QueryData
         The documents to rank.
     measure, convention : str
         What to measure.
@@ -114,8 +114,8 @@ def single_feature_measures(
 
 
 def measuring_features(
-    data: Grouped, measure: str, convention: str = DEFAULT, both_directions: bool = True
-) -> Generator[Working, None, tuple[Floats, Floats]]:
+    data: QueryData, measure: str, convention: str = DEFAULT, both_directions: bool = True
+) -> Generator[WorkProgress, None, tuple[Floats, Floats]]:
     """Do what :func:`single_feature_measures` does, with signs of life."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -125,7 +125,7 @@ def measuring_features(
     values, directions = np.empty(n), np.ones(n)
     at_once = max(1, _VALUES_AT_ONCE // m)
     for first in range(0, n, at_once):
-        yield Working("measuring features", first / n)
+        yield WorkProgress("measuring features", first / n)
         some = slice(first, first + at_once)
         columns = np.ascontiguousarray(data.X[:, some].T)
         values[some] = evaluator.evaluate_many(columns)[wanted.name]
@@ -174,13 +174,13 @@ class MutualInformation(PathSelector):
         self.regularization = regularization
 
     def order_features(  # noqa: D102 - inherited
-        self, data: Grouped, k: int
-    ) -> Generator[Working, None, Ordering]:
+        self, data: QueryData, k: int
+    ) -> Generator[WorkProgress, None, Ordering]:
         n_bins = between("n_bins", self.n_bins, 2, 1000)
         labels = np.unique(data.y, return_inverse=True)[1]
         scores = np.empty(data.X.shape[1])
         for j, column in enumerate(data.X.T):
-            yield Working("comparing features with labels", j / scores.size)
+            yield WorkProgress("comparing features with labels", j / scores.size)
             scores[j] = _information(_bins(column, n_bins), labels)
         return Ordering(best_first(scores, k), {"scores_": scores})
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rankstudio.engine.data.letor import parser as parse
 from rankstudio.engine.data.letor.file_access import PADDING
 from rankstudio.engine.data.letor.parsed_table import Table
-from rankstudio.engine.data.letor.progress import Watch
+from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import DataError, FormatError
 
 POOL = ThreadPoolExecutor(2, thread_name_prefix="test")
@@ -40,7 +40,7 @@ def _pool():
 def parsed(content: bytes, piece: int) -> Table:
     text = np.frombuffer(content + b"\n" * PADDING, dtype=np.uint8)
     with mock.patch.multiple(parse, _PIECE=piece, _PEEK=piece, _WINDOW=5):
-        return parse.parse_text(Path("a.txt"), text, POOL, Watch())
+        return parse.parse_text(Path("a.txt"), text, POOL, ReadProgress())
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:

@@ -13,7 +13,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting import splits as protocols
-from rankstudio.engine.data.splitting.splits import k_fold, nested, single_split, take, whole
+from rankstudio.engine.data.splitting.splits import k_fold, nested, select_queries, single_split, whole
 from rankstudio.engine.errors import DatasetError, ParameterError
 
 
@@ -163,13 +163,13 @@ def test_folds_whose_test_parts_are_not_everything_are_refused() -> None:
 
 def test_comments_are_taken_with_their_documents() -> None:
     data = one_file([2, 3, 1]).folds[0].train
-    part = take(data, np.array([2, 0]))
+    part = select_queries(data, np.array([2, 0]))
     assert part.query_ids == ("q0", "q2")
     assert (
         [part.comments[i] for i in range(3)] == list(part.comments) == ["docid = 0", "docid = 1", "docid = 5"]
     )
     assert part.document_ids == ("0", "1", "5")
-    assert take(replace(data, comments=()), np.array([1])).comments == ()
+    assert select_queries(replace(data, comments=()), np.array([1])).comments == ()
 
 
 @pytest.mark.parametrize(

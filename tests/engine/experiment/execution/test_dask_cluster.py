@@ -16,7 +16,7 @@ import pytest
 from experiment.small import assert_same, dataset, ended
 
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.data_transport import ship
+from rankstudio.engine.experiment.execution.data_transport import write_folds
 from rankstudio.engine.experiment.execution.executors import on_cluster
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import UnitFinished
@@ -84,7 +84,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
 
 def test_a_run_on_a_cluster_has_the_same_bits(cluster: LocalCluster) -> None:
     with on_cluster(cluster.address) as workers:
-        for plan in (PLAN, Plan("small", "gas", judge="rankrls", judge_parameters={"regularization": 1.0})):
+        for plan in (PLAN, Plan("small", "gas", ranker="rankrls", ranker_parameters={"regularization": 1.0})):
             assert_same(ended(run(plan, dataset(), executor=workers)), ended(run(plan, dataset())))
 
 
@@ -92,10 +92,10 @@ def test_workers_that_do_not_see_this_disk_are_sent_the_data(
     cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "mine"))
-    shipment = ship(dataset(3).folds)
-    delivery = module.Delivery(shipment)
+    files = write_folds(dataset(3).folds)
+    delivery = module.Delivery(files)
     (tmp_path / "mine").rename(tmp_path / "hidden")
-    monkeypatch.setattr("rankstudio.engine.experiment.execution.scheduler.ship", lambda _: shipment)
+    monkeypatch.setattr("rankstudio.engine.experiment.execution.scheduler.write_folds", lambda _: files)
     monkeypatch.setattr(module, "Delivery", lambda _: delivery)
     with on_cluster(cluster.address) as workers:
         assert_same(ended(run(PLAN, dataset(3), executor=workers)), ended(run(PLAN, dataset(3))))

@@ -18,9 +18,9 @@ from rankstudio.engine.errors import Cancelled, ParameterError, WorkerError
 from rankstudio.engine.experiment.execution import scheduler as spreading
 from rankstudio.engine.experiment.execution.data_transport import InMemory
 from rankstudio.engine.experiment.execution.executors import on_processes, on_threads
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Unit
-from rankstudio.engine.experiment.results.events import FoldFinished, StepDone, UnitFinished, UnitWorking
+from rankstudio.engine.experiment.results.events import FoldFinished, StepDone, UnitFinished, UnitProgress
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
@@ -74,7 +74,7 @@ def test_no_more_is_sent_out_than_is_asked_for() -> None:
 
     executor = Slow()
     events = run(PLAN, dataset(), executor=executor)
-    next(e for e in events if isinstance(e, UnitWorking) and e.working.what == "waiting for the workers")
+    next(e for e in events if isinstance(e, UnitProgress) and e.working.what == "waiting for the workers")
     assert len(executor.calls) == 5
     future, call, given = executor.calls[2]
     future.set_result(call(*given))
@@ -120,14 +120,14 @@ def test_units_have_one_thread_each() -> None:
             return future
 
     granted = []
-    before = spreading.PreparedFold.path
+    before = spreading.FoldContext.path
 
     def path(self, unit, follow):
         granted.append((threads.available(), [lib["num_threads"] for lib in threads.blas().info()]))
         return before(self, unit, follow)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spreading.PreparedFold, "path", path)
+        patch.setattr(spreading.FoldContext, "path", path)
         ended(run(PLAN.changed(folds=(1,)), dataset(), executor=Looking()))
         with on_threads(2) as pool:
             ended(run(PLAN.changed(folds=(1,)), dataset(), executor=pool))
@@ -148,7 +148,7 @@ def test_a_closed_run_takes_its_threads_with_it() -> None:
     source = InMemory(dataset().folds)
     source.give_up()
     with pytest.raises(Cancelled):
-        spreading.learn_unit(spreading.Task("run", plan, source, Unit(1, 0, plan.settings[0])))
+        spreading.learn_unit(spreading.Task("run", plan, source, Unit(1, 0, plan.combinations[0])))
 
 
 def test_a_long_unit_gives_signs_of_life_and_can_be_left() -> None:
@@ -157,14 +157,14 @@ def test_a_long_unit_gives_signs_of_life_and_can_be_left() -> None:
         for executor, what in ((pool, "start"), (process, "waiting for the workers")):
             events = run(plan, dataset(), executor=executor)
             for event in events:
-                if isinstance(event, UnitWorking) and what in event.working.what:
+                if isinstance(event, UnitProgress) and what in event.working.what:
                     break
             events.close()
 
 
 def test_what_a_unit_raises_arrives_as_it_was(processes: Executor) -> None:
     plan = Plan("small", "listnet", {"max_iter": 1})
-    unit = Unit(9, 0, plan.settings[0])
+    unit = Unit(9, 0, plan.combinations[0])
     source = InMemory(())
     future = processes.submit(spreading.learn_unit, spreading.Task("run", plan, source, unit))
     with pytest.raises(KeyError, match="9"):

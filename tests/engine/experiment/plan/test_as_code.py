@@ -93,24 +93,24 @@ def test_defaults_are_left_out_but_for_the_grid(entry: Method) -> None:
         assert "--lambda '2^0..2^10'" in text
 
 
-judged_plans = st.builds(
+two_stage_plans = st.builds(
     lambda grid, measure, **rest: Plan(
         data=SAMPLE,
         method="single-feature",
         parameters={"measure": measure, "n_features_to_select": 3},
-        judge_parameters=(
-            {"C": grid, "loss": "hinge"} if rest["judge"] == "ranksvm" else {"regularization": grid}
+        ranker_parameters=(
+            {"C": grid, "loss": "hinge"} if rest["ranker"] == "ranksvm" else {"regularization": grid}
         ),
         **rest,
     ),
     grid=st.lists(numbers, min_size=1, max_size=4).map(tuple),
     measure=st.sampled_from(["MAP", "NDCG@10", "P@3"]),
-    judge=st.sampled_from(["ranksvm", "rankrls", "listnet"]),
+    ranker=st.sampled_from(["ranksvm", "rankrls", "listnet"]),
     seed=st.integers(0, 100),
 )
 
 
-@given(plan=judged_plans)
+@given(plan=two_stage_plans)
 def test_command_and_program_say_who_ranks(plan: Plan) -> None:
     assert plan_of_command(as_command(plan)) == plan
     text = as_python(plan)
@@ -119,11 +119,11 @@ def test_command_and_program_say_who_ranks(plan: Plan) -> None:
     assert said["plan"] == plan
 
 
-def test_where_a_judge_ranks_the_methods_own_grid_is_not_said() -> None:
-    plan = Plan(data="/data/MQ2008", method="gas", judge="ranksvm", judge_parameters={"C": 0.5})
+def test_where_a_ranker_ranks_the_methods_own_grid_is_not_said() -> None:
+    plan = Plan(data="/data/MQ2008", method="gas", ranker="ranksvm", ranker_parameters={"C": 0.5})
     words = shlex.split(as_command(plan))
     assert "--lambda" not in words
-    assert words[words.index("--judge") :][:4] == ["--judge", "ranksvm", "--judge-C", "0.5"]
+    assert words[words.index("--ranker") :][:4] == ["--ranker", "ranksvm", "--ranker-C", "0.5"]
 
 
 def test_the_command_runs(folds: Path, tmp_path: Path) -> None:

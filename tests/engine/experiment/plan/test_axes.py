@@ -52,7 +52,7 @@ def test_every_combination_is_the_run_that_has_it_alone_and_the_best_is_chosen()
     ]
     for place, fold in enumerate(result.folds):
         there = [single.folds[place] for single in singles]
-        assert [path.unit.values for path in fold.paths] == [s.values for s in LOSSES.settings]
+        assert [path.unit.values for path in fold.paths] == [s.values for s in LOSSES.combinations]
         for path, one in zip(fold.paths, there, strict=True):
             assert np.array_equal(path.steps[-1].coef, one.paths[0].steps[-1].coef)
         best = max(there, key=lambda one: one.validation["MAP"])  # the first of equal ones
@@ -154,7 +154,7 @@ def test_any_parameter_of_any_method_can_have_several_values(entry: Method) -> N
     for p in entry.parameters:
         plan = Plan("x", entry.key, {p.name: _two(p)})
         assert [axis.parameter for axis in plan.axes if not axis.is_grid or p.kind is Kind.GRID].count(p) == 1
-        assert {repr(s.parameters[p.name]) for s in plan.settings} == {
+        assert {repr(s.parameters[p.name]) for s in plan.combinations} == {
             repr(value) for value in p.values(plan.parameters[p.name])
         }
 

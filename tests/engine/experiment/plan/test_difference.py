@@ -17,14 +17,14 @@ def test_only_what_differs_is_told_by_its_name() -> None:
     assert differences(Plan("x", method="gas"), plain) == ("another method",)
 
 
-def test_of_a_judge_what_differs_is_the_judge_or_its_parameters() -> None:
-    own, judged = Plan("x", method="gas"), Plan("x", method="gas", judge="ranksvm")
-    assert differences(judged, own) == ("ranked by RankSVM",)
-    assert differences(own, judged) == ("ranked by its own model",)
-    other = judged.changed(judge_parameters={"C": 0.5})
-    assert differences(other, judged) == ("RankSVM C 0.5",)
-    unused = judged.changed(parameters={"regularization": 2.0})
-    assert differences(unused, judged) == (), "the judge ranks, not GAS's own RankRLS"
+def test_of_a_ranker_what_differs_is_the_ranker_or_its_parameters() -> None:
+    own, ranked = Plan("x", method="gas"), Plan("x", method="gas", ranker="ranksvm")
+    assert differences(ranked, own) == ("ranked by RankSVM",)
+    assert differences(own, ranked) == ("ranked by its own model",)
+    other = ranked.changed(ranker_parameters={"C": 0.5})
+    assert differences(other, ranked) == ("RankSVM C 0.5",)
+    unused = ranked.changed(parameters={"regularization": 2.0})
+    assert differences(unused, ranked) == (), "the ranker ranks, not GAS's own RankRLS"
 
 
 def test_the_effect_of_pins_is_what_lies_between_runs_that_differ_in_nothing_else() -> None:

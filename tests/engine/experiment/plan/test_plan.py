@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.errors import OutputError, PlanError
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, plan_from_dict, save_plan
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 
 
 def test_what_is_left_out_has_its_default_and_grids_are_sorted_numbers() -> None:
     plan = Plan("data", parameters={"regularization": "4, 1, 2^1, 1"})
     assert plan.parameters["regularization"] == (1.0, 2.0, 4.0)
     assert plan.parameters["pinned"] == ()
-    assert [s.parameters["regularization"] for s in plan.settings] == [1.0, 2.0, 4.0]
-    assert [s.values for s in plan.settings] == [(1.0,), (2.0,), (4.0,)]
+    assert [s.parameters["regularization"] for s in plan.combinations] == [1.0, 2.0, 4.0]
+    assert [s.values for s in plan.combinations] == [(1.0,), (2.0,), (4.0,)]
 
 
 @given(
@@ -104,27 +104,27 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
             'rule: expected "best", "one-se" or "at most 10" (or another number from 1 up), '
             "got 'at most 0'.",
         ),
-        ("data = 'x'\njudge = 3", PlanError, "judge: expected a text, got 3"),
+        ("data = 'x'\njudge = 3", PlanError, "ranker: expected a text, got 3"),
         ("data = 'x'\njudge = 'magic'", PlanError, "There is no method 'magic'; the catalog has"),
-        ("data = 'x'\njudge = 'gas'", PlanError, "judge: expected a ranker, one of rankrls, ranksvm, "),
+        ("data = 'x'\njudge = 'gas'", PlanError, "ranker: expected a ranker, one of rankrls, ranksvm, "),
         (
             "data = 'x'\nmethod = 'ranksvm'\njudge = 'rankrls'",
             PlanError,
-            "judge: expected none, as RankSVM selects no features, got 'rankrls'",
+            "ranker: expected none, as RankSVM selects no features, got 'rankrls'",
         ),
         (
-            "data = 'x'\n[judge_parameters]\nC = 3",
+            "data = 'x'\n[ranker_parameters]\nC = 3",
             PlanError,
-            "judge_parameters: expected none without a judge, got {'C': 3}",
+            "ranker_parameters: expected none without a ranker, got {'C': 3}",
         ),
-        ("data = 'x'\njudge_parameters = 3", PlanError, "judge_parameters: expected a table, got 3"),
+        ("data = 'x'\njudge_parameters = 3", PlanError, "ranker_parameters: expected a table, got 3"),
         (
-            "data = 'x'\njudge = 'ranksvm'\n[judge_parameters]\nregularization = 3",
+            "data = 'x'\njudge = 'ranksvm'\n[ranker_parameters]\nregularization = 3",
             PlanError,
             "RankSVM has no parameter 'regularization'; it has C, ",
         ),
         (
-            "data = 'x'\njudge = 'ranksvm'\n[judge_parameters]\nC = -1",
+            "data = 'x'\njudge = 'ranksvm'\n[ranker_parameters]\nC = -1",
             PlanError,
             "plan.toml: C: expected numbers greater than 0",
         ),
@@ -154,35 +154,35 @@ JUDGED = Plan(
     "x",
     "gas",
     {"n_features_to_select": 3, "regularization": (1.0, 2.0)},
-    judge="ranksvm",
-    judge_parameters={"C": "1, 0.25", "loss": "hinge"},
+    ranker="ranksvm",
+    ranker_parameters={"C": "1, 0.25", "loss": "hinge"},
 )
 
 
-def test_a_plan_with_a_judge_comes_back_from_a_file_and_from_another_process(tmp_path: Path) -> None:
+def test_a_plan_with_a_ranker_comes_back_from_a_file_and_from_another_process(tmp_path: Path) -> None:
     save_plan(JUDGED, tmp_path / "plan.toml")
     again = load_plan(tmp_path / "plan.toml")
     assert again == JUDGED
-    assert (again.judge, again.judge_parameters["C"]) == ("ranksvm", (0.25, 1.0))
-    assert again.judge_parameters["loss"] == "hinge"
+    assert (again.ranker, again.ranker_parameters["C"]) == ("ranksvm", (0.25, 1.0))
+    assert again.ranker_parameters["loss"] == "hinge"
     assert pickle.loads(pickle.dumps(JUDGED)) == JUDGED
-    assert "judge" not in plan_as_dict(Plan("x"))
+    assert "ranker" not in plan_as_dict(Plan("x"))
 
 
 def test_a_plan_says_who_selects_and_who_ranks() -> None:
     assert Plan("x").title == "Greedy RankRLS"
     assert JUDGED.title == "GAS, then RankSVM"
     assert JUDGED.criterion == "objective"
-    # However the judge learns: a path of selected features is drawn over their number.
-    assert JUDGED.along is Along.FEATURES
-    assert Plan("x", "fsmrank", judge="rankboost").along is Along.FEATURES
-    assert Plan("x", "fsmrank").along is Along.ITERATIONS
+    # However the ranker learns: a path of selected features is drawn over their number.
+    assert JUDGED.step_kind is StepKind.FEATURES
+    assert Plan("x", "fsmrank", ranker="rankboost").step_kind is StepKind.FEATURES
+    assert Plan("x", "fsmrank").step_kind is StepKind.ITERATIONS
 
 
-def test_a_path_follows_the_slider_where_selector_and_judge_both_are_fast() -> None:
-    assert Plan("x", "l1-path", judge="rankrls").live
-    assert not Plan("x", "l1-path", judge="ranksvm").live
-    assert not Plan("x", "fs-bfs", judge="rankrls").live
+def test_a_path_follows_the_slider_where_selector_and_ranker_both_are_fast() -> None:
+    assert Plan("x", "l1-path", ranker="rankrls").live
+    assert not Plan("x", "l1-path", ranker="ranksvm").live
+    assert not Plan("x", "fs-bfs", ranker="rankrls").live
 
 
 def test_axes_are_the_grids_in_the_order_of_the_form_and_the_last_one_runs_fastest() -> None:
@@ -191,44 +191,44 @@ def test_axes_are_the_grids_in_the_order_of_the_form_and_the_last_one_runs_faste
         ("lambda1", "λ1", (0.5, 1.0)),
         ("lambda2", "λ2", (0.001, 0.01)),
     ]
-    assert [s.values for s in plan.settings] == [(0.5, 0.001), (0.5, 0.01), (1.0, 0.001), (1.0, 0.01)]
-    for setting in plan.settings:
+    assert [s.values for s in plan.combinations] == [(0.5, 0.001), (0.5, 0.01), (1.0, 0.001), (1.0, 0.01)]
+    for setting in plan.combinations:
         assert (setting.parameters["lambda1"], setting.parameters["lambda2"]) == setting.values
-        assert dict(setting.judge) == {}
+        assert dict(setting.ranker) == {}
     assert Plan("x", "rankboost").axes == ()
-    assert [s.values for s in Plan("x", "rankboost").settings] == [()]
+    assert [s.values for s in Plan("x", "rankboost").combinations] == [()]
 
 
-def test_a_judge_adds_its_grids_and_takes_away_those_that_only_rank() -> None:
-    assert [axis.name for axis in JUDGED.changed(judge="", judge_parameters={}).axes] == ["regularization"]
-    assert [(a.name, a.label, a.judge, a.values) for a in JUDGED.axes] == [
-        ("judge.C", "RankSVM C", "RankSVM", (0.25, 1.0)),
+def test_a_ranker_adds_its_grids_and_takes_away_those_that_only_rank() -> None:
+    assert [axis.name for axis in JUDGED.changed(ranker="", ranker_parameters={}).axes] == ["regularization"]
+    assert [(a.name, a.label, a.ranker, a.values) for a in JUDGED.axes] == [
+        ("ranker.C", "RankSVM C", "RankSVM", (0.25, 1.0)),
     ]
-    assert [(s.values, s.judge["C"], s.judge["loss"]) for s in JUDGED.settings] == [
+    assert [(s.values, s.ranker["C"], s.ranker["loss"]) for s in JUDGED.combinations] == [
         ((0.25,), 0.25, "hinge"),
         ((1.0,), 1.0, "hinge"),
     ]
     # λ is not tried, but every setting has a value of it: the selector is made with it.
-    assert {s.parameters["regularization"] for s in JUDGED.settings} == {1.0}
-    both = Plan("x", "rfe", {"regularization": (1.0, 2.0)}, judge="rankrls", judge_parameters={
+    assert {s.parameters["regularization"] for s in JUDGED.combinations} == {1.0}
+    both = Plan("x", "rfe", {"regularization": (1.0, 2.0)}, ranker="rankrls", ranker_parameters={
         "regularization": (4.0, 8.0)})  # fmt: skip
     assert [axis.label for axis in both.axes] == ["λ", "RankRLS λ"]
-    assert [s.values for s in both.settings] == [(1.0, 4.0), (1.0, 8.0), (2.0, 4.0), (2.0, 8.0)]
-    assert [(s.parameters["regularization"], s.judge["regularization"]) for s in both.settings] == [
-        s.values for s in both.settings
+    assert [s.values for s in both.combinations] == [(1.0, 4.0), (1.0, 8.0), (2.0, 4.0), (2.0, 8.0)]
+    assert [(s.parameters["regularization"], s.ranker["regularization"]) for s in both.combinations] == [
+        s.values for s in both.combinations
     ]
 
 
 def test_a_setting_between_the_grids_values_can_be_asked_for() -> None:
-    setting = JUDGED.setting((0.7,))
-    assert (setting.values, setting.judge["C"]) == ((0.7,), 0.7)
+    setting = JUDGED.combination((0.7,))
+    assert (setting.values, setting.ranker["C"]) == ((0.7,), 0.7)
     assert setting.parameters["n_features_to_select"] == 3
     with pytest.raises(ValueError, match="zip"):
-        JUDGED.setting((0.7, 1.0))
+        JUDGED.combination((0.7, 1.0))
 
 
 def test_settings_and_units_go_to_other_processes() -> None:
-    unit = Unit(2, 1, JUDGED.settings[1])
+    unit = Unit(2, 1, JUDGED.combinations[1])
     again = pickle.loads(pickle.dumps(unit))
     assert again == unit
     assert again.values == (1.0,)
@@ -269,8 +269,8 @@ SEVERAL = Plan(
     "x",
     "rfe",
     {"n_features_to_select": (3, None), "regularization": (1.0, 2.0)},
-    judge="ranksvm",
-    judge_parameters={"C": 1.0, "loss": ["hinge", "squared_hinge"]},
+    ranker="ranksvm",
+    ranker_parameters={"C": 1.0, "loss": ["hinge", "squared_hinge"]},
 )
 
 
@@ -278,16 +278,16 @@ def test_whatever_has_several_values_is_an_axis_in_the_order_of_the_form() -> No
     assert [(axis.name, axis.label, axis.values) for axis in SEVERAL.axes] == [
         ("regularization", "λ", (1.0, 2.0)),
         ("n_features_to_select", "features k", (3, None)),
-        ("judge.C", "RankSVM C", (1.0,)),
-        ("judge.loss", "RankSVM loss", ("hinge", "squared_hinge")),
+        ("ranker.C", "RankSVM C", (1.0,)),
+        ("ranker.loss", "RankSVM loss", ("hinge", "squared_hinge")),
     ]
-    first, second, third = SEVERAL.settings[:3]
+    first, second, third = SEVERAL.combinations[:3]
     assert first.values == (1.0, 3, 1.0, "hinge")
-    assert (first.judge["loss"], second.judge["loss"]) == ("hinge", "squared_hinge")
+    assert (first.ranker["loss"], second.ranker["loss"]) == ("hinge", "squared_hinge")
     assert third.parameters["n_features_to_select"] is None
     labels = [axis.format(v) for axis, v in zip(SEVERAL.axes, third.values, strict=True)]
     assert labels == ["2^0", "all", "2^0", "hinge"]
-    assert len({s.values for s in SEVERAL.settings}) == len(SEVERAL.settings) == 8
+    assert len({s.values for s in SEVERAL.combinations}) == len(SEVERAL.combinations) == 8
 
 
 def test_an_axis_takes_what_is_listed_and_a_grid_any_number() -> None:
@@ -300,10 +300,10 @@ def test_an_axis_takes_what_is_listed_and_a_grid_any_number() -> None:
     assert not grid.takes("hinge")
 
 
-def test_what_only_ranks_is_no_axis_beside_a_judge() -> None:
-    plan = Plan("x", "gas", {"regularization": (1.0, 2.0)}, judge="ranksvm", judge_parameters={"C": 1.0})
-    assert [axis.name for axis in plan.axes] == ["judge.C"]
-    assert plan.settings[0].parameters["regularization"] == 1.0
+def test_what_only_ranks_is_no_axis_beside_a_ranker() -> None:
+    plan = Plan("x", "gas", {"regularization": (1.0, 2.0)}, ranker="ranksvm", ranker_parameters={"C": 1.0})
+    assert [axis.name for axis in plan.axes] == ["ranker.C"]
+    assert plan.combinations[0].parameters["regularization"] == 1.0
 
 
 def test_a_plan_with_several_values_comes_back_from_a_file_from_json_and_from_another_process(
@@ -316,7 +316,7 @@ def test_a_plan_with_several_values_comes_back_from_a_file_from_json_and_from_an
         assert load_plan(tmp_path / "plan.toml") == plan
         assert plan_from_dict(json.loads(json.dumps(plan_as_dict(plan)))) == plan
         assert pickle.loads(pickle.dumps(plan)) == plan
-        assert [pickle.loads(pickle.dumps(s)) for s in plan.settings] == list(plan.settings)
+        assert [pickle.loads(pickle.dumps(s)) for s in plan.combinations] == list(plan.combinations)
     assert plan_as_dict(SEVERAL)["parameters"]["n_features_to_select"] == [3, "all"]
 
 
@@ -336,8 +336,8 @@ def test_plans_without_several_values_are_kept_in_the_words_of_old_studies() -> 
         '"search": "forward", "size_penalty": 0.0}, "protocol": "given", "rule": "best", "seed": 0, '
         '"select_by": "MAP"}'
     )
-    judged = (
-        '{"convention": "letor4", "folds": [], "judge": "ranksvm", "judge_parameters": {"C": [0.25, 1.0], '
+    ranked = (
+        '{"convention": "letor4", "folds": [], "ranker": "ranksvm", "ranker_parameters": {"C": [0.25, 1.0], '
         '"loss": "squared_hinge", "max_iter": 1000, "solver": "auto", "tol": 1e-06}, '
         '"measures": ["MAP", "P@10", "MeanNDCG", "NDCG@10"], "method": "rfe", "missing": "query_min", '
         '"normalize": "none", "parameters": {"C": 0.01, "importance": "weight", '
@@ -345,9 +345,9 @@ def test_plans_without_several_values_are_kept_in_the_words_of_old_studies() -> 
         '"protocol": "given", "rule": "best", "seed": 0, "select_by": "MAP"}'
     )
     own = {"regularization": (1.0, 2.0), "n_features_to_select": 3}
-    plan = Plan("x", "rfe", own, judge="ranksvm", judge_parameters={"C": "1, 0.25"})
-    for expected, made in ((plain, Plan("x")), (judged, plan)):
+    plan = Plan("x", "rfe", own, ranker="ranksvm", ranker_parameters={"C": "1, 0.25"})
+    for expected, made in ((plain, Plan("x")), (ranked, plan)):
         values = plan_as_dict(made)
         del values["data"]
         assert json.dumps(values, sort_keys=True) == expected
-    assert json.dumps(plan.settings[1].values) == "[1.0, 1.0]"
+    assert json.dumps(plan.combinations[1].values) == "[1.0, 1.0]"

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.results.events import RunFinished
-from rankstudio.engine.experiment.results.model_selection import choose
+from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.fold_context import prepare_fold
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
@@ -35,7 +35,7 @@ def path(setting: int, values: list[float], sizes: list[int] | None = None) -> P
         Step(k, tuple(range(size)), np.zeros(9), 0.0, np.empty(0))
         for k, size in enumerate(sizes or range(1, len(values) + 1), start=1)
     )
-    unit = Unit(1, setting, PLAN.settings[setting])
+    unit = Unit(1, setting, PLAN.combinations[setting])
     measured = {"MAP": np.array(values), "Disagreement": np.array(values)}
     return PathResult(unit, steps, MappingProxyType(measured), 1.0)
 
@@ -51,7 +51,7 @@ def place(chosen: Chosen) -> tuple[int, int]:
 def test_within_one_standard_error_of_the_best_the_smallest_is_chosen(error: float, step: int) -> None:
     # The best is step 4 with 0.75; step 1 is 0.25 below it, step 2 0.375, step 3 0.0625. All exact.
     tried = path(0, [0.5, 0.375, 0.6875, 0.75, 0.625])
-    assert place(choose(ONE_SE, [tried], lambda _: error)) == (0, step)
+    assert place(select_model(ONE_SE, [tried], lambda _: error)) == (0, step)
 
 
 def test_the_standard_error_is_that_of_the_best_step_and_only_its_path_is_searched() -> None:
@@ -62,7 +62,7 @@ def test_the_standard_error_is_that_of_the_best_step_and_only_its_path_is_search
         asked.append(step)
         return 0.2
 
-    assert place(choose(ONE_SE, paths, error)) == (1, 2)  # not the one feature of the other setting
+    assert place(select_model(ONE_SE, paths, error)) == (1, 2)  # not the one feature of the other setting
     assert asked == [paths[1].steps[2]]
 
 
@@ -76,43 +76,43 @@ def test_the_standard_error_is_that_of_the_best_step_and_only_its_path_is_search
     ],
 )
 def test_the_smallest_is_the_one_with_the_fewest_features(values, sizes, step: int) -> None:
-    assert choose(ONE_SE, [path(0, values, sizes)], lambda _: 0.4).step.number == step
+    assert select_model(ONE_SE, [path(0, values, sizes)], lambda _: 0.4).step.number == step
 
 
 def test_of_errors_the_standard_error_is_added() -> None:
     plan = ONE_SE.changed(select_by="Disagreement")
     tried = path(0, [0.5, 0.375, 0.25, 0.375])
-    assert choose(plan, [tried], lambda _: 0.125).step.number == 2
-    assert choose(plan, [tried], lambda _: 0.0625).step.number == 3
+    assert select_model(plan, [tried], lambda _: 0.125).step.number == 2
+    assert select_model(plan, [tried], lambda _: 0.0625).step.number == 3
 
 
 def test_of_iterations_the_last_is_chosen_by_any_rule() -> None:
-    tried = replace(path(0, [0.5, 0.5, 0.4], [1, 2, 3]), along=Along.ITERATIONS)
-    assert choose(ONE_SE, [tried], lambda _: 9.0).step.number == 3
+    tried = replace(path(0, [0.5, 0.5, 0.4], [1, 2, 3]), step_kind=StepKind.ITERATIONS)
+    assert select_model(ONE_SE, [tried], lambda _: 9.0).step.number == 3
 
 
 def test_without_a_standard_error_and_by_the_criterion_the_best_is_chosen() -> None:
-    assert choose(ONE_SE, [path(0, [0.4, 0.5])]).step.number == 2
+    assert select_model(ONE_SE, [path(0, [0.4, 0.5])]).step.number == 2
 
     def never(_: Step) -> float:
         raise AssertionError
 
-    assert choose(ONE_SE.changed(select_by="criterion"), [path(0, [0.4, 0.5])], never).step.number == 1
-    assert choose(PLAN, [path(0, [0.4, 0.5])], never).step.number == 2
+    assert select_model(ONE_SE.changed(select_by="criterion"), [path(0, [0.4, 0.5])], never).step.number == 1
+    assert select_model(PLAN, [path(0, [0.4, 0.5])], never).step.number == 2
 
 
 @pytest.mark.parametrize(("most", "expected"), [(1, (1, 1)), (2, (0, 2)), (3, (1, 3)), (99, (1, 3))])
 def test_at_most_so_many_features(most: int, expected: tuple[int, int]) -> None:
     paths = [path(0, [0.1, 0.6, 0.5]), path(1, [0.3, 0.6, 0.9])]
-    assert place(choose(PLAN.changed(rule=f"at most {most}"), paths)) == expected
+    assert place(select_model(PLAN.changed(rule=f"at most {most}"), paths)) == expected
 
 
 def test_a_setting_whose_models_are_all_too_large_is_passed_over() -> None:
     plan = PLAN.changed(rule="at most 2")
     paths = [path(0, [0.9], [3]), path(1, [nan, 0.1, 0.8], [1, 2, 3])]
-    assert place(choose(plan, paths)) == (1, 2)
+    assert place(select_model(plan, paths)) == (1, 2)
     with pytest.raises(PlanError, match="rule: expected a model with at most 2, and the smallest one has 3"):
-        choose(plan, paths[:1])
+        select_model(plan, paths[:1])
 
 
 values = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, nan]), min_size=4, max_size=4)
@@ -125,12 +125,12 @@ def test_rules_by_looking_at_everything(tried, most, error) -> None:
         (-math.inf if math.isnan(v) else v, i, k) for i, vs in enumerate(tried) for k, v in enumerate(vs, 1)
     ]
     small = min((-gain, i, k) for gain, i, k in every if k <= most)
-    assert place(choose(PLAN.changed(rule=f"at most {most}"), paths)) == small[1:]
+    assert place(select_model(PLAN.changed(rule=f"at most {most}"), paths)) == small[1:]
     worst, setting, step = min((-gain, i, k) for gain, i, k in every)
-    assert place(choose(PLAN, paths)) == (setting, step)
+    assert place(select_model(PLAN, paths)) == (setting, step)
     near = [k for gain, i, k in every if i == setting and gain >= -worst - error / 4]
     expected = step if worst == math.inf else min(near)
-    assert place(choose(ONE_SE, paths, lambda _: error / 4)) == (setting, expected)
+    assert place(select_model(ONE_SE, paths, lambda _: error / 4)) == (setting, expected)
 
 
 def finished(plan: Plan) -> tuple[FoldResult, ...]:
@@ -153,7 +153,7 @@ def test_the_standard_error_is_over_the_queries_of_the_validation_part(select_by
         found = [value for d in per_query if not math.isnan(value := d[select_by])]
         mean = sum(found) / len(found)
         variance = sum((value - mean) ** 2 for value in found) / (len(found) - 1)
-        error = prepare_fold(plan, fold).standard_error(step)
+        error = make_fold_context(plan, fold).standard_error(step)
         assert error == pytest.approx(math.sqrt(variance / len(found)), rel=1e-12)
         assert error > 0
 
@@ -161,7 +161,7 @@ def test_the_standard_error_is_over_the_queries_of_the_validation_part(select_by
 def test_a_run_follows_its_rule() -> None:
     best, simple, small = (finished(PLAN.changed(rule=rule)) for rule in ("best", "one-se", "at most 2"))
     for fold, b, s, a in zip(dataset().folds, best, simple, small, strict=True):
-        error = prepare_fold(PLAN, fold).standard_error(b.chosen.step)
+        error = make_fold_context(PLAN, fold).standard_error(b.chosen.step)
         assert s.chosen.unit.position == b.chosen.unit.position
         own = s.paths[s.chosen.unit.position].validation["MAP"]
         k = len(s.selected)

@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
 from rankstudio.engine.errors import StoreError
+from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.settings import Setting, Unit
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.runner import choose
+from rankstudio.engine.experiment.runner import select_model
 from rankstudio.engine.experiment.storage.codec import StoredStep, pack_path, unpack_path
-from rankstudio.engine.experiment.units.fold_context import prepare_fold
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.catalog import Method, methods
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step
 
-UNIT = Unit(1, 0, Setting())
+UNIT = Unit(1, 0, ParameterCombination())
 FLOATS = st.floats(width=64)  # with NaN, infinity, -0.0 and what is subnormal
 COMMON = ("number", "selected", "coef", "criterion", "candidates", "before")
 
@@ -63,10 +63,10 @@ def test_linear_steps_come_back_whole(path: list[Step], divisor: float, data: st
         name: data.draw(arrays(np.float64, len(path), elements=FLOATS))
         for name in data.draw(st.sampled_from([(), ("MAP",), ("NDCG@10", "MAP")]))
     }
-    along = data.draw(st.sampled_from(Along))
+    along = data.draw(st.sampled_from(StepKind))
     given = PathResult(UNIT, tuple(path), validation, divisor, along)
     again = unpack_path(pack_path(given, path[-1] if path else None, range(1, 5)), UNIT, range(1, 5))
-    assert (again.unit, again.divisor, again.along) == (UNIT, divisor, along)
+    assert (again.unit, again.divisor, again.step_kind) == (UNIT, divisor, along)
     assert [(k, bits(v)) for k, v in again.validation.items()] == [
         (k, bits(v)) for k, v in validation.items()
     ]
@@ -87,22 +87,22 @@ def test_a_step_of_an_unknown_class_becomes_a_plain_one() -> None:
     assert_same(step, again.steps[0])
 
 
-def judged_by(entry: Method) -> Plan:
-    return Plan("small", "single-feature", judge=entry.key, judge_parameters=quick(entry))
+def ranked_by(entry: Method) -> Plan:
+    return Plan("small", "single-feature", ranker=entry.key, ranker_parameters=quick(entry))
 
 
 PLANS = {entry.key: Plan("small", entry.key, quick(entry)) for entry in methods()}
-PLANS |= {f"judged by {entry.key}": judged_by(entry) for entry in methods() if not entry.selects}
+PLANS |= {f"ranked by {entry.key}": ranked_by(entry) for entry in methods() if not entry.selects}
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
 def test_the_path_of_every_method_comes_back(plan: Plan) -> None:
     fold = dataset(1).folds[0]
-    path = prepare_fold(plan, fold).path(Unit(1, 0, plan.settings[0]))
-    chosen = choose(plan, [path])
+    path = make_fold_context(plan, fold).path(Unit(1, 0, plan.combinations[0]))
+    chosen = select_model(plan, [path])
     ids = fold.train.feature_ids.tolist()
     again = unpack_path(pack_path(path, chosen.step, ids), path.unit, ids)
-    assert choose(plan, [again]).step.number == chosen.step.number
+    assert select_model(plan, [again]).step.number == chosen.step.number
     assert fold.test is not None
     columns = np.ascontiguousarray(fold.test.X.T)
     for step, back in zip(path.steps, again.steps, strict=True):
@@ -117,7 +117,7 @@ def test_a_model_that_was_not_kept_says_so() -> None:
     entry = next(m for m in methods() if m.key == "rankboost")
     plan = Plan("small", entry.key, quick(entry))
     fold = dataset(1).folds[0]
-    path = prepare_fold(plan, fold).path(Unit(1, 0, plan.settings[0]))
+    path = make_fold_context(plan, fold).path(Unit(1, 0, plan.combinations[0]))
     ids = fold.train.feature_ids.tolist()
     last, first = path.steps[-1], unpack_path(pack_path(path, path.steps[-1], ids), path.unit, ids).steps[0]
     assert not last.linear

@@ -123,7 +123,7 @@ def test_the_latest_equal_run_is_gone_on_with(path: Path) -> None:
     "plan",
     [
         Plan("small", parameters={"pinned": (2, 1), "costs": ((1, 2.5), (3, 0.1)), "budget": 4.0}),
-        Plan("small", "gas", judge="ranksvm", judge_parameters={"C": (0.1, 1 / 3)}, folds=(2,)),
+        Plan("small", "gas", ranker="ranksvm", ranker_parameters={"C": (0.1, 1 / 3)}, folds=(2,)),
         Plan("small", "rankboost", select_by="criterion", measures=("P@3",), normalize="query_minmax"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What holds for a run of every method of the catalog, and of every ranker as a judge."""
+"""What holds for a run of every method of the catalog, and of every ranker as a ranker."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from rankstudio.engine.experiment.results.events import (
     RunFinished,
     RunStarted,
     StepDone,
+    UnitProgress,
     UnitStarted,
-    UnitWorking,
 )
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.fold_context import prepare_fold
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.catalog import Method, methods
-from rankstudio.engine.methods.catalog.method import Along
+from rankstudio.engine.methods.catalog.method import StepKind
 
 every_method = pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
-every_judge = pytest.mark.parametrize(
-    "judge", [entry for entry in methods() if not entry.selects], ids=lambda entry: entry.key
+every_ranker = pytest.mark.parametrize(
+    "ranker", [entry for entry in methods() if not entry.selects], ids=lambda entry: entry.key
 )
 
 
@@ -30,8 +30,8 @@ def plan_for(entry: Method) -> Plan:
     return Plan("small", entry.key, quick(entry))
 
 
-def judged_by(judge: Method, method: str = "single-feature", **parameters: object) -> Plan:
-    return Plan("small", method, parameters, judge=judge.key, judge_parameters=quick(judge))
+def ranked_by(ranker: Method, method: str = "single-feature", **parameters: object) -> Plan:
+    return Plan("small", method, parameters, ranker=ranker.key, ranker_parameters=quick(ranker))
 
 
 def finished(plan: Plan, folds: int = 1) -> tuple[RunStarted, RunResult]:
@@ -43,10 +43,10 @@ def finished(plan: Plan, folds: int = 1) -> tuple[RunStarted, RunResult]:
 
 def check_path(path: PathResult, plan: Plan, most: int) -> None:
     """Steps are counted from 1, no more than were announced, and every one is measured."""
-    assert path.along is plan.along
+    assert path.step_kind is plan.step_kind
     assert [step.number for step in path.steps] == list(range(1, len(path.steps) + 1))
     assert 1 <= len(path.steps) <= most
-    assert (np.diff(path.places) > 0).all()
+    assert (np.diff(path.x_values) > 0).all()
     for name in plan.evaluated:
         assert path.validation[name].shape == (len(path.steps),)
         assert np.isfinite(path.validation[name]).all()
@@ -87,7 +87,7 @@ def test_a_path_at_once_has_the_bits_of_the_path_step_by_step(entry: Method) -> 
     *_, ended = run(plan, dataset(1))
     assert isinstance(ended, RunFinished)
     by_step = ended.result.folds[0].paths[0]
-    at_once = prepare_fold(plan, fold).path(by_step.unit)
+    at_once = make_fold_context(plan, fold).path(by_step.unit)
     assert [step.selected for step in at_once.steps] == [step.selected for step in by_step.steps]
     np.testing.assert_array_equal(at_once.criterion, by_step.criterion)
     for name, values in by_step.validation.items():
@@ -100,47 +100,47 @@ def test_of_iterations_the_last_is_the_model_of_all_others_the_best(entry: Metho
     fold = result.folds[0]
     path = fold.paths[0]
     best = int(path.validation["MAP"].argmax())
-    position = len(path.steps) - 1 if entry.along is Along.ITERATIONS else best
+    position = len(path.steps) - 1 if entry.step_kind is StepKind.ITERATIONS else best
     assert fold.chosen.step is path.steps[position]
     assert fold.validation["MAP"] == path.validation["MAP"][position]
 
 
-@every_judge
-def test_every_ranker_ranks_with_what_another_method_selects(judge: Method) -> None:
-    plan = judged_by(judge)
+@every_ranker
+def test_every_ranker_ranks_with_what_another_method_selects(ranker: Method) -> None:
+    plan = ranked_by(ranker)
     started, result = finished(plan)
     _, own = finished(Plan("small", "single-feature", {"regularization": 1.0}))
     path = result.folds[0].paths[0]
     check_path(path, plan, started.steps_per_unit)
-    assert path.sizes.tolist() == path.places.tolist() == [1, 2, 3, 4, 5, 6]
+    assert path.sizes.tolist() == path.x_values.tolist() == [1, 2, 3, 4, 5, 6]
     # Who ranks has no say in what is selected.
     assert path.steps[-1].selected == own.folds[0].paths[0].steps[-1].selected
     assert np.isfinite(list(result.folds[0].test.values())).all()
-    fresh = prepare_fold(plan, dataset(1).folds[0]).path(path.unit)
+    fresh = make_fold_context(plan, dataset(1).folds[0]).path(path.unit)
     np.testing.assert_array_equal(fresh.validation["MAP"], path.validation["MAP"])
 
 
 @pytest.mark.parametrize(
     "entry", [entry for entry in methods() if entry.selects], ids=lambda entry: entry.key
 )
-@pytest.mark.parametrize("judge", ["rankrls", "ranksvm"])
-def test_what_any_method_selects_is_ranked_with(entry: Method, judge: str) -> None:
-    ranker = next(m for m in methods() if m.key == judge)
-    plan = judged_by(ranker, entry.key, **quick(entry))
+@pytest.mark.parametrize("ranker", ["rankrls", "ranksvm"])
+def test_what_any_method_selects_is_ranked_with(entry: Method, ranker: str) -> None:
+    ranker = next(m for m in methods() if m.key == ranker)
+    plan = ranked_by(ranker, entry.key, **quick(entry))
     started, result = finished(plan)
     path = result.folds[0].paths[0]
     check_path(path, plan, started.steps_per_unit)
-    assert plan.along is Along.FEATURES
+    assert plan.step_kind is StepKind.FEATURES
     last = path.steps[-1].selected
     assert all(step.selected == last[: len(step.selected)] for step in path.steps)
 
 
-def test_features_are_selected_once_for_all_settings_of_the_judge() -> None:
-    plan = Plan("small", "gas", judge="ranksvm", judge_parameters={"C": (0.1, 1.0), "max_iter": 3})
+def test_features_are_selected_once_for_all_settings_of_the_ranker() -> None:
+    plan = Plan("small", "gas", ranker="ranksvm", ranker_parameters={"C": (0.1, 1.0), "max_iter": 3})
     selecting, at = [], -1
     for event in run(plan, dataset(1)):
         if isinstance(event, UnitStarted):
             at = event.unit.position
-        if isinstance(event, UnitWorking) and event.working.what == "selecting features":
+        if isinstance(event, UnitProgress) and event.working.what == "selecting features":
             selecting.append(at)
     assert set(selecting) == {0}

@@ -10,12 +10,12 @@ from experiment.small import dataset, part
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.settings import Unit
 from rankstudio.engine.experiment.results.events import BaselineFound
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.fold_context import PreparedFold, prepare_fold
-from rankstudio.engine.steps import Working
+from rankstudio.engine.experiment.units.fold_context import FoldContext, make_fold_context
+from rankstudio.engine.steps import WorkProgress
 
 BOOST = Plan("small", "rankboost", {"n_rounds": 8})
 
@@ -43,7 +43,7 @@ def best_by_hand(fold: Fold, name: str, convention: str) -> tuple[float, int, in
 def test_the_baseline_is_the_best_of_all_single_features(plan: Plan, name: str) -> None:
     for fold in dataset(2).folds:
         _, column, sign = best_by_hand(fold, name, plan.convention)
-        baseline = prepare_fold(plan, fold).baseline
+        baseline = make_fold_context(plan, fold).baseline
         assert (baseline.feature, baseline.name) == (1 - column, f"feature {1 - column}")
         assert baseline.descending == (sign > 0)
         for part_, measured in ((fold.vali, baseline.validation), (fold.test, baseline.test)):
@@ -58,8 +58,8 @@ def test_the_baseline_is_the_best_of_all_single_features(plan: Plan, name: str) 
 def test_a_feature_may_be_the_best_from_its_least_value_up() -> None:
     fold = dataset(1).folds[0]
     turned = [None if p is None else replace(p, X=-p.X) for p in (fold.train, fold.vali, fold.test)]
-    plain = prepare_fold(Plan("small"), fold).baseline
-    other = prepare_fold(Plan("small"), Fold(1, *turned)).baseline
+    plain = make_fold_context(Plan("small"), fold).baseline
+    other = make_fold_context(Plan("small"), Fold(1, *turned)).baseline
     assert (plain.feature, plain.descending) == (3, True)
     assert (other.feature, other.descending) == (3, False)
     assert dict(other.test) == pytest.approx(dict(plain.test))
@@ -70,7 +70,7 @@ def test_a_feature_that_tells_no_documents_apart_is_no_baseline() -> None:
     train = part(1)
     by_label = np.lexsort((-train.y, np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))))
     fold = Fold(1, replace(train, X=train.X[by_label], y=train.y[by_label]), part(2), part(3))
-    assert prepare_fold(Plan("small"), fold).baseline.feature == 3
+    assert make_fold_context(Plan("small"), fold).baseline.feature == 3
 
 
 def test_a_run_tells_each_folds_baseline_and_keeps_it() -> None:
@@ -83,19 +83,19 @@ def test_a_run_tells_each_folds_baseline_and_keeps_it() -> None:
     )
 
 
-def worked(prepared: PreparedFold, unit: Unit) -> list:
-    return [told for told in prepared.work(unit) if not isinstance(told, Working)]
+def worked(prepared: FoldContext, unit: Unit) -> list:
+    return [told for told in prepared.work(unit) if not isinstance(told, WorkProgress)]
 
 
 @pytest.mark.parametrize(
-    "plan", [BOOST, Plan("small", "gas", judge="rankboost", judge_parameters={"n_rounds": 4})]
+    "plan", [BOOST, Plan("small", "gas", ranker="rankboost", ranker_parameters={"n_rounds": 4})]
 )
 def test_models_that_are_not_linear_measure_the_same_at_once_as_step_by_step(plan: Plan) -> None:
     fold = dataset(1).folds[0]
-    unit = Unit(1, 0, plan.settings[0])
-    step_by_step = prepare_fold(plan, fold)
+    unit = Unit(1, 0, plan.combinations[0])
+    step_by_step = make_fold_context(plan, fold)
     collected = step_by_step.collect(unit, worked(step_by_step, unit))
-    at_once = prepare_fold(plan, fold).path(unit)
+    at_once = make_fold_context(plan, fold).path(unit)
     assert not at_once.steps[-1].linear
     assert len(at_once.steps) == len(collected.steps) > 3
     np.testing.assert_array_equal(at_once.criterion, collected.criterion)
@@ -114,7 +114,7 @@ def test_criteria_are_divided_by_documents_where_they_are_sums_over_them() -> No
     for plan, divisor in (
         (Plan("small"), m),
         (Plan("small", "ranksvm"), 1),
-        (Plan("small", "gas", judge="ranksvm"), 1),
-        (Plan("small", "fsmrank", judge="rankrls"), m),
+        (Plan("small", "gas", ranker="ranksvm"), 1),
+        (Plan("small", "fsmrank", ranker="rankrls"), m),
     ):
-        assert prepare_fold(plan, fold).divisor == divisor
+        assert make_fold_context(plan, fold).divisor == divisor

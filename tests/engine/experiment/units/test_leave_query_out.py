@@ -18,9 +18,9 @@ from experiment.small import part
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.sample import open_sample
-from rankstudio.engine.data.splitting.splits import leave_query_out, take
+from rankstudio.engine.data.splitting.splits import leave_query_out, select_queries
 from rankstudio.engine.errors import DatasetError, PlanError
-from rankstudio.engine.experiment.execution.data_transport import ship
+from rankstudio.engine.experiment.execution.data_transport import write_folds
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.reports import metrics_table, results_as_dict
@@ -46,7 +46,7 @@ def one_file(queries: int = 12) -> FoldedDataset:
 
 
 def others(data: RankingDataset, query: int) -> RankingDataset:
-    return take(data, np.delete(np.arange(data.n_queries), query))
+    return select_queries(data, np.delete(np.arange(data.n_queries), query))
 
 
 def finished(plan: Plan, data: FoldedDataset, **beside: Any) -> RunResult:
@@ -64,7 +64,7 @@ def test_each_query_is_tested_once_by_all_others_and_nothing_is_copied_for_it() 
         assert fold.vali is None
         assert fold.test is not None
         assert np.shares_memory(fold.test.X, data.X)
-        assert_same(fold.test, take(data, np.array([q])))
+        assert_same(fold.test, select_queries(data, np.array([q])))
         assert_same(fold.train, others(data, q))
         assert not fold.train.X.flags.writeable
 
@@ -111,7 +111,7 @@ def test_a_run_is_explicit_retraining_without_each_query(method: str) -> None:
     assert [fold.fold for fold in result.folds] == list(range(1, whole.n_queries + 1))
     assert result.complete
     for q, fold in enumerate(result.folds):
-        held_out = take(whole, np.array([q]))
+        held_out = select_queries(whole, np.array([q]))
         alone = FoldedDataset("Alone", None, (Fold(1, others(whole, q), None, held_out),))
         (explicit,) = finished(plan.changed(protocol="given"), alone).folds
         assert fold.chosen.step.coef.tobytes() == explicit.chosen.step.coef.tobytes()
@@ -216,10 +216,10 @@ class AtOnce(Executor):
 
 def test_other_processes_map_one_part_and_have_the_same_bits() -> None:
     divided = leave_query_out(one_file())
-    shipment = ship(divided.folds)
-    assert len(shipment.names) == 1
+    files = write_folds(divided.folds)
+    assert len(files.names) == 1
     for fold in divided.folds:
-        mapped = shipment.fold(fold.number)
+        mapped = files.fold(fold.number)
         assert (mapped.number, mapped.vali) == (fold.number, None)
         for name in ("train", "test"):
             assert mapped.parts[name].X.tobytes() == fold.parts[name].X.tobytes()

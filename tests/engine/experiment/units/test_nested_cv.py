@@ -18,11 +18,11 @@ from rankstudio.engine.data.splitting.inner_folds import inner_folds
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import Protocol, parse_protocol
-from rankstudio.engine.experiment.results.events import StepDone, UnitFinished, UnitWorking
+from rankstudio.engine.experiment.results.events import StepDone, UnitFinished, UnitProgress
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.units.fold_context import prepare_fold
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 
 LAMBDAS = (0.25, 2.0, 16.0)
@@ -173,7 +173,7 @@ def test_an_interrupted_run_goes_on_and_chooses_by_the_stored_standard_errors(tm
 
 def test_steps_are_told_with_what_the_inner_folds_measured_after_signs_of_life() -> None:
     events = list(run(PLAN, data()))
-    said = {event.working.what for event in events if isinstance(event, UnitWorking)}
+    said = {event.working.what for event in events if isinstance(event, UnitProgress)}
     assert {"inner fold 1 of 3", "inner fold 3 of 3"} <= said
     path = next(event.path for event in events if isinstance(event, UnitFinished))
     steps = [e for e in events if isinstance(e, StepDone) and e.unit == path.unit]
@@ -182,13 +182,13 @@ def test_steps_are_told_with_what_the_inner_folds_measured_after_signs_of_life()
 
 def test_the_single_feature_is_validated_by_each_inner_fold_for_itself() -> None:
     divided = parse_protocol(PLAN.protocol).divide(data(), PLAN.seed)
-    prepared = prepare_fold(PLAN, divided.folds[0])
+    prepared = make_fold_context(PLAN, divided.folds[0])
     inner = [
-        prepare_fold(PLAN.changed(protocol="given"), fold).baseline.validation["MAP"]
+        make_fold_context(PLAN.changed(protocol="given"), fold).baseline.validation["MAP"]
         for fold in inner_folds(divided.folds[0], 3, PLAN.seed)
     ]
     assert prepared.baseline.validation["MAP"] == pytest.approx(np.mean(inner), rel=1e-14)
-    whole = prepare_fold(PLAN.changed(protocol="given"), divided.folds[0]).baseline
+    whole = make_fold_context(PLAN.changed(protocol="given"), divided.folds[0]).baseline
     assert dict(prepared.baseline.test) == dict(whole.test)
 
 

@@ -348,9 +348,9 @@ def chosen_by_validation(fold: Fold, grid: np.ndarray) -> dict[str, float]:
     assert fold.vali is not None
     assert fold.test is not None
     train, vali, test = fold.train, fold.vali, fold.test
-    judge = Evaluator(vali.y, vali.query_ptr, "letor3", ("MAP",))
+    ranker = Evaluator(vali.y, vali.query_ptr, "letor3", ("MAP",))
     models = [SVMMAP(C=C).fit(train.X, train.y, qid=train.qid) for C in grid]
-    best = models[int(np.argmax([judge.evaluate(model.predict(vali.X))["MAP"] for model in models]))]
+    best = models[int(np.argmax([ranker.evaluate(model.predict(vali.X))["MAP"] for model in models]))]
     return Evaluator(test.y, test.query_ptr, "letor3", MEASURES).evaluate(best.predict(test.X))
 
 

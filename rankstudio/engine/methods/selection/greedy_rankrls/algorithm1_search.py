@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.querywise.query_data import Grouped
+from rankstudio.engine.querywise.query_data import QueryData
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,13 +22,13 @@ class Algorithm1Search:
 
     Parameters
     ----------
-    data : Grouped
+    data : QueryData
         Training data.
     regularization : float
         λ > 0.
     """
 
-    def __init__(self, data: Grouped, regularization: float) -> None:
+    def __init__(self, data: QueryData, regularization: float) -> None:
         self._X, self._y = data.centred
         self._ptr = data.ptr
         self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))

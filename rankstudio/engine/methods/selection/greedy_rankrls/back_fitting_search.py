@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.methods.selection.greedy_rankrls import _back_fitting_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, Comparison
-from rankstudio.engine.querywise.sparse_query_data import SparseGrouped
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,7 +27,7 @@ class BackFittingSearch(OnDemandSearch):
 
     Parameters
     ----------
-    data : SparseGrouped
+    data : SparseQueryData
         Training data.
     regularization : float
         λ > 0.
@@ -44,7 +44,7 @@ class BackFittingSearch(OnDemandSearch):
 
     def __init__(
         self,
-        data: SparseGrouped,
+        data: SparseQueryData,
         regularization: float,
         executor: Executor | None = None,
         workers: int = 1,

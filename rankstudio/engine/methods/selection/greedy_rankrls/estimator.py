@@ -18,9 +18,9 @@ from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Rules
 from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
-from rankstudio.engine.querywise.query_data import Grouped, group
-from rankstudio.engine.querywise.sparse_query_data import SparseGrouped, group_sparse
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.querywise.query_data import QueryData, group
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, group_sparse
+from rankstudio.engine.steps import Step, WorkProgress
 
 Floats = NDArray[np.float64]
 
@@ -139,7 +139,7 @@ class GreedyRankRLS(Selector):
         free = n_features - len(self.banned)
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
-    def work(self, data: Grouped | SparseGrouped) -> Iterator[Step | Working]:
+    def work(self, data: QueryData | SparseQueryData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion.
 
         Floating search gives signs of life first, and the steps when all sets are final.
@@ -193,5 +193,5 @@ class GreedyRankRLS(Selector):
             expected = "auto, statistics or columns with floating search: Algorithm 1 takes no feature out"
             raise ParameterError("algorithm", self.algorithm, expected)
 
-    def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Grouped | SparseGrouped:
+    def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData | SparseQueryData:
         return group_sparse(X, y, qid) if issparse(X) else group(X, y, qid)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Rules
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE, Search, empty_model
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.steps import Step, WorkProgress
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ class FloatingSearch(Search, Protocol):
         """Make another selection the present one."""
 
 
-def floating(greedy: Iterator[Step], search: FloatingSearch, rules: Rules) -> Iterator[Step | Working]:
+def floating(greedy: Iterator[Step], search: FloatingSearch, rules: Rules) -> Iterator[Step | WorkProgress]:
     """Improve the greedy path by sequential floating forward selection, and yield the best set of every size.
 
     Parameters
@@ -40,7 +40,7 @@ def floating(greedy: Iterator[Step], search: FloatingSearch, rules: Rules) -> It
 
     Yields
     ------
-    Step or Working
+    Step or WorkProgress
         Signs of life, then one step a size from 1 on. The sets need not be nested. ``candidates`` has the
         criterion of the best set of one feature less with each feature added; the step's own may be lower,
         where its set came about by a removal.
@@ -64,7 +64,7 @@ def floating(greedy: Iterator[Step], search: FloatingSearch, rules: Rules) -> It
     best: list[Step] = []
     for step in greedy:
         best.append(step)
-        yield Working("greedy search", step.number / rules.k)
+        yield WorkProgress("greedy search", step.number / rules.k)
     sets = _BestSets(best, search, rules)
     size = reached = max(1, len(rules.pinned))
     while size <= sets.most:
@@ -74,7 +74,7 @@ def floating(greedy: Iterator[Step], search: FloatingSearch, rules: Rules) -> It
         else:
             sets.grow(size)
             size += 1
-        yield Working("floating search", reached / sets.most)
+        yield WorkProgress("floating search", reached / sets.most)
     yield from sets.steps()
 
 

@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_products_kernel as column_kernels
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_search_kernel as kernels
 from rankstudio.engine.querywise.query_data import QueryStatistics
-from rankstudio.engine.querywise.sparse_query_data import SparseGrouped
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -94,11 +94,11 @@ class ColumnProducts:
 
     Parameters
     ----------
-    data : SparseGrouped
+    data : SparseQueryData
         Training data.
     """
 
-    def __init__(self, data: SparseGrouped) -> None:
+    def __init__(self, data: SparseQueryData) -> None:
         y = data.centred_labels
         self.n_queries = data.ptr.size - 1
         self.informative = data.informative

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import Algorithm1Search
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import Search
-from rankstudio.engine.querywise.query_data import Grouped
-from rankstudio.engine.querywise.sparse_query_data import SparseGrouped
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.support.threads import pool
 
 # In this module numba is imported where it is needed: reading the catalog must not wait for it.
@@ -32,7 +32,7 @@ class Searches:
 
     Parameters
     ----------
-    data : Grouped or SparseGrouped
+    data : QueryData or SparseQueryData
         Training data.
     regularization : float
         λ > 0.
@@ -50,11 +50,16 @@ class Searches:
     """
 
     def __init__(
-        self, data: Grouped | SparseGrouped, regularization: float, k: int, algorithm: str, stack: ExitStack
+        self,
+        data: QueryData | SparseQueryData,
+        regularization: float,
+        k: int,
+        algorithm: str,
+        stack: ExitStack,
     ) -> None:
         if algorithm not in ALGORITHMS:
             raise ParameterError("algorithm", algorithm, "auto, statistics, algorithm1 or columns")
-        if isinstance(data, SparseGrouped) and algorithm not in ("auto", "columns"):
+        if isinstance(data, SparseQueryData) and algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns where X is sparse")
         self._data = data
         self._regularization = regularization
@@ -68,7 +73,7 @@ class Searches:
         most = n if n_candidates is None else min(n_candidates, n)
         if algorithm == "auto":
             algorithm = _cheapest(m, n, Q, k) if most == n else _cheapest_for_few(m, n, Q, k, most)
-        if isinstance(data, SparseGrouped) or algorithm == "columns":
+        if isinstance(data, SparseQueryData) or algorithm == "columns":
             return self._by_columns(most)
         if algorithm == "algorithm1":
             return Algorithm1Search(data, self._regularization)
@@ -83,7 +88,7 @@ class Searches:
         """Return a search that can also take features out again."""
         data, n = self._data, self._sizes[1]
         algorithm = _cheapest(*self._sizes) if self._algorithm == "auto" else self._algorithm
-        if isinstance(data, SparseGrouped) or algorithm != "statistics":
+        if isinstance(data, SparseQueryData) or algorithm != "statistics":
             return self._by_columns(n)
         return self._by_statistics(data, n)
 
@@ -96,13 +101,13 @@ class Searches:
         return BackFittingSearch(self._sparse, self._regularization, executor, workers)
 
     @property
-    def _sparse(self) -> SparseGrouped:
+    def _sparse(self) -> SparseQueryData:
         data = self._data
-        if isinstance(data, SparseGrouped):
+        if isinstance(data, SparseQueryData):
             return data
         if "sparse columns" not in data.remembered:
-            data.remembered["sparse columns"] = SparseGrouped.of(data)
-        sparse: SparseGrouped = data.remembered["sparse columns"]
+            data.remembered["sparse columns"] = SparseQueryData.of(data)
+        sparse: SparseQueryData = data.remembered["sparse columns"]
         return sparse
 
     def _by_columns(self, most: int) -> OnDemandSearch:
@@ -110,7 +115,7 @@ class Searches:
 
         return self._on_demand(ColumnProducts(self._sparse), most)
 
-    def _by_statistics(self, data: Grouped, most: int) -> OnDemandSearch:
+    def _by_statistics(self, data: QueryData, most: int) -> OnDemandSearch:
         from rankstudio.engine.methods.selection.greedy_rankrls.products import StatisticsProducts  # noqa: PLC0415
 
         return self._on_demand(StatisticsProducts(data.statistics), most)

@@ -13,13 +13,13 @@ from strategies import Problem, problems, tolerance
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, StatisticsProducts
 from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.querywise.sparse_query_data import SparseGrouped, group_sparse
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, group_sparse
 
 Maker = Callable[[np.ndarray, np.ndarray, np.ndarray], StatisticsProducts | ColumnProducts]
 
 PRODUCTS: dict[str, Maker] = {
     "statistics": lambda X, y, qid: StatisticsProducts(group(X, y, qid).statistics),
-    "dense columns": lambda X, y, qid: ColumnProducts(SparseGrouped.of(group(X, y, qid))),
+    "dense columns": lambda X, y, qid: ColumnProducts(SparseQueryData.of(group(X, y, qid))),
     "sparse columns": lambda X, y, qid: ColumnProducts(group_sparse(scipy.sparse.csr_array(X), y, qid)),
 }
 

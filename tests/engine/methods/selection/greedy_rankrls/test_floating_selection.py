@@ -13,7 +13,7 @@ from strategies import Problem, problems, tolerance
 from rankstudio.engine import GreedyRankRLS, open_dataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.steps import Step, Working
+from rankstudio.engine.steps import Step, WorkProgress
 
 
 def problem(seed: int, features: int = 7) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -154,7 +154,7 @@ def test_features_that_cannot_rank_come_last() -> None:
 def test_signs_of_life_come_before_the_steps() -> None:
     X, y, qid = problem(0)
     told = list(GreedyRankRLS(search="floating").work(group(X, y, qid)))
-    signs = [sign for sign in told if isinstance(sign, Working)]
+    signs = [sign for sign in told if isinstance(sign, WorkProgress)]
     assert [isinstance(sign, Step) for sign in told] == [False] * len(signs) + [True] * 7
     assert [sign.what for sign in signs[:7]] == ["greedy search"] * 7
     shares = [sign.share for sign in signs[7:]]

@@ -11,18 +11,18 @@ from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnD
 from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, StatisticsProducts
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
 from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch
-from rankstudio.engine.querywise.query_data import Grouped, group
-from rankstudio.engine.querywise.sparse_query_data import SparseGrouped, group_sparse
+from rankstudio.engine.querywise.query_data import QueryData, group
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, group_sparse
 
 
-def data(documents: int, features: int, queries: int) -> Grouped:
+def data(documents: int, features: int, queries: int) -> QueryData:
     rng = np.random.default_rng(0)
     qid = np.arange(documents) * queries // documents
     return group(rng.random((documents, features)), rng.random(documents), qid)
 
 
 def chosen(
-    given: Grouped | SparseGrouped, k: int, algorithm: str = "auto", n_candidates: int | None = None
+    given: QueryData | SparseQueryData, k: int, algorithm: str = "auto", n_candidates: int | None = None
 ) -> tuple[type, type | None]:
     """The kind of search, and where its products come from if it looks them up."""
     with ExitStack() as stack:

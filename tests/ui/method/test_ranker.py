@@ -10,57 +10,57 @@ from rankstudio.engine.methods.catalog import CATALOG, method
 def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits):
     form.set_plan(Plan(data="x", method="gas", parameters={"regularization": (2.0, 4.0)}))
     assert form.field("regularization").isVisible()
-    pick(form, "judge", "ranksvm")
+    pick(form, "ranked_by", "ranksvm")
     assert not form.field("regularization").isVisible(), "it concerns only GAS's own model"
     assert form.field("c").isVisible()
     for parameter in method("ranksvm").parameters:
-        field = form.field(f"judge-{parameter.name}")
+        field = form.field(f"ranker-{parameter.name}")
         assert field.isVisible()
         assert field.label.text() == parameter.label
         assert parameter.help in field.editor.toolTip()
-    type_into(form.field("judge-C"), "0.1, 1")
-    assert [edit["judge"] for edit in edits] == ["ranksvm"] * 2
-    assert edits[-1]["judge_parameters"]["C"] == (0.1, 1.0)
+    type_into(form.field("ranker-C"), "0.1, 1")
+    assert [edit["ranker"] for edit in edits] == ["ranksvm"] * 2
+    assert edits[-1]["ranker_parameters"]["C"] == (0.1, 1.0)
     plan = Plan(data="x", **edits[-1])
     assert [axis.label for axis in plan.axes] == ["RankSVM C"]
     assert plan.parameters["regularization"] == (2.0, 4.0), "kept, for when GAS ranks itself again"
-    type_into(form.field("judge-C"), "0")
-    assert form.field("judge-C").error.text().startswith("C: expected numbers greater than 0")
+    type_into(form.field("ranker-C"), "0")
+    assert form.field("ranker-C").error.text().startswith("C: expected numbers greater than 0")
     assert not form.commit()
-    pick(form, "judge", "")
+    pick(form, "ranked_by", "")
     assert form.field("regularization").isVisible()
-    assert (edits[-1]["judge"], edits[-1]["judge_parameters"]) == ("", {})
+    assert (edits[-1]["ranker"], edits[-1]["ranker_parameters"]) == ("", {})
     assert Plan(data="x", **edits[-1]).axes[0].values == (2.0, 4.0)
 
 
-@pytest.mark.parametrize("judge", [m.key for m in CATALOG if not m.selects])
-def test_every_ranker_can_judge_and_what_is_told_is_a_plan(form, edits, judge):
+@pytest.mark.parametrize("ranker", [m.key for m in CATALOG if not m.selects])
+def test_every_ranker_can_ranker_and_what_is_told_is_a_plan(form, edits, ranker):
     form.set_plan(Plan(data="x", method="rfe"))
-    pick(form, "judge", judge)
-    assert form.judge_values() == method(judge).validate({})
+    pick(form, "ranked_by", ranker)
+    assert form.ranker_values() == method(ranker).validate({})
     plan = Plan(data="x", **edits[-1])
-    assert plan == Plan(data="x", method="rfe", judge=judge)
+    assert plan == Plan(data="x", method="rfe", ranker=ranker)
     assert form.field("regularization").isVisible(), "recursive elimination selects by it"
     form.set_plan(plan)
-    assert (form.judge_key(), form.judge_values()) == (judge, dict(plan.judge_parameters))
+    assert (form.ranker_key(), form.ranker_values()) == (ranker, dict(plan.ranker_parameters))
     assert len(edits) == 1
 
 
-def test_a_ranker_has_no_judge_and_a_selector_gets_its_own_back(form, edits):
-    pick(form, "judge", "ranksvm")
+def test_a_ranker_has_no_ranker_and_a_selector_gets_its_own_back(form, edits):
+    pick(form, "ranked_by", "ranksvm")
     pick(form, "method", "rankrls")
-    assert not form.field("judge").isVisible()
-    assert (edits[-1]["judge"], edits[-1]["judge_parameters"]) == ("", {})
-    assert Plan(data="x", **edits[-1]).judge_entry is None
+    assert not form.field("ranked_by").isVisible()
+    assert (edits[-1]["ranker"], edits[-1]["ranker_parameters"]) == ("", {})
+    assert Plan(data="x", **edits[-1]).ranker_entry is None
     pick(form, "method", "greedy-rankrls")
-    assert form.judge_key() == "ranksvm"
-    assert edits[-1]["judge"] == "ranksvm"
+    assert form.ranker_key() == "ranksvm"
+    assert edits[-1]["ranker"] == "ranksvm"
 
 
-def test_reset_and_tab_go_through_the_judges_fields_too(form, edits):
-    form.set_plan(Plan(data="x", method="gas", judge="ranksvm", judge_parameters={"C": 3}))
+def test_reset_and_tab_go_through_the_rankers_fields_too(form, edits):
+    form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"C": 3}))
     shown = [name for name in form.values() if name != "regularization"]
-    names = ["method", *shown, "judge", *(f"judge-{name}" for name in form.judge_values()), "select_by"]
+    names = ["method", *shown, "ranked_by", *(f"ranker-{name}" for name in form.ranker_values()), "select_by"]
     editors = [form.field(name).editor for name in names]
     reached, at = [], editors[0]
     for _ in range(80):
@@ -69,9 +69,9 @@ def test_reset_and_tab_go_through_the_judges_fields_too(form, edits):
         at = at.nextInFocusChain()
     assert reached == editors
     form.reset()
-    assert form.judge_values() == method("ranksvm").validate({})
-    assert edits[-1]["judge_parameters"] == form.judge_values()
-    assert (form.judge_key(), len(edits)) == ("ranksvm", 1)
+    assert form.ranker_values() == method("ranksvm").validate({})
+    assert edits[-1]["ranker_parameters"] == form.ranker_values()
+    assert (form.ranker_key(), len(edits)) == ("ranksvm", 1)
 
 
 def test_the_rule_of_choice_is_told_and_any_rule_of_a_plan_is_shown(form):

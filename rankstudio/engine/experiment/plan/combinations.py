@@ -1,4 +1,4 @@
-"""What a plan tries: its axes, the settings on them, and the units of work that a run makes of these."""
+"""What a plan tries: its axes, the combinations on them, and the units of work that a run makes of these."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class Axis:
         Whose values are tried.
     values : tuple
         Those of a grid ascending, any others as they were listed.
-    judge : str
+    ranker : str
         Label of the ranker whose parameter it is; "" for the plan's own method.
     """
 
     parameter: Parameter
     values: tuple[Any, ...]
-    judge: str = ""
+    ranker: str = ""
 
     @property
     def label(self) -> str:
-        """Short, for tables and axes: "λ", or "RankRLS λ" where it is the judge's."""
-        return f"{self.judge} {self.parameter.label}".strip()
+        """Short, for tables and axes: "λ", or "RankRLS λ" where it is the ranker's."""
+        return f"{self.ranker} {self.parameter.label}".strip()
 
     @property
     def name(self) -> str:
-        """For columns of files: "regularization", "judge.regularization"."""
-        return f"judge.{self.parameter.name}" if self.judge else self.parameter.name
+        """For columns of files: "regularization", "ranker.regularization"."""
+        return f"ranker.{self.parameter.name}" if self.ranker else self.parameter.name
 
     @property
     def is_grid(self) -> bool:
@@ -44,7 +44,7 @@ class Axis:
         return self.parameter.kind is Kind.GRID
 
     def takes(self, value: Any) -> bool:
-        """Tell whether a setting can have a value: one that is listed, or any number on a grid."""
+        """Tell whether a combination may have a value: one that is listed, or any number on a grid."""
         return isinstance(value, int | float) if self.is_grid else value in self.values
 
     def format(self, value: Any) -> str:
@@ -53,29 +53,31 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Setting:
+class ParameterCombination:
     """One value of every parameter.
 
     Attributes
     ----------
     parameters : Mapping
         Of the method.
-    judge : Mapping
+    ranker : Mapping
         Of the ranker that ranks with the selected features; empty where there is none.
     values : tuple
         The value on each axis of the plan.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    judge: Mapping[str, Any] = field(default_factory=dict)
+    ranker: Mapping[str, Any] = field(default_factory=dict)
     values: tuple[Any, ...] = ()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _thaw_setting, (dict(self.parameters), dict(self.judge), self.values)
+        return _thaw, (dict(self.parameters), dict(self.ranker), self.values)
 
 
-def _thaw_setting(parameters: dict[str, Any], judge: dict[str, Any], values: tuple[Any, ...]) -> Setting:
-    return Setting(MappingProxyType(parameters), MappingProxyType(judge), values)
+def _thaw(
+    parameters: dict[str, Any], ranker: dict[str, Any], values: tuple[Any, ...]
+) -> ParameterCombination:
+    return ParameterCombination(MappingProxyType(parameters), MappingProxyType(ranker), values)
 
 
 @dataclass(frozen=True)
@@ -87,20 +89,20 @@ class Unit:
     fold : int
         Number of the fold, from 1.
     position : int
-        Of the setting among the plan's, from 0.
-    setting : Setting
+        Of the combination among the plan's, from 0.
+    combination : ParameterCombination
     """
 
     fold: int
     position: int
-    setting: Setting
+    combination: ParameterCombination
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The setting's parameters of the method."""
-        return self.setting.parameters
+        """The combination's parameters of the method."""
+        return self.combination.parameters
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The setting's value on each axis of the plan."""
-        return self.setting.values
+        """The combination's value on each axis of the plan."""
+        return self.combination.values
