@@ -8,12 +8,8 @@ from itertools import count
 from math import nan
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.querywise.scoring import linear_scores
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,7 @@ from rankstudio.engine.metrics.conventions import CONVENTIONS, Ties, convention
 from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, measure
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from rankstudio.engine.arrays import Floats
     from rankstudio.engine.data.dataset import RankingDataset
     from rankstudio.engine.metrics.evaluation import Evaluation
 
@@ -147,7 +145,7 @@ def evaluate_files(
     return result, data
 
 
-def _in_rows(scores: NDArray[np.float64], data: RankingDataset) -> NDArray[np.float64]:
+def _in_rows(scores: Floats, data: RankingDataset) -> Floats:
     """Return the scores in the order of the dataset's rows, which is not the file's where queries scatter."""
     return scores if data.file_rows is None else scores[data.file_rows]
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.query_data import centre
 from rankstudio.engine.statistics.density import gaussian_density
-
-Floats = NDArray[np.float64]
 
 GRID_POINTS = 128
 ALONE = ("MAP", "NDCG@10")
@@ -152,7 +150,7 @@ class Inspector:
         return blocks
 
     @cached_property
-    def _classes(self) -> list[tuple[str, NDArray[np.bool_]]]:
+    def _classes(self) -> list[tuple[str, Bools]]:
         """The relevance classes: label and mask of its documents."""
         y = self.dataset.y
         labels = np.unique(y)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.results.results import PathResult
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ class AcrossFolds:
         By measure.
     """
 
-    x_values: NDArray[np.int64]
+    x_values: Ints
     criterion: Across
     validation: dict[str, Across]
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.stability import Stability, similarity, stability
 
@@ -59,7 +57,7 @@ class Agreement:
 
     folds: tuple[int, ...]
     found: Stability
-    corrected: NDArray[np.float64]
+    corrected: Floats
     features: tuple[ChosenFeature, ...]
 
     @property
@@ -76,7 +74,7 @@ def selection_stability(result: RunResult) -> Stability | None:
     return stability(_sets(result.folds, result.feature_ids), len(result.feature_ids))
 
 
-def agreement(folds: Sequence[FoldResult], feature_ids: NDArray[np.int64], names: Sequence[str]) -> Agreement:
+def agreement(folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]) -> Agreement:
     """Hold the features of the chosen models side by side.
 
     Parameters
@@ -96,7 +94,7 @@ def agreement(folds: Sequence[FoldResult], feature_ids: NDArray[np.int64], names
     )
 
 
-def _sets(folds: Sequence[FoldResult], feature_ids: NDArray[np.int64]) -> list[list[int]]:
+def _sets(folds: Sequence[FoldResult], feature_ids: Ints) -> list[list[int]]:
     """Return the columns of the features of each fold's model."""
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     return [[columns[i] for i in fold.selected] for fold in folds]

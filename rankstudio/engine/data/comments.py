@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from rankstudio.engine.arrays import Bytes, Ints
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import Comments
@@ -28,8 +27,8 @@ class TextComments:
         Where each begins, and the end of the last. Bytes that are not UTF-8 are shown as U+FFFD.
     """
 
-    content: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
+    content: Bytes
+    offsets: Ints
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -56,7 +55,7 @@ class TakenComments:
     """The comments of some rows, decoded no earlier than the others are."""
 
     of: Comments
-    rows: NDArray[np.int64]
+    rows: Ints
 
     def __len__(self) -> int:
         return self.rows.size

@@ -11,12 +11,11 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.errors import ParameterError
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -177,9 +176,9 @@ class RankingDataset:
         return np.repeat(np.arange(self.n_queries, dtype=np.int64), np.diff(self.query_ptr))
 
     @cached_property
-    def qid(self) -> NDArray[np.int64] | NDArray[np.str_]:
+    def qid(self) -> Ints | NDArray[np.str_]:
         """Query id of each document, shape (m,): integers where every id is one, else strings."""
-        ids: NDArray[np.int64] | NDArray[np.str_]
+        ids: Ints | NDArray[np.str_]
         if all(_is_plain_integer(q) for q in self.query_ids):
             ids = np.array([int(q) for q in self.query_ids], dtype=np.int64)
         else:
@@ -192,13 +191,13 @@ class RankingDataset:
         return tuple(document_id(comment) for comment in self.comments)
 
     @cached_property
-    def constant_features(self) -> NDArray[np.bool_]:
+    def constant_features(self) -> Bools:
         """Which features have one and the same value inside every query, shape (n,).
 
         Such a feature cannot change any ranking: query-wise centring makes it all zero.
         """
         first = self.X[self.query_ptr[:-1]][self.query_index]
-        constant: NDArray[np.bool_] = (first == self.X).all(axis=0)
+        constant: Bools = (first == self.X).all(axis=0)
         return constant
 
 

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.letor import file_access as files
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import FormatError
@@ -15,7 +15,7 @@ from rankstudio.engine.errors import FormatError
 _EXPECTED = "one score, a number, on each line"
 
 
-def read_scores(path: str | os.PathLike[str]) -> NDArray[np.float64]:
+def read_scores(path: str | os.PathLike[str]) -> Floats:
     """Read the scores that some program gave to documents.
 
     Parameters

@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _BLOCK_VALUES = 1 << 20  # 8 MB of features at a time: the passes below stay in the cache
 
@@ -156,7 +153,7 @@ def _training_part(dataset: FoldedDataset, number: int) -> RankingDataset:
     raise KeyError(number)
 
 
-def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, NDArray[np.bool_]]:
+def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return minimum, maximum, sum, number of zeros and constancy of each column over all parts."""
     n = parts[0].n_features
     minimum, maximum = np.full(n, np.inf), np.full(n, -np.inf)

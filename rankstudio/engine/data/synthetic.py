@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
 from rankstudio.engine.data.letor.missing_values import normalize_queries
 from rankstudio.engine.errors import ParameterError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 N_PARTS = 5
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DataError, OutputError
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.querywise.scoring import linear_scores
@@ -64,9 +64,7 @@ class Model:
     origin: Mapping[str, Any]
     beyond: Mapping[str, Any] = field(default_factory=dict)
 
-    def predict(
-        self, X: NDArray[np.float64], feature_ids: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float64]:
+    def predict(self, X: Floats, feature_ids: Ints | None = None) -> Floats:
         """Score documents.
 
         Parameters
@@ -98,7 +96,7 @@ class Model:
                 return _trees(self.beyond["lightgbm"], [place.get(i) for i in self.beyond["columns"]], X)
 
 
-def _trees(text: str, columns: list[int | None], X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _trees(text: str, columns: list[int | None], X: Floats) -> Floats:
     """Score documents with LightGBM's trees; a column that the data lack is one that no tree asks for."""
     import lightgbm  # noqa: PLC0415 - an extra, and only for such models
 

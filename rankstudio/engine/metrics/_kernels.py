@@ -12,14 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.metrics.conventions import Short
 from rankstudio.engine.metrics.names import Kind
 from rankstudio.engine.support.jit import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RUN = 16
 """Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""

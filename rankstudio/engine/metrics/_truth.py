@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._kernels import Floats, Ints, Rules, Truth, ideal_dcg
+from rankstudio.engine.metrics._kernels import Rules, Truth, ideal_dcg
 from rankstudio.engine.metrics.conventions import Convention, Ties
 
 

@@ -16,11 +16,9 @@ from enum import Enum, IntEnum
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
-
-Floats = NDArray[np.float64]
 
 DEFAULT = "letor4"
 """Key of the convention that holds where nobody chose one."""

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics import _kernels, _truth
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, convention
 from rankstudio.engine.metrics.names import Kind, Measure, measure
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _BLOCK = 1 << 22  # values per query kept at a time: 32 MB
 

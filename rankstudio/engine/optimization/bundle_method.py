@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.optimization.cutting_planes import Planes
 from rankstudio.engine.optimization.truncated_newton import Progress, close_enough, minimise_hinge
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.linear_scores import Linear, Tangent
 
-Floats = NDArray[np.float64]
 Loss = Callable[[Floats], Tangent]
 
 _AHEAD = 0.1  # how far from the best point towards the model's minimum the next plane is taken

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import finish
 from rankstudio.engine.support.threads import pool
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STEPS = np.concatenate((-(2.0 ** np.arange(4, -12, -1)), 2.0 ** np.arange(-11, 5)))
 """Changes of a weight that are tried, of weights whose absolute values sum to 1: ±2^-11 … ±2^4."""

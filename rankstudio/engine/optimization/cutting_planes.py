@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.threads import blas
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _LEVEL = 1e-9  # of the offsets: the squared length of planes that hardly slope
 _DEPENDENT = 1e-13  # of the squared lengths: what of a plane's own is all rounding

@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from rankstudio.engine.arrays import Floats
+
 Objective = Callable[[Floats], tuple[float, Floats]]
 
 _MEMORY = 10  # pairs of steps and changes of the gradient

@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.pair_losses import squared_hinge
-
-Floats = NDArray[np.float64]
 
 _GROWTH = 2.0  # γ of Algorithm 1
 _MOST_DOUBLINGS = 100

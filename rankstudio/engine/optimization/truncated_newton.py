@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.pair_losses import Smooth, smoothed_hinge, squared_hinge
 from rankstudio.engine.querywise.pairs import Pairs
 from rankstudio.engine.support.threads import blas
 
-Floats = NDArray[np.float64]
 Loss = Callable[[Pairs, Floats], Smooth]
 Inverse = Callable[[float, Floats], Floats]
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import inlined, kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _FEW = 8  # distinct labels up to which looking them up one by one beats sorting
 

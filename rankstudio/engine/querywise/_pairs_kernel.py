@@ -10,12 +10,9 @@ for many.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import inlined, kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SORTED = 200  # documents above which a query comes in sorted: NumPy's vector instructions sort it faster
 _SHORT = 80  # documents up to which insertion beats quicksort, all the more as the order is nearly right

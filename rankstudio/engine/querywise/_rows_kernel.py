@@ -6,13 +6,8 @@ which rounds like a centred copy of the features and needs neither the copy's me
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import reordered
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @reordered

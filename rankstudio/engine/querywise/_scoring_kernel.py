@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.jit import kernel
-
-Floats = NDArray[np.float64]
 
 
 @kernel

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rankstudio.engine.arrays import Floats, Indices, Ints
 from rankstudio.engine.support.jit import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Indices = NDArray[np.int32] | NDArray[np.int64]
 
 
 @kernel

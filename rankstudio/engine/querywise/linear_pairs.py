@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.querywise import _rows_kernel as kernels
 from rankstudio.engine.querywise.linear_scores import Linear
 from rankstudio.engine.querywise.pair_losses import Smooth
 from rankstudio.engine.querywise.pairs import Pairs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class LinearPairs(Linear):

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.querywise import _rows_kernel as kernels
 from rankstudio.engine.support.threads import share
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _WORTH_THREADS = 100_000  # documents, below which a sweep is over too soon: other threads may be kept waiting
 _HEAVY = 10_000_000  # entries of X, from which on a product with them is work for several threads

@@ -9,13 +9,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.querywise.query_data import QueryData
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def nested_models(data: QueryData, order: Ints, regularization: float) -> tuple[Floats, Floats]:

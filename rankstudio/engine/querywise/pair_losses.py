@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.pairs import Pairs, Violations
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

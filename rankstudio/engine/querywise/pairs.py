@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.querywise import _pairs_kernel as kernels
 from rankstudio.engine.querywise._labels_kernel import rank_labels
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_scores import Queries, Tangent
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Pairs(Queries):

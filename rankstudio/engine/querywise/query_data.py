@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.threads import blas
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,9 +235,9 @@ class QueryStatistics:
         return int(self.gram.shape[0])
 
     @property
-    def informative(self) -> NDArray[np.bool_]:
+    def informative(self) -> Bools:
         """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
-        varies: NDArray[np.bool_] = np.diagonal(self.total)[:-1] > 0
+        varies: Bools = np.diagonal(self.total)[:-1] > 0
         return varies
 
     def narrowed(self, columns: Sequence[int]) -> QueryStatistics:

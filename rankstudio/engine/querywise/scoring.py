@@ -9,9 +9,8 @@ documents have equal scores, and a model has the same scores alone as among othe
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from rankstudio.engine.arrays import Floats
 
 
 def linear_scores(columns: Floats, coefs: Floats) -> Floats:

@@ -11,14 +11,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels, rows_by_query
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +80,9 @@ class SparseQueryData:
         return out
 
     @property
-    def informative(self) -> NDArray[np.bool_]:
+    def informative(self) -> Bools:
         """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
-        varies: NDArray[np.bool_] = np.diff(self.shifted.indptr) > 0
+        varies: Bools = np.diff(self.shifted.indptr) > 0
         return varies
 
     def centred_column(self, feature: int) -> Floats:

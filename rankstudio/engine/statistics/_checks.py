@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
-
-Floats = NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDINGS = 64  # that a value of a measure may carry already when it comes here

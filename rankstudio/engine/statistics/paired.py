@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, confidence, paired_rows, row, whole
 from rankstudio.engine.statistics.randomisation import randomisation
-
-Floats = NDArray[np.float64]
 
 _DRAWS_AT_ONCE = 1 << 21
 

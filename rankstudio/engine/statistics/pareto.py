@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics._checks import EPS, row
 
-Floats = NDArray[np.float64]
 
-
-def pareto_front(sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = True) -> NDArray[np.int64]:
+def pareto_front(sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = True) -> Ints:
     """Return the models that no other beats.
 
     One beats another where it is no larger and no worse, and smaller or better.
@@ -137,7 +136,7 @@ def _best(gain: Floats, name: str) -> float:
     return best
 
 
-def _smallest(size: Floats, gain: Floats, allowed: NDArray[np.bool_]) -> int:
+def _smallest(size: Floats, gain: Floats, allowed: Bools) -> int:
     """Return the smallest of some models, of those the best, and of those the first."""
     some = np.flatnonzero(allowed)
     return int(some[np.lexsort((-gain[some], size[some]))[0]])

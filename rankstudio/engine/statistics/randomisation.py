@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rankstudio.engine.arrays import Bytes, Floats
 from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, paired_rows, whole
-
-Floats = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
 
 # What is in memory at a time stays below 50 MB.
 _BYTES_AT_ONCE = 1 << 24

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics._checks import confidence, whole
 
-Floats = NDArray[np.float64]
 Sets = Sequence[Iterable[int]]
 
 INDICES = ("Jaccard", "Kuncheva", "Lustgarten")
@@ -58,7 +57,7 @@ class Stability:
     jaccard: float
     similarity: Floats
     frequency: Floats
-    sizes: NDArray[np.int64]
+    sizes: Ints
 
 
 def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
@@ -189,7 +188,7 @@ def nogueira(sets: Sets, n_features: int, level: float = 0.95) -> Nogueira:
     return _nogueira(membership(sets, n_features), confidence(level))
 
 
-def membership(sets: Sets, n_features: int) -> NDArray[np.bool_]:
+def membership(sets: Sets, n_features: int) -> Bools:
     """Return which set holds which feature, as an array of shape (M, d).
 
     Raises
@@ -210,7 +209,7 @@ def membership(sets: Sets, n_features: int) -> NDArray[np.bool_]:
     return member
 
 
-def _similarity(member: NDArray[np.bool_], index: str) -> Floats:
+def _similarity(member: Bools, index: str) -> Floats:
     """Do what :func:`similarity` does, as quotients of whole numbers: each is rounded once."""
     d = member.shape[1]
     held = member.astype(np.float64)
@@ -238,7 +237,7 @@ def _most(k: Floats, d: int, index: str) -> Floats:
     return scale
 
 
-def _nogueira(member: NDArray[np.bool_], level: float) -> Nogueira:
+def _nogueira(member: Bools, level: float) -> Nogueira:
     from scipy.special import ndtri  # noqa: PLC0415 - scipy, where it is needed
 
     n_sets, d = member.shape

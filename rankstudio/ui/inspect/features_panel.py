@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isnan, nan
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
@@ -136,7 +135,7 @@ class FeaturesPanel(Panel):
     def show_path(
         self,
         path: PathResult,
-        feature_ids: Sequence[int] | NDArray[np.int64],
+        feature_ids: Sequence[int] | Ints,
         names: Sequence[str],
         measure: str,
         position: int,

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import PathResult
 
 
@@ -47,7 +45,7 @@ class FeatureRow:
 
 def path_rows(
     path: PathResult,
-    feature_ids: Sequence[int] | NDArray[np.int64],
+    feature_ids: Sequence[int] | Ints,
     names: Sequence[str],
     measure: str,
     position: int,

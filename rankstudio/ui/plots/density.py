@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Cell, Numbers, Plot
 from rankstudio.ui.plots.frame import Frame
@@ -41,8 +41,8 @@ class Density:
     """
 
     label: str
-    xs: NDArray[np.float64]
-    ys: NDArray[np.float64]
+    xs: Floats
+    ys: Floats
 
 
 class DensityPlot(Plot):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF
 
-Floats = NDArray[np.float64]
+from rankstudio.engine.arrays import Floats
 
 
 @dataclass(frozen=True)

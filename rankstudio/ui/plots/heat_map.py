@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import Cell, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
@@ -70,7 +71,7 @@ class HeatMapPlot(Plot):
     ) -> None:
         self.written = written
         self._limits = limits
-        self.values: NDArray[np.float64] = np.empty((0, 0))
+        self.values: Floats = np.empty((0, 0))
         self.row_labels: tuple[str, ...] = ()
         self.column_labels: tuple[str, ...] = ()
         self.chosen: tuple[int, int] | None = None
@@ -120,7 +121,7 @@ class HeatMapPlot(Plot):
         low, high = (float(v) for v in np.quantile(known, (0.02, 0.98)))
         return (low, high) if high > low else (low - 0.5, low + 0.5)
 
-    def edges(self, frame: Frame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def edges(self, frame: Frame) -> tuple[Ints, Ints]:
         """Return the pixel columns and rows between the cells: C + 1 and R + 1, whole and ascending."""
         n_rows, n_columns = self.values.shape
         area = frame.area

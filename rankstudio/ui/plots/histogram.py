@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
+from rankstudio.engine.arrays import Ints
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
 from rankstudio.ui.plots.frame import Frame
@@ -33,8 +34,8 @@ class HistogramPlot(Plot):
     """
 
     def __init__(self, theme: Theme, title: str, x_label: str, parent: QWidget | None = None) -> None:
-        self.starts: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        self.counts: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self.starts: Ints = np.zeros(0, dtype=np.int64)
+        self.counts: Ints = np.zeros(0, dtype=np.int64)
         self.width_of_bins = 1
         self.under_mouse: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True), parent)

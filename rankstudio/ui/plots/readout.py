@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.theme import Theme
 
-Pixels = tuple[NDArray[np.float64], NDArray[np.float64]]
+Pixels = tuple[Floats, Floats]
 
 _LINE = 17
 _TITLE = 20
@@ -189,7 +189,7 @@ class ValueBox(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | middle, line.value)
 
 
-def _count_inside(box: QRect, xs: NDArray[np.float64], ys: NDArray[np.float64]) -> int:
+def _count_inside(box: QRect, xs: Floats, ys: Floats) -> int:
     """Return how many points lie in a box."""
     inside = (xs >= box.left()) & (xs <= box.right()) & (ys >= box.top()) & (ys <= box.bottom())
     return int(np.count_nonzero(inside))

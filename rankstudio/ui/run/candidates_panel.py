@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots import Bar, BarsPlot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import ElidedLabel, Panel
-
-Floats = NDArray[np.float64]
 
 _DROP = "drop in criterion per document"
 _ROUNDING = 1e-12
@@ -49,7 +47,7 @@ class CandidatesPanel(Panel):
         self,
         step_number: int,
         candidates: Sequence[float] | Floats,
-        feature_ids: Sequence[int] | NDArray[np.int64],
+        feature_ids: Sequence[int] | Ints,
         names: Sequence[str],
         selected_id: int,
         previous_criterion: float,

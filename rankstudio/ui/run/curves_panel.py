@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
@@ -18,7 +17,6 @@ from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
-Floats = NDArray[np.float64]
 Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
 """Mean, lower and upper end at each k."""
 
@@ -154,7 +152,7 @@ class CurvesPanel(Panel):
     def set_path(
         self,
         key: Key,
-        ks: Sequence[int] | NDArray[np.int64],
+        ks: Sequence[int] | Ints,
         criterion: Sequence[float] | Floats,
         validation: Mapping[str, Sequence[float] | Floats],
         values: tuple[Any, ...] | None = None,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtGui import QColor
 
+from rankstudio.engine.arrays import Bytes, Floats
 from rankstudio.ui.style.colors import Colors
 
 
@@ -62,7 +62,7 @@ def category(colors: Colors, index: int) -> Category:
     return Category(QColor(palette[i]), _DASHES[i], _MARKERS[i])
 
 
-def viridis(values: NDArray[np.float64]) -> NDArray[np.uint8]:
+def viridis(values: Floats) -> Bytes:
     """Map values in [0, 1] to RGB.
 
     Parameters

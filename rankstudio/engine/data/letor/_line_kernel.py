@@ -6,9 +6,7 @@ which is why no loop looks at the end of the text: each of them stops at a newli
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
 from rankstudio.engine.data.letor._decimal import HARD, NOT_A_NUMBER, read_number
 from rankstudio.engine.data.letor._tokens import (
     ABSENT,
@@ -36,10 +34,6 @@ from rankstudio.engine.data.letor.format_errors import (
     NO_QID,
 )
 from rankstudio.engine.support.jit import inlined, kernel
-
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 FINE = 0  # and otherwise one of the problems of diagnosis.py
 
@@ -219,7 +213,7 @@ def parse(
     X: Floats,
     y: Floats,
     spans: Ints,
-    new_query: NDArray[np.bool_],
+    new_query: Bools,
     missing: Ints,
     seen: Ints,
     hard: Ints,

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.letor.parsed_table import Scattered, Table
 from rankstudio.engine.data.letor.progress import ReadProgress
@@ -102,7 +103,7 @@ def prune(limit: int) -> None:
             path.unlink(missing_ok=True)
 
 
-def _read(path: Path, watch: ReadProgress) -> NDArray[np.uint8]:
+def _read(path: Path, watch: ReadProgress) -> Bytes:
     """Return an entry without its digest, which must fit."""
     digest = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
@@ -167,7 +168,7 @@ def _pack(table: Table, checksum: str) -> list[memoryview]:
     return parts
 
 
-def _unpack(content: NDArray[np.uint8], checksum: str) -> Table:
+def _unpack(content: Bytes, checksum: str) -> Table:
     """Return the table of an entry whose digest fits.
 
     Raises

@@ -9,12 +9,10 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import FileAccessError
-
-Bytes = NDArray[np.uint8]
 
 PADDING = 64  # newlines behind the text, so that no kernel has to look where it ends
 _PIECE = 1 << 20

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.errors import FormatError, MissingValueError
-
-Bytes = NDArray[np.uint8]
 
 BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_REPEATED = range(1, 9)
 OVERFLOW, MISSING, BINARY = range(9, 12)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Missing = Literal["query_min", "zero", "refuse"]
 Normalize = Literal[False, "query_minmax"]
 

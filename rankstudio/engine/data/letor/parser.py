@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
 from rankstudio.engine.data.letor import _line_kernel as kernels
 from rankstudio.engine.data.letor.file_access import PADDING, physical_memory
 from rankstudio.engine.data.letor.format_errors import (
@@ -23,10 +23,6 @@ from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.letor.query_grouping import copy_comments, group
 from rankstudio.engine.errors import DatasetError, FormatError
-
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
 _PEEK = 1 << 16
@@ -51,7 +47,7 @@ class _Rows:
     X: Floats
     y: Floats
     spans: Ints
-    new_query: NDArray[np.bool_]
+    new_query: Bools
 
     @classmethod
     def empty(cls, rows: int, width: int) -> _Rows:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Bytes, Ints
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.letor import _line_kernel as kernels
 from rankstudio.engine.data.letor.format_errors import line_of
 from rankstudio.engine.data.letor.parsed_table import Scattered
-
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +35,7 @@ class Groups:
     scattered: Scattered | None = None
 
 
-def group(text: Bytes, spans: Ints, new_query: NDArray[np.bool_]) -> Groups:
+def group(text: Bytes, spans: Ints, new_query: Bools) -> Groups:
     """Find the queries.
 
     Parameters

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.data.dataset import RankingDataset, Source, default_names
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.letor import cache as parsed_files
@@ -162,12 +163,7 @@ def _recall(checksum: str, watch: ReadProgress, n_features: int | None, refuse: 
 
 
 def _parse(
-    path: Path,
-    content: file_access.Bytes,
-    pool: Executor,
-    watch: ReadProgress,
-    n_features: int | None,
-    refuse: bool,
+    path: Path, content: Bytes, pool: Executor, watch: ReadProgress, n_features: int | None, refuse: bool
 ) -> Table:
     # numba is imported only now: who opens what the cache knows does not wait for it.
     from rankstudio.engine.data.letor.parser import parse_text  # noqa: PLC0415

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.comments import TakenComments
-from rankstudio.engine.data.dataset import Comments, Floats, Fold, Ints, RankingDataset
+from rankstudio.engine.data.dataset import Comments, Fold, RankingDataset
 
 
 def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:

@@ -13,8 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.comments import TakenComments
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, Ints, RankingDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.letor.file_access import physical_memory
 from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_folds
 from rankstudio.engine.data.synthetic import concatenate

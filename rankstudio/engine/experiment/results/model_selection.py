@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_rule
 from rankstudio.engine.experiment.results.results import Chosen, PathResult
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def select_model(

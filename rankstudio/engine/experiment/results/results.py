@@ -8,14 +8,12 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +52,12 @@ class PathResult:
         return np.array([step.criterion for step in self.steps], dtype=np.float64) / self.divisor
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """How many features each step's model uses, shape (K,)."""
         return np.array([len(step.selected) for step in self.steps], dtype=np.int64)
 
     @cached_property
-    def x_values(self) -> NDArray[np.int64]:
+    def x_values(self) -> Ints:
         """Where each step stands on the axis that curves are drawn over, shape (K,)."""
         if self.step_kind is StepKind.FEATURES:
             return self.sizes
@@ -171,7 +169,7 @@ class RunResult:
 
     plan: Plan
     data_name: str
-    feature_ids: NDArray[np.int64]
+    feature_ids: Ints
     feature_names: tuple[str, ...]
     folds: tuple[FoldResult, ...]
     complete: bool

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
@@ -29,8 +30,6 @@ from rankstudio.engine.methods.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.files import READING_ARRAYS
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Arrays = Mapping[str, NDArray[Any]]
 
 

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -28,7 +28,6 @@ from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support.threads import STEADY, steadily
 
-Floats = NDArray[np.float64]
 Measures = Mapping[str, float]
 
 
@@ -245,7 +244,7 @@ def _gains(values: Floats, name: str) -> Floats:
     return values if measure(name).higher_is_better else -values
 
 
-def n_steps(plan: Plan, feature_ids: NDArray[np.int64]) -> int:
+def n_steps(plan: Plan, feature_ids: Ints) -> int:
     """Return how many steps a unit of a plan has at most on data with these features.
 
     Raises
@@ -262,9 +261,7 @@ def n_steps(plan: Plan, feature_ids: NDArray[np.int64]) -> int:
     return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else most
 
 
-def estimator(
-    plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: NDArray[np.int64]
-) -> LinearRanker:
+def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints) -> LinearRanker:
     """Make an estimator with one value of each parameter, feature ids turned into columns.
 
     Raises

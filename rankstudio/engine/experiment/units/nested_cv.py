@@ -8,8 +8,8 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.splitting.inner_folds import inner_folds
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
@@ -18,7 +18,6 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.evaluator import average
 from rankstudio.engine.steps import Step, WorkProgress
 
-Floats = NDArray[np.float64]
 Measures = Mapping[str, float]
 
 
@@ -150,7 +149,7 @@ class _Inner:
         }
 
 
-def _last_until(places: NDArray[np.int64], place: int) -> int | None:
+def _last_until(places: Ints, place: int) -> int | None:
     """Return the index of the last step that stands no farther than a place; None before the first."""
     until = np.flatnonzero(places <= place)
     return int(until[-1]) if until.size else None

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.jit import fused, fused_inlined
-
-Floats = NDArray[np.float64]
 
 
 @fused_inlined

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between
@@ -14,8 +13,6 @@ from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step
-
-Floats = NDArray[np.float64]
 
 _PERFECT = 1e-10  # of the weight of the queries: what a weak ranker misses at least, so that α is finite
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.rankers._average_precision_kernel import most_violated
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_scores import Queries, Tangent
-
-Floats = NDArray[np.float64]
 
 
 class AveragePrecisionLoss:
@@ -30,7 +28,7 @@ class AveragePrecisionLoss:
         Q', the queries that have relevant documents and others; the mean is over them.
     """
 
-    def __init__(self, relevant: NDArray[np.bool_], queries: Queries) -> None:
+    def __init__(self, relevant: Bools, queries: Queries) -> None:
         sizes = np.diff(queries.ptr)
         self._queries = queries
         self._n_relevant = np.add.reduceat(relevant.astype(np.int64), queries.ptr[:-1])

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker, between, positive
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.optimization.coordinate_ascent import Ascent
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress, telling
-
-Floats = NDArray[np.float64]
 
 _MOST_SEED = 2**32 - 1
 

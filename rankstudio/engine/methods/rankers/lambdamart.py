@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, MissingExtraError, ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import available
-
-Floats = NDArray[np.float64]
 
 GREATEST_LABEL = 30
 """LightGBM's table of gains, 2^l - 1, ends here."""

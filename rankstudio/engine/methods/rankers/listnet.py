@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker, between, positive
 from rankstudio.engine.optimization.lbfgs import Objective, minimise
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class ListNet(LinearRanker):

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _SEPARATES = 1.0 - 1e-9  # |r| at most, so that the weight of a weak ranker that errs in no pair is finite
 _ROUNDING = 1e-12  # |r| below which a threshold does nothing but for rounding

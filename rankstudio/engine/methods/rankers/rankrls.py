@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker, positive
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, group
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool
-
-Floats = NDArray[np.float64]
 
 _WORTH_THREADS = 4e6  # multiplications, below which handing work to threads costs more
 

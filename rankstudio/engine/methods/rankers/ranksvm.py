@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import between, positive
@@ -18,7 +17,6 @@ from rankstudio.engine.support.threads import pool
 if TYPE_CHECKING:
     from rankstudio.engine.optimization.truncated_newton import Progress
 
-Floats = NDArray[np.float64]
 
 _LOSSES = ("squared_hinge", "hinge")
 _SOLVERS = ("auto", "newton", "bundle")

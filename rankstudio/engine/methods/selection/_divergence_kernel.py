@@ -13,11 +13,9 @@ further than ``REACH`` are left out.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.support.jit import fused, kernel
-
-Floats = NDArray[np.float64]
 
 TERMS = 24
 REACH = 9
@@ -92,7 +90,7 @@ def fast_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats
 
 
 @kernel
-def expected_divergence(densities: Floats, counts: Floats, known: NDArray[np.bool_]) -> float:
+def expected_divergence(densities: Floats, counts: Floats, known: Bools) -> float:
     """Return sum_{a < b} (b - a) JS(densities[a], densities[b]) over values that occur ``counts`` times.
 
     ``densities`` is (R, V). Pairs with a grade that is not ``known`` count 0. O(R² V).

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Int32s, Ints
 from rankstudio.engine.support.jit import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Int32s = NDArray[np.int32]
 
 _RUN = 12  # up to this length insertion is faster than merging
 

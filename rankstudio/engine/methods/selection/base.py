@@ -7,12 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Selector(OneToOneFeatureMixin, TransformerMixin, LinearRanker):  # type: ignore[misc]
@@ -36,7 +34,7 @@ class Selector(OneToOneFeatureMixin, TransformerMixin, LinearRanker):  # type: i
 
     n_features_to_select: int | None
 
-    support_: NDArray[np.bool_]
+    support_: Bools
     selection_order_: Ints
     criterion_path_: Floats
     coef_path_: Floats
@@ -51,7 +49,7 @@ class Selector(OneToOneFeatureMixin, TransformerMixin, LinearRanker):  # type: i
         self.criterion_path_ = np.array([step.criterion for step in taken])
         self.coef_path_ = np.array([step.coef for step in taken])
 
-    def get_support(self, indices: bool = False) -> NDArray[np.bool_] | Ints:
+    def get_support(self, indices: bool = False) -> Bools | Ints:
         """Return the mask of the selected features, or their columns in ascending order."""
         check_is_fitted(self)
         return np.flatnonzero(self.support_) if indices else self.support_

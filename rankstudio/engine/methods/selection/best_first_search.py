@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.optimization.coordinate_ascent import Ascent
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

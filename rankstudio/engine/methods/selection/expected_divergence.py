@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
@@ -17,9 +18,6 @@ from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support.threads import pool
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _MOST_CLASSES = 64
 _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show

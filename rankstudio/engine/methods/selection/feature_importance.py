@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.selection.kendall import comparing_rankings
 from rankstudio.engine.methods.selection.single_feature import single_feature_measures
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress, finish
-
-Floats = NDArray[np.float64]
 
 IMPORTANCES = ("pearson", "ndcg", "map", "none")
 SIMILARITIES = ("pearson", "kendall", "none")

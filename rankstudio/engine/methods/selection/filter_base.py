@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.base import between, positive
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +95,12 @@ class PathSelector(Selector):
         return tuple(item for item in values if self.orders_by_lambda or item[0] != "regularization")
 
 
-def informative(data: QueryData) -> NDArray[np.bool_]:
+def informative(data: QueryData) -> Bools:
     """Return which features vary inside some query, shape (n,); the others cannot change any ranking.
 
     Alone they rank documents as they stand in the file, and that may be no bad order.
     """
-    varies: NDArray[np.bool_] = (data.centred[0] != 0).any(axis=0)
+    varies: Bools = (data.centred[0] != 0).any(axis=0)
     return varies
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import between, positive
 from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch, Node
 from rankstudio.engine.methods.selection.filter_base import PathSelector
@@ -15,8 +16,6 @@ from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.optimization.coordinate_ascent import Ascent
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
-
-Floats = NDArray[np.float64]
 
 _MOST_SEED = 2**32 - 1
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between, positive
 from rankstudio.engine.methods.selection.feature_importance import (
@@ -22,9 +22,6 @@ from rankstudio.engine.methods.selection.feature_importance import (
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import pool
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _SOLVERS = ("nesterov", "subgradient")
 _MOST_ITERATIONS = 10_000_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankstudio.engine.methods.base import between, positive
 from rankstudio.engine.methods.selection.base import Selector
@@ -13,8 +12,6 @@ from rankstudio.engine.methods.selection.fsmrank import FSMRank
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import pool
-
-Floats = NDArray[np.float64]
 
 _TOL = 1e-6  # duality gap of a refitted model beside its objective
 _MAX_ITER = 1000

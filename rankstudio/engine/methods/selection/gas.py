@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, informative
 from rankstudio.engine.methods.selection.kendall import KendallSimilarity
@@ -14,9 +14,6 @@ from rankstudio.engine.methods.selection.single_feature import measuring_feature
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
 

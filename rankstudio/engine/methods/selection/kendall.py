@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress, finish
 from rankstudio.engine.support.threads import pool
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _WORTH_THREADS = 2e5  # documents times features
 

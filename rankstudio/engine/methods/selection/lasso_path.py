@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from rankstudio.engine.arrays import Floats
 
 _DEPENDENT = 1e-10  # of a feature's square length: what is left of it beside the features in the model
 _ROUNDING = 1e-13  # of the greatest α: the rest of the way

@@ -6,18 +6,14 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Executor
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import positive
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support.threads import pool
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 _RANKERS = ("rankrls", "ranksvm")
 _TIES = {"rankrls": 1e-10, "ranksvm": 1e-6}
@@ -132,7 +128,7 @@ def _ranksvm_weights(
 
 
 def _eliminating(
-    weights: Callable[[Ints], Floats], constant: NDArray[np.bool_], scale: Floats, tie: float
+    weights: Callable[[Ints], Floats], constant: Bools, scale: Floats, tie: float
 ) -> Generator[WorkProgress, None, Ints]:
     """Return the columns in the opposite order of their elimination."""
     # In the order in which they would come back; what is dropped is at the end.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first, informative
@@ -14,9 +14,6 @@ from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress, finish
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _VALUES_AT_ONCE = 1_000_000  # between two signs of life: a few tenths of a second
 

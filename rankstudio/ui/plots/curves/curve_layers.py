@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter
 
+from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.ui.plots.curves.curve_set import Curve
 from rankstudio.ui.plots.curves.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.frame import Frame
@@ -171,12 +171,12 @@ def draw_curve(
             painter.drawEllipse(QPointF(x, y), radius, radius)
 
 
-def _dots(px: NDArray[np.float64], py: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _dots(px: Floats, py: Floats) -> Bools:
     """Tell which points are drawn as points: all where they are few, else those without a neighbour."""
     seen = np.isfinite(py)
     if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _APART:
         return seen
     before = np.concatenate([[False], seen[:-1]])
     after = np.concatenate([seen[1:], [False]])
-    alone: NDArray[np.bool_] = seen & ~before & ~after
+    alone: Bools = seen & ~before & ~after
     return alone

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtGui import QColor
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 
-Floats = NDArray[np.float64]
 Kind = Literal["ordered", "category"]
 
 # With so few curves dashes help to tell an ordered family apart; with more they are only noise.

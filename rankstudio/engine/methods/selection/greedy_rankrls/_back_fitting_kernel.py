@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls._column_products_kernel import Columns
 from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import State
 from rankstudio.engine.support.jit import fused
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @fused

@@ -9,13 +9,10 @@ features. As the basis is centred, they need no more than the column's entries.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Indices, Ints
 from rankstudio.engine.support.jit import inlined, kernel, reordered
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Indices = NDArray[np.int32] | NDArray[np.int64]
 Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
 
 

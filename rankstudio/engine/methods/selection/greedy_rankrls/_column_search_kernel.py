@@ -21,12 +21,10 @@ on the last axis, and the last block is filled up with queries of no documents.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import fused, fused_inlined
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 State = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
 
 BLOCK = 32

@@ -21,12 +21,10 @@ whose Gram matrix and so whose part in every sum is 0.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import fused, fused_inlined, kernel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 State = tuple[Floats, Floats, Floats, Floats, Floats]
 History = tuple[Floats, Floats, Floats, Floats]
 

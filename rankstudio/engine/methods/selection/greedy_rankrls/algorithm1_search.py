@@ -7,12 +7,9 @@ for k features selected out of n over m documents.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.querywise.query_data import QueryData
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Algorithm1Search:
@@ -39,9 +36,9 @@ class Algorithm1Search:
         self.selected: tuple[int, ...] = ()
 
     @property
-    def informative(self) -> NDArray[np.bool_]:
+    def informative(self) -> Bools:
         """Which features vary inside some query, shape (n,)."""
-        varies: NDArray[np.bool_] = (self._X != 0).any(axis=0)
+        varies: Bools = (self._X != 0).any(axis=0)
         return varies
 
     def _per_query(self, values: Floats) -> Floats:

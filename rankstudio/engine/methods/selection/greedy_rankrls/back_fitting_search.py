@@ -5,15 +5,12 @@ from __future__ import annotations
 from concurrent.futures import Executor
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _back_fitting_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, Comparison
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class BackFittingSearch(OnDemandSearch):

@@ -7,16 +7,13 @@ from concurrent.futures import Executor
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_search_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.products import Comparison, Products
 from rankstudio.engine.querywise.nested_rankrls import factorise
 from rankstudio.engine.support.threads import blas, share
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _PARTS = 4  # of the candidates at least, for threads to share
 _AT_ONCE = 1 << 17  # candidates times queries that a thread compares in one go, a megabyte a number

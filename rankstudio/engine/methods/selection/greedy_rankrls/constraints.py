@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import between
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _MOST_SEED = 2**32 - 1
 _ROUNDING = 1e-12  # of a budget: costs whose decimals add up to it do so but for rounding
@@ -47,7 +44,7 @@ class Rules:
 
     k: int
     pinned: tuple[int, ...]
-    allowed: Mask
+    allowed: Bools
     n_candidates: int | None = None
     seed: int = 0
     costs: Floats | None = None
@@ -88,7 +85,7 @@ class Rules:
         purse = _budget(budget, prices, allowed, first)
         return cls(k, first, allowed, n_candidates, seed, prices, purse, float(size_penalty))
 
-    def affordable(self, left: Mask, spent: float) -> Ints:
+    def affordable(self, left: Bools, spent: float) -> Ints:
         """Return the features left that the rest of the budget is enough for, up to rounding."""
         if self.costs is None:
             return np.flatnonzero(left)
@@ -112,7 +109,7 @@ def _prices(costs: ArrayLike, n: int) -> Floats:
     return prices
 
 
-def _budget(budget: float | None, prices: Floats | None, allowed: Mask, pinned: tuple[int, ...]) -> float:
+def _budget(budget: float | None, prices: Floats | None, allowed: Bools, pinned: tuple[int, ...]) -> float:
     if budget is None:
         return float(np.inf)
     if not _is_number(budget) or not budget > 0:

@@ -7,8 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from rankstudio.engine.errors import ParameterError
@@ -21,8 +20,6 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Sea
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, group_sparse
 from rankstudio.engine.steps import Step, WorkProgress
-
-Floats = NDArray[np.float64]
 
 
 class GreedyRankRLS(Selector):

@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Rules
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE, Search, empty_model
 from rankstudio.engine.steps import Step, WorkProgress
-
-Floats = NDArray[np.float64]
 
 
 class FloatingSearch(Search, Protocol):

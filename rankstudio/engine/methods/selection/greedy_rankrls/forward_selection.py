@@ -6,14 +6,10 @@ from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Rules
 from rankstudio.engine.steps import Step
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 TIE = 64 * float(np.finfo(np.float64).eps)
 """Two criteria tie that differ by no more than this share of the empty model's, their rounding."""
@@ -25,7 +21,7 @@ class Search(Protocol):
     selected: tuple[int, ...]
 
     @property
-    def informative(self) -> Mask:
+    def informative(self) -> Bools:
         """Which features vary inside some query, shape (n,)."""
 
     def costs(self, candidates: Ints) -> Floats:
@@ -84,7 +80,7 @@ def empty_model(criterion: float, compared: Floats) -> Step:
     return Step(1, (), np.zeros(compared.size), criterion, compared, before=criterion)
 
 
-def prefer(candidates: Ints, informative: Mask) -> Ints:
+def prefer(candidates: Ints, informative: Bools) -> Ints:
     """Return those candidates that can change a ranking, or all where there is no such one."""
     better = candidates[informative[candidates]]
     return better if better.size else candidates

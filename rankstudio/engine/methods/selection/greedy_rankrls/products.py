@@ -6,16 +6,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_products_kernel as column_kernels
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_search_kernel as kernels
 from rankstudio.engine.querywise.query_data import QueryStatistics
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Comparison = Callable[[Ints], Floats]
 
 
@@ -23,7 +21,7 @@ class Products(Protocol):
     """The products X^_q[:, i]'X^_q[:, j] of features in each query q, and those with the labels."""
 
     n_queries: int
-    informative: NDArray[np.bool_]
+    informative: Bools
     labels: Floats  # y^_q'y^_q, shape (Q,)
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:

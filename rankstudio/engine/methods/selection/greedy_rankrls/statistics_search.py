@@ -7,13 +7,10 @@ from concurrent.futures import Executor
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel as _kernels
 from rankstudio.engine.querywise.query_data import QueryStatistics
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class LeaveQueryOutSearch:
