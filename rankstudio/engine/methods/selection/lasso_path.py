@@ -38,6 +38,10 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
     The homotopy of Osborne et al. (2000), least angle regression with the lasso's change (Efron et al. 2004,
     section 3.1). A feature that is a combination of those in the model does not come in beside them: without
     it the minimum is one all the same. O(n² + |A|³) a knot with |A| features in the model.
+
+    scikit-learn's ``lars_path_gram`` has the same path of independent features without ties. It leaves the
+    minimum where two correlations are equal (G = I, r = (1, 1)) and where features depend on each other:
+    by a quarter of the greatest α on MSLR-WEB10K, whose 136 features hold sums of others.
     """
     n = right.size
     w, entered = np.zeros(n), np.full(n, np.nan)
