@@ -148,20 +148,19 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     ParameterError
         For rows of unequal length or infinite values.
     """
-    from scipy.special import stdtr  # noqa: PLC0415 - scipy, where it is needed
+    from scipy.stats import ttest_rel  # noqa: PLC0415 - scipy, where it is needed
 
     left, right = paired_rows(a, b)
-    n = left.size
-    if n == 0:
+    if left.size == 0:
         return PairedT(np.nan, np.nan)
     difference = left - right
     spread = float(np.ptp(difference))
     if spread <= ROUNDINGS * EPS * float(np.maximum(np.abs(left), np.abs(right)).max()):
         return PairedT(0.0, 1.0)
     # A power of two keeps the digits, and the squares of the smallest numbers from vanishing.
-    difference = np.ldexp(difference, -int(np.frexp(np.abs(difference).max())[1]))
-    t = float(difference.mean() / (difference.std(ddof=1) / np.sqrt(n)))
-    return PairedT(t, float(2.0 * stdtr(n - 1, -abs(t))))
+    exponent = -int(np.frexp(np.abs(difference).max())[1])
+    found = ttest_rel(np.ldexp(left, exponent), np.ldexp(right, exponent))
+    return PairedT(float(found.statistic), float(found.pvalue))
 
 
 def bootstrap_interval(
