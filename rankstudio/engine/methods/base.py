@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.catalog import method_of
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step, WorkProgress
@@ -41,6 +42,10 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield the steps of :meth:`learn`, and signs of life between those that take long."""
         yield from self.learn(data)
+
+    def checked(self, name: str) -> Any:
+        """Return a parameter that the catalog declares; ParameterError where it is out of its range."""
+        return method_of(type(self)).parameter(name).check(getattr(self, name))
 
     def n_steps(self, n_features: int) -> int:
         """Return how many steps :meth:`learn` takes at most on data with so many features."""
@@ -120,13 +125,6 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         else:
             scores = linear_scores(np.ascontiguousarray(features.T), self.coef_[None, :])[0]
         return scores
-
-
-def positive(name: str, value: Any) -> float:
-    """Return a parameter as a float; ParameterError unless it is finite and greater than 0."""
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and 0 < value < np.inf:
-        return float(value)
-    raise ParameterError(name, value, "a finite number greater than 0")
 
 
 def between(name: str, value: Any, low: int, high: int) -> int:

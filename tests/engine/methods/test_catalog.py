@@ -7,12 +7,13 @@ import subprocess
 import sys
 from dataclasses import fields, replace
 
+import numpy as np
 import pytest
 
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import CATALOG, Kind, Method, Parameter, method
+from rankstudio.engine.methods.catalog import CATALOG, Kind, Method, Parameter, method, method_of
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
@@ -23,6 +24,45 @@ def test_an_entry_and_its_estimator_have_the_same_parameters(entry: Method) -> N
     assert asked.isdisjoint(entry.takes)
     assert set(inspect.signature(estimator).parameters) == asked | set(entry.takes)
     assert set(entry.takes) <= {f.name for f in fields(Plan)}
+
+
+@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
+def test_an_entry_and_its_estimator_have_the_same_defaults(entry: Method) -> None:
+    estimator = entry.load()
+    assert method_of(estimator) is entry
+    arguments = inspect.signature(estimator).parameters
+    for p in entry.parameters:
+        default = arguments[p.name].default
+        if p.kind is Kind.GRID:  # whose estimator takes one of its values
+            assert p.check(default) == default
+        elif p.kind is Kind.COSTS:
+            assert (default, p.default) == (None, ())
+        else:
+            assert (default, type(default)) == (p.default, type(p.default))
+
+
+def outside(p: Parameter) -> list[object]:
+    """Values that are no values of a parameter."""
+    match p.kind:
+        case Kind.GRID | Kind.NUMBER | Kind.INTEGER:
+            least = p.low if p.open_low else p.low - 1
+            return [least, "1", True, float("nan"), *([p.high * 2] if p.high < float("inf") else [])]
+        case Kind.FEATURES:
+            return [(-1,), (0, 0)]
+        case Kind.COSTS:
+            return [[0.0, 1.0], [1.0]]
+        case _:
+            return ["neither"]
+
+
+@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
+def test_an_estimator_refuses_what_its_entry_refuses_by_its_own_name_for_it(entry: Method) -> None:
+    X, y, qid = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0]], [0.0, 1.0, 2.0], [1, 1, 1]
+    for p in entry.parameters:
+        for value in outside(p):
+            with pytest.raises(ParameterError) as caught:
+                entry.load()(**{p.name: value}).fit(X, y, qid=qid)
+            assert caught.value.name == p.name
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
@@ -298,6 +338,45 @@ def test_unknown_methods_and_parameters_name_the_known_ones() -> None:
         method("x")
     with pytest.raises(PlanError, match="RankRLS has no parameter 'k'; it has regularization"):
         method("rankrls").validate({"k": 3})
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "expected"),
+    [
+        (NUMBER, 2.5, "a number from 0 to 2"),
+        (POSITIVE, 0, "a finite number greater than 0"),
+        (POSITIVE, float("inf"), "a finite number greater than 0"),
+        (replace(POSITIVE, high=1.0), 1.5, "a number greater than 0, up to 1"),
+        (ROUNDS, 1.0, "a whole number from 1 to 1000"),
+        (replace(ROUNDS, high=float("inf")), None, "a whole number from 1 up"),
+        (SWITCH, 1, "True or False"),
+        (LOSS, "log", "squared or hinge"),
+    ],
+)
+def test_a_program_gives_single_numbers_and_no_texts(
+    parameter: Parameter, value: object, expected: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        parameter.check(value)
+    assert str(caught.value) == f"{parameter.name}: expected {expected}, got {value!r}."
+
+
+def test_what_a_program_gives_comes_out_as_a_plain_number() -> None:
+    given = [
+        (ROUNDS, np.int64(3)),
+        (NUMBER, np.float32(0.5)),
+        (SWITCH, np.True_),
+        (SIZE, None),
+        (LOSS, "hinge"),
+    ]
+    found = [p.check(value) for p, value in given]
+    assert found == [3, 0.5, True, None, "hinge"]
+    assert [type(value) for value in found[:3]] == [int, float, bool]
+
+
+def test_a_class_that_is_no_method_of_the_catalog_is_refused_by_name() -> None:
+    with pytest.raises(PlanError, match="dict is not the estimator of a method of the catalog"):
+        method_of(dict)
 
 
 def test_reading_the_catalog_imports_nothing_heavy() -> None:

@@ -13,7 +13,7 @@ from rankstudio.engine.methods.catalog.rankers import RANKERS
 from rankstudio.engine.methods.catalog.selectors import SELECTORS
 from rankstudio.engine.methods.catalog.value_kind import Kind
 
-__all__ = ["CATALOG", "Kind", "Method", "Parameter", "method", "methods"]
+__all__ = ["CATALOG", "Kind", "Method", "Parameter", "method", "method_of", "methods"]
 
 CATALOG: tuple[Method, ...] = (*SELECTORS, *RANKERS)
 
@@ -35,3 +35,18 @@ def method(key: str) -> Method:
         if entry.key == key:
             return entry
     raise PlanError(f"There is no method {key!r}; the catalog has {', '.join(m.key for m in methods())}.")
+
+
+def method_of(estimator: type) -> Method:
+    """Return the method that an estimator's class, or one that it inherits from, is the estimator of.
+
+    Raises
+    ------
+    PlanError
+        For a class that is not in the catalog.
+    """
+    for kind in estimator.__mro__:
+        for entry in methods():
+            if entry.estimator == f"{kind.__module__}:{kind.__qualname__}":
+                return entry
+    raise PlanError(f"{estimator.__name__} is not the estimator of a method of the catalog.")

@@ -85,10 +85,44 @@ class Parameter:
                 return "costs greater than 0 by feature id, such as 25: 3, 39: 0.5"
 
     def _bounds(self) -> str:
-        above = "greater than" if self.open_low else "from"
-        if self.high == float("inf"):
-            return f"{above} {self.low:g}" if self.open_low else f"{above} {self.low:g} up"
-        return f"{above} {self.low:g} to {self.high:g}"
+        high = "" if self.high == inf else format_number(self.high)
+        if self.open_low:
+            return f"greater than {self.low:g}" + (f", up to {high}" if high else "")
+        return f"from {self.low:g} " + (f"to {high}" if high else "up")
+
+    def check(self, value: Any) -> Any:
+        """Return one value as a program gives it to the estimator, a number of a grid and no text for one.
+
+        Raises
+        ------
+        ParameterError
+            Where it is out of range; the text has the estimator's name for the parameter.
+        """
+        import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
+
+        whole = self.kind is Kind.INTEGER
+        match self.kind:
+            case Kind.GRID | Kind.NUMBER | Kind.INTEGER:
+                if value is None and self.none_label:
+                    return None
+                numbers = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+                right = isinstance(value, numbers) and not isinstance(value, bool)
+                if right and self._inside(value) and value not in _INFINITE:
+                    return int(value) if whole else float(value)
+                adjective = "whole " if whole else "finite " if self.high == inf else ""
+                expected = f"a {adjective}number {self._bounds()}"
+            case Kind.SWITCH:
+                if isinstance(value, bool | np.bool_):
+                    return bool(value)
+                expected = "True or False"
+            case Kind.CHOICE:
+                *others, last = [key for key, _ in self.choices]
+                if value in (*others, last):
+                    return value
+                expected = f"{', '.join(others)} or {last}"
+            case _:
+                raise AssertionError(self.kind)  # the estimator has these in another form
+        raise ParameterError(self.name, value, expected)
 
     def validate(self, value: Any) -> Any:
         """Return the value in its canonical form, several values as a tuple of at least two.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise.query_data import QueryData
@@ -82,24 +82,21 @@ class AdaRank(LinearRanker):
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         wanted, n = find_measure(self.measure), data.X.shape[1]
-        n_rounds = between("n_rounds", self.n_rounds, 1, 100_000)
+        n_rounds = self.checked("n_rounds")
         if not wanted.higher_is_better:
             raise ParameterError("measure", self.measure, "a measure of which more is better")
-        if self.direction not in ("both", "descending"):
-            raise ParameterError("direction", self.direction, "both or descending")
-        if not isinstance(self.repeats, bool | np.bool_):
-            raise ParameterError("repeats", self.repeats, "True or False")
+        direction, repeats = self.checked("direction"), self.checked("repeats")
         evaluator = Evaluator(data.y, data.ptr, self.convention, [wanted])
         columns = np.ascontiguousarray(data.X.T)
-        signs = (1.0, -1.0) if self.direction == "both" else (1.0,)
+        signs = (1.0, -1.0) if direction == "both" else (1.0,)
         weak = np.array(
             [evaluator.per_query(sign * column)[wanted.name] for sign in signs for column in columns]
         )
         coef, weights = np.zeros(n), np.full(weak.shape[1], 1.0 / weak.shape[1])
         order: dict[int, None] = {}
-        for number in range(1, min(n_rounds, n_rounds if self.repeats else n) + 1):
+        for number in range(1, min(n_rounds, n_rounds if repeats else n) + 1):
             gains = weak @ weights
-            if not self.repeats:
+            if not repeats:
                 gains.reshape(-1, n)[:, list(order)] = -np.inf
             best = int(np.argmax(gains))
             gained = float(weights @ weak[best])

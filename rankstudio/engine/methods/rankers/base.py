@@ -10,8 +10,6 @@ from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Step
 
-MOST_ITERATIONS = 1_000_000
-
 
 class ConvergingRanker(LinearRanker):
     """Base of rankers whose steps are :class:`rankstudio.engine.steps.Iteration`.

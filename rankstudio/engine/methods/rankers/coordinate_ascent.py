@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.base import LinearRanker, between, positive
+from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.optimization.coordinate_ascent import Ascent
@@ -79,9 +79,9 @@ class CoordinateAscent(LinearRanker):
 
     def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield one step an iteration: the best model so far, and its measure as the criterion to lower."""
-        n_restarts = between("n_restarts", self.n_restarts, 1, 1000)
-        max_iter = between("max_iter", self.max_iter, 1, 10_000)
-        tolerance = positive("tolerance", self.tolerance)
+        n_restarts = self.checked("n_restarts")
+        max_iter = self.checked("max_iter")
+        tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, _MOST_SEED))
         ascent = Ascent(data, self.measure, self.convention)
         best, best_value, number = np.zeros(data.X.shape[1]), -np.inf, 0

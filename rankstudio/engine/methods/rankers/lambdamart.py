@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import DatasetError, MissingExtraError, ParameterError
+from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
@@ -148,7 +148,7 @@ class LambdaMART(LinearRanker):
         DatasetError
             For labels or queries that LightGBM does not take.
         """
-        n_rounds = between("n_rounds", self.n_rounds, 1, 10_000)
+        n_rounds = self.checked("n_rounds")
         parameters = self._parameters() | {"num_threads": _threads(data.X)}
         _check(data)
         lightgbm = _library()
@@ -173,11 +173,11 @@ class LambdaMART(LinearRanker):
         return {
             "objective": "lambdarank",
             "metric": "None",
-            "learning_rate": _share("learning_rate", self.learning_rate),
-            "num_leaves": between("num_leaves", self.num_leaves, 2, 131_072),
-            "min_data_in_leaf": between("min_data_in_leaf", self.min_data_in_leaf, 1, 1_000_000_000),
-            "lambdarank_truncation_level": between("ndcg_at", self.ndcg_at, 1, 10_000),
-            "feature_fraction": _share("feature_fraction", self.feature_fraction),
+            "learning_rate": self.checked("learning_rate"),
+            "num_leaves": self.checked("num_leaves"),
+            "min_data_in_leaf": self.checked("min_data_in_leaf"),
+            "lambdarank_truncation_level": self.checked("ndcg_at"),
+            "feature_fraction": self.checked("feature_fraction"),
             "seed": between("seed", self.seed, 0, 2**31 - 1),
             "deterministic": True,
             "force_col_wise": True,
@@ -235,13 +235,6 @@ def _used(gains: Floats) -> list[int]:
     """Return the features with a gain, the greatest first; of equal ones the first column."""
     order: list[int] = np.argsort(-gains, kind="stable").tolist()
     return [j for j in order if gains[j] > 0]
-
-
-def _share(name: str, value: Any) -> float:
-    """Return a parameter as a float; ParameterError unless it is greater than 0 and at most 1."""
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and 0 < value <= 1:
-        return float(value)
-    raise ParameterError(name, value, "a number greater than 0, up to 1")
 
 
 def _check(data: QueryData) -> None:

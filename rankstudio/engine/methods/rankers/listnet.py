@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.base import LinearRanker, between, positive
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.optimization.lbfgs import Objective, minimise
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
@@ -61,8 +61,8 @@ class ListNet(LinearRanker):
 
     def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield one step an iteration, with the objective as its criterion."""
-        tol, max_iter = positive("tol", self.tol), between("max_iter", self.max_iter, 1, 100_000)
-        objective = top_one_cross_entropy(data, positive("regularization", self.regularization))
+        tol, max_iter = self.checked("tol"), self.checked("max_iter")
+        objective = top_one_cross_entropy(data, self.checked("regularization"))
         features = tuple(range(data.X.shape[1]))
         search = minimise(objective, np.zeros(len(features)))
         coef, value, gradient = next(search)

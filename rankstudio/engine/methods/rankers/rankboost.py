@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool
@@ -111,7 +111,7 @@ class RankBoost(LinearRanker):
 
     def learn(self, data: QueryData) -> Iterator[BoostStep]:
         """Yield one step a round, with the mean loss of the pairs as its criterion."""
-        n_rounds = between("n_rounds", self.n_rounds, 1, 100_000)
+        n_rounds = self.checked("n_rounds")
         rounds = _Rounds(data)
         history: list[Threshold] = []
         coef, features = np.zeros(data.X.shape[1]), dict[int, None]()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.base import LinearRanker, positive
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, group
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool
@@ -51,7 +51,7 @@ class RankRLS(LinearRanker):
 
     def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield the one step there is: all features at once."""
-        regularization = positive("regularization", self.regularization)
+        regularization = self.checked("regularization")
         n = data.X.shape[1]
         coef = weights(data.statistics, regularization)
         _, errors = leave_query_out_models(data.statistics, regularization)
@@ -60,7 +60,7 @@ class RankRLS(LinearRanker):
     def nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step]:  # noqa: D102 - inherited
         from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy, where it is needed
 
-        regularization = positive("regularization", self.regularization)
+        regularization = self.checked("regularization")
         coefs, errors = nested_models(data, np.array(order), regularization)
         for k in range(1, len(order) + 1):
             yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
@@ -83,7 +83,7 @@ class RankRLS(LinearRanker):
             Scores, centred inside each query, in the order of the rows of X.
         """
         data = group(X, y, qid)
-        models, _ = leave_query_out_models(data.statistics, positive("regularization", self.regularization))
+        models, _ = leave_query_out_models(data.statistics, self.checked("regularization"))
         per_document = np.repeat(models, np.diff(data.ptr), axis=0)
         return data.in_original_order(np.einsum("mi,mi->m", data.centred[0], per_document))
 

@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import between, positive
-from rankstudio.engine.methods.rankers.base import MOST_ITERATIONS, ConvergingRanker
+from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool
 
 if TYPE_CHECKING:
     from rankstudio.engine.optimization.truncated_newton import Progress
-
-
-_LOSSES = ("squared_hinge", "hinge")
-_SOLVERS = ("auto", "newton", "bundle")
 
 
 class RankSVM(ConvergingRanker):
@@ -86,8 +81,8 @@ class RankSVM(ConvergingRanker):
 
     def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield one :class:`Iteration` a Newton step or cutting plane; its criterion is the objective."""
-        C, tol = positive("C", self.C), positive("tol", self.tol)
-        max_iter = between("max_iter", self.max_iter, 1, MOST_ITERATIONS)
+        C, tol = self.checked("C"), self.checked("tol")
+        max_iter = self.checked("max_iter")
         minimise = self._minimiser()
         from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
         from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415 - numba, where it is needed
@@ -99,11 +94,8 @@ class RankSVM(ConvergingRanker):
                 yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
 
     def _minimiser(self) -> Callable[..., Iterator[Progress]]:
-        if self.loss not in _LOSSES:
-            raise ParameterError("loss", self.loss, " or ".join(_LOSSES))
-        if self.solver not in _SOLVERS:
-            raise ParameterError("solver", self.solver, " or ".join(_SOLVERS))
-        if self.solver == "bundle" and self.loss != "hinge":
+        loss, solver = self.checked("loss"), self.checked("solver")
+        if solver == "bundle" and loss != "hinge":
             raise ParameterError("solver", self.solver, f"auto or newton, with the loss {self.loss}")
         from rankstudio.engine.optimization import bundle_method, truncated_newton  # noqa: PLC0415 - numba
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankstudio.engine.methods.base import between, positive
-from rankstudio.engine.methods.rankers.base import MOST_ITERATIONS, ConvergingRanker
+from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool
@@ -74,8 +73,8 @@ class SVMMAP(ConvergingRanker):
 
         Data in which no query has both relevant documents and others give one step, a model of zeros.
         """
-        C, tol = positive("C", self.C), positive("tol", self.tol)
-        max_iter = between("max_iter", self.max_iter, 1, MOST_ITERATIONS)
+        C, tol = self.checked("C"), self.checked("tol")
+        max_iter = self.checked("max_iter")
         from rankstudio.engine.methods.rankers.average_precision import AveragePrecisionLoss  # noqa: PLC0415
         from rankstudio.engine.optimization.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba, where it is needed
         from rankstudio.engine.querywise.linear_scores import Linear, Queries  # noqa: PLC0415

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.metrics.conventions import DEFAULT
@@ -134,16 +134,11 @@ class ExpectedDivergence(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
-        for name, value, known in (
-            ("density", self.density, ("normalised", "released")),
-            ("kde", self.kde, ("fast", "exact")),
-        ):
-            if value not in known:
-                raise ParameterError(name, value, " or ".join(known))
+        density, kde = self.checked("density"), self.checked("kde")
         at = data.X if data.validation is None else data.validation
         importance, _ = yield from measuring_features(data, "NDCG@10", self.convention, False)
         divergence = yield from _diverging(
-            data.X, data.y, at, normalised=self.density == "normalised", exact=self.kde == "exact"
+            data.X, data.y, at, normalised=density == "normalised", exact=kde == "exact"
         )
         scores = importance + divergence
         found = {"scores_": scores, "importance_": importance, "divergence_": divergence}

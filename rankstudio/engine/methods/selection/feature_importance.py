@@ -12,8 +12,6 @@ from rankstudio.engine.methods.selection.single_feature import single_feature_me
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress, finish
 
-IMPORTANCES = ("pearson", "ndcg", "map", "none")
-SIMILARITIES = ("pearson", "kendall", "none")
 _MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.methods.base import between, positive
+from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -74,7 +74,7 @@ class PathSelector(Selector):
         n = data.X.shape[1]
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         k = between("n_features_to_select", wanted, 1, n)
-        regularization = positive("regularization", self.regularization)
+        regularization = self.checked("regularization")
         order = yield from self._order(data, k)
         coefs, errors = nested_models(data, order, regularization)
         for t in range(k):

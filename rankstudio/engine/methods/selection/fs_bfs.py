@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.base import between, positive
+from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch, Node
 from rankstudio.engine.methods.selection.filter_base import PathSelector
 from rankstudio.engine.metrics.conventions import DEFAULT
@@ -105,7 +105,7 @@ class FSBFS(PathSelector):
         n = data.X.shape[1]
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         most = between("n_features_to_select", wanted, 1, n)
-        regularization = positive("regularization", self.regularization)
+        regularization = self.checked("regularization")
         nodes: list[Node] = []
         for node in self._nodes(data, most):
             if isinstance(node, WorkProgress):
@@ -140,10 +140,10 @@ class FSBFS(PathSelector):
     def _partition(self, data: QueryData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature is left."""
         n = data.X.shape[1]
-        size = between("subset_size", self.subset_size, 1, max(n, 10_000))
-        patience = between("patience", self.patience, 1, 1000)
-        max_iter = between("max_iter", self.max_iter, 1, 10_000)
-        tolerance = positive("tolerance", self.tolerance)
+        size = self.checked("subset_size")
+        patience = self.checked("patience")
+        max_iter = self.checked("max_iter")
+        tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, _MOST_SEED))
         ascent = Ascent(data, self.measure, self.convention)
         left: list[int] = ascent.informative.tolist()

@@ -5,16 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import LinearRanker, between, positive
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.feature_importance import (
-    IMPORTANCES,
-    SIMILARITIES,
     comparing_features,
     importance,
     nearest_positive_semidefinite,
@@ -22,9 +18,6 @@ from rankstudio.engine.methods.selection.feature_importance import (
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import pool
-
-_SOLVERS = ("nesterov", "subgradient")
-_MOST_ITERATIONS = 10_000_000
 
 
 class IndefiniteSimilarityWarning(UserWarning):
@@ -129,11 +122,11 @@ class FSMRank(LinearRanker):
 
     def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`FSMStep` an iteration; its criterion is the objective."""
-        lambda1, lambda2 = from_zero("lambda1", self.lambda1), from_zero("lambda2", self.lambda2)
-        tol = positive("tol", self.tol)
-        max_iter = between("max_iter", self.max_iter, 1, _MOST_ITERATIONS)
-        one_of("solver", self.solver, _SOLVERS)
-        s = importance(data, one_of("importance", self.importance, IMPORTANCES))
+        lambda1, lambda2 = self.checked("lambda1"), self.checked("lambda2")
+        tol = self.checked("tol")
+        max_iter = self.checked("max_iter")
+        solver = self.checked("solver")
+        s = importance(data, self.checked("importance"))
         A = yield from self._similarity(data)
         # numba is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.optimization.nesterov import FSMObjective, accelerated, subgradient  # noqa: PLC0415
@@ -145,7 +138,7 @@ class FSMRank(LinearRanker):
             objective = FSMObjective(problem, A, s, lambda1, lambda2)
             descent = (
                 subgradient(objective, max_iter)
-                if self.solver == "subgradient"
+                if solver == "subgradient"
                 else accelerated(objective, tol, max_iter)
             )
             n = data.X.shape[1]
@@ -155,7 +148,7 @@ class FSMRank(LinearRanker):
                 yield FSMStep(number, chosen, coef, now.objective, np.empty(0), now.lipschitz)
 
     def _similarity(self, data: QueryData) -> Generator[WorkProgress, None, Floats]:
-        kind = one_of("similarity", self.similarity, SIMILARITIES)
+        kind, project = self.checked("similarity"), self.checked("project")
         if ("similarity", kind) not in data.remembered:
             data.remembered["similarity", kind] = yield from comparing_features(data, kind)
         matrix: Floats = data.remembered["similarity", kind]
@@ -164,7 +157,7 @@ class FSMRank(LinearRanker):
         least = float(np.linalg.eigvalsh(matrix)[0])
         if least >= -1e-10 * matrix.shape[0]:
             return matrix
-        if self.project:
+        if project:
             return nearest_positive_semidefinite(matrix)
         warnings.warn(
             f"The {self.similarity} similarities of the features are not positive semidefinite (least "
@@ -199,17 +192,3 @@ def by_weight(coef: Floats) -> Ints:
     order = np.argsort(-np.abs(coef), kind="stable").astype(np.int64)
     chosen: Ints = order[: np.count_nonzero(coef)]
     return chosen
-
-
-def from_zero(name: str, value: Any) -> float:
-    """Return a parameter as a float; ParameterError unless it is finite and not negative."""
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and 0 <= value < np.inf:
-        return float(value)
-    raise ParameterError(name, value, "a finite number from 0 up")
-
-
-def one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Return a parameter that is one of some words; ParameterError for any other."""
-    if value in choices:
-        return str(value)
-    raise ParameterError(name, value, f"{', '.join(choices[:-1])} or {choices[-1]}")

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from rankstudio.engine.methods.base import between, positive
+from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.fsmrank import FSMRank
 from rankstudio.engine.querywise.query_data import QueryData
@@ -85,7 +85,7 @@ class FSMSVM(Selector):
         Where FSMRank leaves every weight at 0, the one step is the model without a feature.
         """
         n = data.X.shape[1]
-        C = positive("C", self.C)
+        C = self.checked("C")
         wanted = n if self.n_features_to_select is None else self.n_features_to_select
         wanted = between("n_features_to_select", wanted, 1, n)
         last = yield from self._order(data)

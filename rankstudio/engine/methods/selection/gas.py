@@ -7,7 +7,6 @@ from collections.abc import Generator
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, informative
 from rankstudio.engine.methods.selection.kendall import KendallSimilarity
 from rankstudio.engine.methods.selection.single_feature import measuring_features
@@ -78,13 +77,8 @@ class GAS(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
-        if self.importance not in _MEASURES:
-            raise ParameterError("importance", self.importance, "map or ndcg@10")
-        if not isinstance(self.c, int | float | np.number) or not 0 <= self.c < np.inf:
-            raise ParameterError("c", self.c, "a finite number from 0 up")
-        importance, directions = yield from measuring_features(
-            data, _MEASURES[self.importance], self.convention
-        )
+        c, measure = self.checked("c"), _MEASURES[self.checked("importance")]
+        importance, directions = yield from measuring_features(data, measure, self.convention)
         yield WorkProgress("ranking features", 0.0)
         scores, similarity = importance.copy(), KendallSimilarity(data)
         varies, left = informative(data), np.ones(scores.size, dtype=bool)
@@ -96,6 +90,6 @@ class GAS(PathSelector):
             left[order[t]] = False
             others = np.flatnonzero(left)
             if t + 1 < k and self.c > 0:
-                scores[others] -= 2.0 * self.c * similarity.between(int(order[t]), others)
+                scores[others] -= 2.0 * c * similarity.between(int(order[t]), others)
         found = {"importance_": importance, "scores_": scores, "directions_": directions}
         return Ordering(order, found)

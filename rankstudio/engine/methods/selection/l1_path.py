@@ -7,7 +7,6 @@ from collections.abc import Generator
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.lasso_path import lasso_path
 from rankstudio.engine.querywise.query_data import QueryData
@@ -65,13 +64,12 @@ class L1Path(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
-        if self.scaling not in ("unit", "none"):
-            raise ParameterError("scaling", self.scaling, "unit or none")
+        scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
         gram, right = data.gram
         length = np.sqrt(np.diag(gram))
         used = np.flatnonzero(length > 0)
-        scale = length[used] if self.scaling == "unit" else np.ones(used.size)
+        scale = length[used] if scaling == "unit" else np.ones(used.size)
         alphas, coefs, entered = lasso_path(
             gram[np.ix_(used, used)] / np.outer(scale, scale), right[used] / scale, k
         )

@@ -8,14 +8,11 @@ from concurrent.futures import Executor
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import positive
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support.threads import pool
 
-_RANKERS = ("rankrls", "ranksvm")
 _TIES = {"rankrls": 1e-10, "ranksvm": 1e-6}
 """Of the greatest importance: two that differ by no more are equal but for the rounding of a solution, or for
 what is left of the duality gap."""
@@ -78,20 +75,17 @@ class RecursiveElimination(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
-        if self.importance not in ("weight", "scaled"):
-            raise ParameterError("importance", self.importance, "weight or scaled")
-        if self.ranker not in _RANKERS:
-            raise ParameterError("ranker", self.ranker, " or ".join(_RANKERS))
-        regularization, C = positive("regularization", self.regularization), positive("C", self.C)
+        importance, ranker = self.checked("importance"), self.checked("ranker")
+        regularization, C = self.checked("regularization"), self.checked("C")
         squares = np.diag(data.gram[0])
         deviation = np.sqrt(squares / data.y.size)
-        scale = deviation if self.importance == "scaled" else np.ones(deviation.size)
+        scale = deviation if importance == "scaled" else np.ones(deviation.size)
         with pool() as (executor, workers):
-            if self.ranker == "rankrls":
+            if ranker == "rankrls":
                 weights = _rankrls_weights(data, regularization)
             else:
                 weights = _ranksvm_weights(data, C, executor, workers)
-            order = yield from _eliminating(weights, squares == 0, scale, _TIES[self.ranker])
+            order = yield from _eliminating(weights, squares == 0, scale, _TIES[ranker])
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(order[:k], {"ranking_": ranking})

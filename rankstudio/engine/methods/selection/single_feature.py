@@ -7,8 +7,6 @@ from collections.abc import Generator
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first, informative
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
@@ -70,9 +68,7 @@ class SingleFeatureRanking(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
-        if self.direction not in ("best", "descending"):
-            raise ParameterError("direction", self.direction, "best or descending")
-        both = self.direction == "best"
+        both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(data, self.measure, self.convention, both)
         higher = find_measure(self.measure).higher_is_better
         gains = scores if higher else -scores
@@ -173,7 +169,7 @@ class MutualInformation(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
-        n_bins = between("n_bins", self.n_bins, 2, 1000)
+        n_bins = self.checked("n_bins")
         labels = np.unique(data.y, return_inverse=True)[1]
         scores = np.empty(data.X.shape[1])
         for j, column in enumerate(data.X.T):

@@ -136,7 +136,7 @@ def test_scikit_learn_conventions() -> None:
         ({"C": 0}, "C: expected a finite number greater than 0, got 0"),
         ({"tol": float("inf")}, "tol: expected a finite number greater than 0, got inf"),
         ({"loss": "logistic"}, "loss: expected squared_hinge or hinge, got 'logistic'"),
-        ({"solver": "sgd"}, "solver: expected auto or newton or bundle, got 'sgd'"),
+        ({"solver": "sgd"}, "solver: expected auto, newton or bundle, got 'sgd'"),
         ({"solver": "bundle"}, "solver: expected auto or newton, with the loss squared_hinge, got 'bundle'"),
         ({"max_iter": 0}, "max_iter: expected a whole number from 1 to .*, got 0"),
     ],

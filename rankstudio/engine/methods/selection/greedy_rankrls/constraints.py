@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,7 +64,7 @@ class Rules:
         budget: float | None,
         size_penalty: float,
     ) -> Self:
-        """Check a user's parameters for n features; ParameterError names the one that is wrong."""
+        """Check for n features what the catalog cannot; ParameterError names the one that is wrong."""
         first, never = _columns("pinned", pinned, n), _columns("banned", banned, n)
         if set(first) & set(never):
             both = sorted(set(first) & set(never))
@@ -74,16 +74,12 @@ class Rules:
             raise ParameterError("banned", list(never), "at least one feature left to select")
         wanted = free if n_features_to_select is None else n_features_to_select
         k = between("n_features_to_select", wanted, max(1, len(first)), free)
-        if n_candidates is not None and not (_is_whole(n_candidates) and n_candidates >= 1):
-            raise ParameterError("n_candidates", n_candidates, "a whole number from 1 up")
         between("seed", seed, 0, _MOST_SEED)
-        if not _is_number(size_penalty) or not 0 <= size_penalty < np.inf:
-            raise ParameterError("size_penalty", size_penalty, "a finite number from 0 up")
         allowed = np.ones(n, dtype=bool)
         allowed[list(never)] = False
         prices = None if costs is None else _prices(costs, n)
         purse = _budget(budget, prices, allowed, first)
-        return cls(k, first, allowed, n_candidates, seed, prices, purse, float(size_penalty))
+        return cls(k, first, allowed, n_candidates, seed, prices, purse, size_penalty)
 
     def affordable(self, left: Bools, spent: float) -> Ints:
         """Return the features left that the rest of the budget is enough for, up to rounding."""
@@ -112,7 +108,7 @@ def _prices(costs: ArrayLike, n: int) -> Floats:
 def _budget(budget: float | None, prices: Floats | None, allowed: Bools, pinned: tuple[int, ...]) -> float:
     if budget is None:
         return float(np.inf)
-    if not _is_number(budget) or not budget > 0:
+    if not isinstance(budget, int | float | np.number) or isinstance(budget, bool) or not budget > 0:
         raise ParameterError("budget", budget, "a number greater than 0")
     if prices is None:
         raise ParameterError("budget", budget, "nothing where the features have no costs")
@@ -122,11 +118,3 @@ def _budget(budget: float | None, prices: Floats | None, allowed: Bools, pinned:
     if budget * (1 + _ROUNDING) < least:
         raise ParameterError("budget", budget, f"at least {least:g}, the cost of the {of}")
     return float(budget)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import positive
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Rules
 from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating
@@ -141,7 +140,7 @@ class GreedyRankRLS(Selector):
 
         Floating search gives signs of life first, and the steps when all sets are final.
         """
-        regularization = positive("regularization", self.regularization)
+        regularization = self.checked("regularization")
         rules = self._rules(data.X.shape[1])
         with ExitStack() as stack:
             searches = Searches(data, regularization, rules.k, self.algorithm, stack)
@@ -155,26 +154,21 @@ class GreedyRankRLS(Selector):
 
     def _rules(self, n: int) -> Rules:
         """Check the parameters, and that they go together."""
-        for name, value, choices in (
-            ("search", self.search, ("forward", "floating")),
-            ("fitting", self.fitting, ("pre", "back")),
-        ):
-            if value not in choices:
-                raise ParameterError(name, value, " or ".join(choices))
-        if self.fitting == "back" and self.algorithm not in ("auto", "columns"):
-            raise ParameterError("algorithm", self.algorithm, "auto or columns with back-fitting")
-        if self.search == "floating":
+        algorithm = self.checked("algorithm")
+        if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
+            raise ParameterError("algorithm", algorithm, "auto or columns with back-fitting")
+        if self.checked("search") == "floating":
             self._check_floating()
         return Rules.of(
             n,
             self.n_features_to_select,
             self.pinned,
             self.banned,
-            self.n_candidates,
+            self.checked("n_candidates"),
             self.seed,
             self.costs,
             self.budget,
-            self.size_penalty,
+            self.checked("size_penalty"),
         )
 
     def _check_floating(self) -> None:

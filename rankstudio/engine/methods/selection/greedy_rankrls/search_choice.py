@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
     from rankstudio.engine.methods.selection.greedy_rankrls.products import Products
 
-ALGORITHMS = ("auto", "statistics", "algorithm1", "columns")
 
 _MOST_BYTES = 4e9  # of per-query statistics, before Algorithm 1 is taken instead
 # Multiplications in a path, below which handing each step to threads costs more than it gains: measured with
@@ -39,14 +38,14 @@ class Searches:
     k : int
         How many features will be selected at most.
     algorithm : str
-        One of ``ALGORITHMS``.
+        "auto", "statistics", "algorithm1" or "columns".
     stack : ExitStack
         Ends the threads of the searches.
 
     Raises
     ------
     ParameterError
-        For an algorithm that there is not, or not for such data.
+        For an algorithm that is not for such data.
     """
 
     def __init__(
@@ -57,8 +56,6 @@ class Searches:
         algorithm: str,
         stack: ExitStack,
     ) -> None:
-        if algorithm not in ALGORITHMS:
-            raise ParameterError("algorithm", algorithm, "auto, statistics, algorithm1 or columns")
         if isinstance(data, SparseQueryData) and algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns where X is sparse")
         self._data = data
