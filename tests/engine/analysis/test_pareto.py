@@ -48,7 +48,7 @@ def test_every_size_has_its_best_setting_and_the_front_is_what_nothing_beats(
     for model in found.models:
         kin = [m for m in tried if m[0] == model.run and m[2] == model.size]
         at = max(kin, key=lambda m: m[3])
-        assert (model.values[0], model.x_value) == (at[1], at[2])
+        assert (model.values[0], model.place) == (at[1], at[2])
         assert (model.mean, model.error) == pytest.approx(at[3:])
     assert len(found.models) == len({(m[0], m[2]) for m in tried})
     on_front = [found.models[i] for i in found.front]

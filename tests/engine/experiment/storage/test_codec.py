@@ -131,5 +131,5 @@ def test_damaged_bytes_are_told() -> None:
     step = Step(1, (0,), rng.normal(size=5), 0.5, rng.normal(size=5))
     content = pack_path(PathResult(UNIT, (step,), {"MAP": np.ones(1)}, 1.0), step, range(1, 6))
     for damaged in (b"", content[: len(content) // 2], content[:100] + b"\0\0\0\0" + content[104:]):
-        with pytest.raises(StoreError, match="fold 1 with setting 1 is damaged"):
+        with pytest.raises(StoreError, match="fold 1 with combination 1 is damaged"):
             unpack_path(damaged, UNIT, range(1, 6))

@@ -461,5 +461,5 @@ def test_a_unit_that_is_damaged_is_told(path: Path) -> None:
         key = study.runs()[0].key
         with study._file.transaction() as db:
             db.execute("UPDATE unit SET payload = substr(payload, 1, 300) WHERE fold = 2 AND position = 1")
-        with pytest.raises(StoreError, match="what is stored of fold 2 with setting 2"):
+        with pytest.raises(StoreError, match="what is stored of fold 2 with combination 2"):
             study.result(key)
