@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.engine.errors import StoreError
+
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.plan.plan import Plan
-    from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.experiment.storage.study import RunSummary, Study
 
 NAME = "study.rankstudio"
 """Of the study that is written into the folder of the results."""
@@ -40,15 +42,29 @@ def study_at(path: Path | None, out: Path | None) -> Iterator[Study | None]:
         yield study
 
 
+def tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
+    """Say what is damaged of a study and of its runs."""
+    for sentence in (*study.damage(), *(run.damage for run in runs if run.damage)):
+        print(f"Note: {sentence}", file=sys.stderr)
+
+
 def plans_to_go_on_with(study: Study) -> list[Plan]:
-    """Return the plans of the runs that are not finished; of the last run where all are.
+    """Return the plans of the runs that are not finished or are damaged; of the last run where none is.
 
     What another version of RankStudio began cannot be gone on with: it is said, and begun anew.
+
+    Raises
+    ------
+    StoreError
+        Where there is no run.
     """
     from rankstudio.engine.experiment.versions import versions
 
     runs = study.runs()
-    chosen = [run for run in runs if not run.finished] or runs[-1:]
+    tell_damage(study, runs)
+    if not runs:
+        raise StoreError(f"{study.path}: there is no run to go on with.")
+    chosen = [run for run in runs if not run.finished or run.damage] or runs[-1:]
     for run in chosen:
         if dict(run.versions) != versions():
             title = run.key.plan.title

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,32 @@ def test_studies_are_listed_run_by_run(folder: Path, tmp_path: Path, capsys) -> 
     assert row["finished"]
     assert main(["studies", study]) == 0
     assert "RankRLS  Made  done" in capsys.readouterr().out
+
+
+def test_what_is_damaged_is_named_listed_and_computed_again(tmp_path: Path, capsys) -> None:
+    data, study = str(tmp_path / "data.txt"), tmp_path / "study.rankstudio"
+    save_letor(make_ranking(n_queries=12, seed=5).folds[0].train, data)
+    plan = ["run", "--data", data, "--protocol", "3-fold", "--lambda", "1", "--select-by", "criterion"]
+    assert main([*plan, "--out", str(tmp_path / "a"), "--study", str(study)]) == 0
+    assert main([*plan, "--seed", "1", "--study", str(study)]) == 0
+    with closing(sqlite3.connect(study)) as db:
+        db.execute("""UPDATE fold SET payload = replace(payload, '"MAP": 0.', '"MAP": 0.9') WHERE run = 1""")
+        db.execute("UPDATE run SET plan = '' WHERE id = 2")
+        db.commit()
+    capsys.readouterr()
+    named = "run 1 is damaged (the results of fold 1, the results of fold 2, the results of fold 3)"
+    assert main(["studies", str(study)]) == 0
+    shown = capsys.readouterr()
+    assert "damaged" in shown.out
+    assert named in shown.err
+    assert f"Note: {study}: what is stored of run 2 is damaged; please run it anew." in shown.err
+    assert main(["run", "--resume", str(study), "--out", str(tmp_path / "b")]) == 0
+    assert named in capsys.readouterr().err
+    for name in ("results.json", "metrics.csv", "features.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_study_without_runs_has_nothing_to_go_on_with(tmp_path: Path, capsys) -> None:
+    Study.create(tmp_path / "empty.rankstudio").close()
+    assert main(["run", "--resume", str(tmp_path / "empty.rankstudio"), "--json"]) == 1
+    assert "empty.rankstudio: there is no run to go on with." in capsys.readouterr().err

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.output.text_tables import as_json, document
+from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ def _finished(paths: Sequence[Path]) -> list[RunResult]:
     runs: list[RunResult] = []
     for path in paths:
         with Study.open(path) as study:
-            runs += [study.result(summary.key) for summary in study.runs() if summary.finished]
+            stored = study.runs()
+            tell_damage(study, stored)
+            runs += [study.result(run.key) for run in stored if run.finished and not run.damage]
     return [result for result in runs if result.complete]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.study_file_option import tell_damage
 
 _DESCRIPTION = """\
 List the runs of studies: what ran on what, how far it is, how long it took, and by which version.
@@ -36,6 +37,8 @@ def run(args: argparse.Namespace) -> int:
     listed: list[dict[str, Any]] = []
     for path in args.studies:
         with Study.open(path) as study:
+            stored = study.runs()
+            tell_damage(study, stored)
             listed += [
                 {
                     "study": str(path),
@@ -45,11 +48,12 @@ def run(args: argparse.Namespace) -> int:
                     "units_done": s.n_finished,
                     "units": s.n_units,
                     "finished": s.finished,
+                    "damage": s.damage,
                     "begun": s.created,
                     "seconds": s.seconds,
                     "version": s.versions.get("rankstudio", ""),
                 }
-                for number, s in enumerate(study.runs(), start=1)
+                for number, s in enumerate(stored, start=1)
             ]
     if args.json:
         print(as_json(listed))
@@ -61,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
             str(row["run"]),
             row["method"],
             row["data"],
-            "done" if row["finished"] else f"{row['units_done']} of {row['units']} units",
+            _state(row),
             row["begun"],
             f"{row['seconds']:.1f}",
             row["version"],
@@ -70,3 +74,9 @@ def run(args: argparse.Namespace) -> int:
     ]
     print(as_text(header, rows, left=(0, 2, 3, 4, 5)))
     return 0
+
+
+def _state(row: dict[str, Any]) -> str:
+    if row["damage"]:
+        return "damaged"
+    return "done" if row["finished"] else f"{row['units_done']} of {row['units']} units"

@@ -73,6 +73,7 @@ def run_stored(
         key = study.begin(plan, dataset, anew)
     else:
         study.check(key, dataset)
+    study.discard_damaged(key)
     units = study.finished_units(key)
     done = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
     before = study.seconds(key)

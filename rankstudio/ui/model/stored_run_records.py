@@ -41,7 +41,6 @@ def record_of(key: int, run: StoredRun, versions: Mapping[str, str]) -> RunRecor
     )
     if run.problem:
         record.state, record.failure = RunState.FAILED, run.problem
-        record.why_not_on = run.problem
     return record
 
 

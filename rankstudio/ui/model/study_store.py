@@ -143,9 +143,10 @@ class Shelf:
         """Make the job that opens a study (OpenedStudy), and then reads its runs, the oldest first.
 
         It is not taken yet. The runs (StoredRun) come one by one: the window lists some in each turn.
+        Last come sentences on what is damaged.
         """
 
-        def work(_: CancelFlag) -> Iterator[OpenedStudy | StoredRun]:
+        def work(_: CancelFlag) -> Iterator[OpenedStudy | StoredRun | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
             study = self._add(Study.open(path))
@@ -158,6 +159,7 @@ class Shelf:
             known: dict[object, FoldedDataset] = {}
             for summary in runs:
                 yield _read_run(study, summary, known)
+            yield from study.damage()
 
         return work
 
@@ -241,7 +243,7 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
     plan = key.plan.changed(data=recorded.opened_by(key.plan))
     paths: dict[tuple[int, int], PathResult] = {}
     folds: tuple[FoldResult, ...] = ()
-    result, problem = None, ""
+    result, problem = None, summary.damage
     try:
         paths = study.finished_units(key)
         folds = study.folds(key, paths)

@@ -47,6 +47,8 @@ class RunSummary:
         How many units are done, and how many there are.
     versions : Mapping of str to str
         By which it is computed; others do not go on with it.
+    damage : str
+        What of it is damaged, as a sentence; "" where nothing is.
     """
 
     key: RunKey
@@ -57,6 +59,7 @@ class RunSummary:
     n_finished: int
     n_units: int
     versions: Mapping[str, str]
+    damage: str = ""
 
 
 @dataclass(frozen=True)

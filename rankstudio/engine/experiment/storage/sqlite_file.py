@@ -19,30 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import StoreError, StudyInUseError
+from rankstudio.engine.experiment import study_rows
+from rankstudio.engine.experiment.study_rows import MIGRATIONS, Migration, Row
 
 APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""
-
-MIGRATIONS: tuple[str, ...] = (
-    """
-    CREATE TABLE study (title TEXT NOT NULL, created TEXT NOT NULL, versions TEXT NOT NULL);
-    CREATE TABLE dataset (
-        id INTEGER PRIMARY KEY, name TEXT NOT NULL, place TEXT NOT NULL, checksum TEXT NOT NULL,
-        files TEXT NOT NULL, folds TEXT NOT NULL, feature_ids TEXT NOT NULL, feature_names TEXT NOT NULL,
-        UNIQUE (checksum, place));
-    CREATE TABLE run (
-        id INTEGER PRIMARY KEY, dataset INTEGER NOT NULL REFERENCES dataset, plan TEXT NOT NULL,
-        same TEXT NOT NULL, versions TEXT NOT NULL, created TEXT NOT NULL, finished TEXT, seconds REAL);
-    CREATE TABLE unit (
-        run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, position INTEGER NOT NULL,
-        setting TEXT NOT NULL, seconds REAL NOT NULL, payload BLOB NOT NULL,
-        PRIMARY KEY (run, fold, position));
-    CREATE TABLE fold (
-        run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, payload TEXT NOT NULL,
-        PRIMARY KEY (run, fold));
-    """,
-)
-"""The n-th makes a file of version n from one of version n - 1; the first one's is empty."""
 
 _FORBIDDEN = "there is no permission to write this file or its folder"
 _DAMAGED = "the file is damaged or cut short; expected a complete study"
@@ -65,8 +46,8 @@ class StudyFile:
     ----------
     path : str or Path
         Of a file that :func:`create` made.
-    migrations : sequence of str
-        SQL; see :data:`MIGRATIONS`.
+    migrations : sequence of str or callable
+        SQL, or what is called with the database; see :data:`MIGRATIONS`.
 
     Raises
     ------
@@ -75,7 +56,7 @@ class StudyFile:
         owns it, or it cannot be written.
     """
 
-    def __init__(self, path: str | Path, migrations: Sequence[str] = MIGRATIONS) -> None:
+    def __init__(self, path: str | Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
         self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
         self._turn = threading.RLock()
         self._migrations = migrations
@@ -144,6 +125,16 @@ class StudyFile:
         with self._turn, in_words(self.path):
             return self._db.execute(sql, values).fetchall()
 
+    def records(self, table: str, where: str = "", *values: Any) -> list[Row]:
+        """Return the rows of a table, the damaged ones too.
+
+        Raises
+        ------
+        StoreError
+            Where they cannot be read.
+        """
+        return [study_rows.row_of(table, row) for row in self.rows(study_rows.select(table, where), *values)]
+
     def close(self) -> None:
         """Give the file up. Closing twice does no harm."""
         with self._turn, in_words(self.path), suppress(sqlite3.ProgrammingError):
@@ -153,7 +144,7 @@ class StudyFile:
             self._db.close()
 
 
-def _open(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
+def _open(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     """Return a connection that owns the file of a sound study, brought to the newest version."""
     _inspect(path, len(migrations))
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
@@ -161,6 +152,7 @@ def _open(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
     with in_words(path):
         # Threads may share it: who writes takes turns.
         db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        db.text_factory = study_rows.as_text
     try:
         with in_words(path):
             _own(db, path)
@@ -185,10 +177,10 @@ def _own(db: sqlite3.Connection, path: Path) -> None:
         Path(f"{path}-shm").unlink(missing_ok=True)
 
 
-def _migrate(db: sqlite3.Connection, migrations: Sequence[str]) -> None:
+def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
-    for number, script in enumerate(migrations[version:], start=version + 1):
-        _apply(db, script, number)
+    for number, migration in enumerate(migrations[version:], start=version + 1):
+        _apply(db, migration, number)
     if version < len(migrations):
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # an older RankStudio sees it at once
 
@@ -199,7 +191,7 @@ def _sync(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def create(path: str | Path, migrations: Sequence[str] = MIGRATIONS) -> None:
+def create(path: str | Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Make the file of a study without any contents.
 
     Made in memory and written in one piece, only where nothing is yet, so that neither a second process
@@ -213,8 +205,8 @@ def create(path: str | Path, migrations: Sequence[str] = MIGRATIONS) -> None:
     path = Path(path).absolute()
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        for number, script in enumerate(migrations, start=1):
-            _apply(db, script, number)
+        for number, migration in enumerate(migrations, start=1):
+            _apply(db, migration, number)
         content = db.serialize()
     try:
         with path.open("xb") as file:
@@ -238,6 +230,8 @@ def in_words(path: Path) -> Iterator[None]:
         yield
     except sqlite3.ProgrammingError:
         raise  # ours, not the file's
+    except UnicodeDecodeError as error:  # SQLite quotes what is damaged
+        raise StoreError(f"{path}: {_DAMAGED}.") from error
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -245,12 +239,15 @@ def in_words(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {_IN_WORDS.get(code, str(error))}.") from error
 
 
-def _apply(db: sqlite3.Connection, script: str, number: int) -> None:
+def _apply(db: sqlite3.Connection, migration: Migration, number: int) -> None:
     """Carry out one migration, wholly or not at all."""
     db.execute("BEGIN IMMEDIATE")
     try:
-        for statement in filter(str.strip, script.split(";")):
-            db.execute(statement)
+        if callable(migration):
+            migration(db)
+        else:
+            for statement in filter(str.strip, migration.split(";")):
+                db.execute(statement)
         db.execute(f"PRAGMA user_version = {number}")
         db.execute("COMMIT")
     except BaseException:
@@ -269,6 +266,7 @@ def _inspect(path: Path, newest: int) -> None:
     log = any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal"))
     uri = f"{path.as_uri()}?mode=ro" + ("" if log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
+        db.text_factory = study_rows.as_text  # what is damaged is told in SQLite's own words
         found = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if found != APPLICATION_ID or version < 1:

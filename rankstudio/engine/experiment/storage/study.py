@@ -7,27 +7,29 @@ being computed; :func:`rankstudio.engine.experiment.resume.run_stored` goes on f
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.data.dataset import FoldedDataset, Source
-from rankstudio.engine.errors import ChangedDataError, ParameterError, PlanError, StoreError
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import ChangedDataError, StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
+from rankstudio.engine.experiment.plan.toml import plan_as_dict
+from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
-from rankstudio.engine.experiment.runner import select_model
 from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
-from rankstudio.engine.experiment.storage.data_fingerprint import change, fingerprint
+from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunSummary
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
+from rankstudio.engine.experiment.study_records import StudyRecords, as_json, same, write_data
+from rankstudio.engine.experiment.study_rows import next_id, write
 from rankstudio.engine.experiment.versions import versions
 
 __all__ = ["SUFFIX", "RecordedData", "RunKey", "RunSummary", "Study"]
@@ -47,6 +49,7 @@ class Study:
 
     def __init__(self, file: StudyFile) -> None:
         self._file = file
+        self._records = StudyRecords(file)
 
     @classmethod
     def open(cls, path: str | Path) -> Study:
@@ -72,7 +75,7 @@ class Study:
         sqlite_file.create(path)
         study = cls(StudyFile(path))
         with study._file.transaction() as db:
-            db.execute("INSERT INTO study VALUES (?, ?, ?)", (title, _now(), _text(versions())))
+            write(db, "study", title=title, created=_now(), versions=as_json(versions()))
         return study
 
     @property
@@ -83,8 +86,19 @@ class Study:
     @property
     def title(self) -> str:
         """What the study is called; the name of its file where nobody said."""
-        rows = self._file.rows("SELECT title FROM study")
-        return str(rows[0][0]) if rows and rows[0][0] else self.path.stem
+        rows = self._records.sound("study")
+        return str(rows[0]["title"]) if rows and rows[0]["title"] else self.path.stem
+
+    def damage(self) -> tuple[str, ...]:
+        """Return, as sentences, what is damaged besides what the listed runs tell of themselves."""
+        titled = self._records.sound("study")
+        found = [] if titled else [f"{self.path}: the study's title is damaged."]
+        for row in self._file.records("run", "ORDER BY id"):
+            try:
+                self._records.asked(row)
+            except StoreError as error:
+                found.append(str(error))
+        return tuple(found)
 
     def close(self) -> None:
         """Give the file up for others."""
@@ -130,36 +144,19 @@ class Study:
         """
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
-        self._refuse_changes(place, found.files)
-        ids = tuple(int(i) for i in dataset.feature_ids)
-        same, now = _same(plan), _text(versions())
-        equal = self._file.rows(
-            "SELECT run.id FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.same = ? "
-            "AND run.versions = ? AND dataset.checksum = ? ORDER BY run.id DESC LIMIT 1",
-            *(same, now, found.checksum),
-        )
-        if equal and not anew:
-            return RunKey(equal[0][0], plan, ids)
-        files = [{**asdict(source), "path": str(source.path.absolute())} for source in found.files]
-        numbers = [fold.number for fold in dataset.folds]
+        self._records.refuse_changes(place, found.files)
+        wanted = (same(plan), as_json(versions()), found.checksum)
         with self._file.transaction() as db:
-            db.execute(
-                "INSERT OR IGNORE INTO dataset VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    dataset.name,
-                    place,
-                    found.checksum,
-                    *map(_text, (files, numbers, ids, dataset.feature_names)),
-                ),
-            )
-            at = "SELECT id FROM dataset WHERE checksum = ? AND place = ?"
-            data = db.execute(at, (found.checksum, place)).fetchone()[0]
-            run = db.execute(
-                "INSERT INTO run VALUES (NULL, ?, ?, ?, ?, ?, NULL, NULL)",
-                (data, _text(plan_as_dict(plan)), same, now, _now()),
-            ).lastrowid
-        assert run is not None  # a row was inserted
-        return RunKey(run, plan, ids)
+            run = None if anew else self._records.equal(*wanted)
+            if run is None:
+                data = write_data(db, dataset, place, found)
+                # Where its record was damaged it is sound by now, and the runs on it are known again.
+                run = None if anew else self._records.equal(*wanted)
+            if run is None:
+                run = next_id(db, "run")
+                values = {"plan": as_json(plan_as_dict(plan)), "same": wanted[0], "versions": wanted[1]}
+                write(db, "run", id=run, dataset=data, created=_now(), **values)
+        return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
         """Refuse to go on with a run on other data than its own, or by other versions.
@@ -169,24 +166,19 @@ class Study:
         StoreError
             Where its numbers would have two origins.
         """
-        recorded, by = self.data(run), self._file.rows("SELECT versions FROM run WHERE id = ?", run.id)
-        other = recorded.difference(dataset)
+        other = self.data(run).difference(dataset)
         if other:
             raise ChangedDataError(other)
-        if by[0][0] != _text(versions()):
+        by = json.loads(self._records.run(run.id)["versions"])
+        if by != versions():
             raise StoreError(
-                f"{self.path}: run {run.id} was begun by {_words(json.loads(by[0][0]))}, found are "
-                f"{_words(versions())}: please run it anew."
+                f"{self.path}: run {run.id} was begun by {_words(by)}, found are {_words(versions())}: "
+                "please run it anew."
             )
 
     def data(self, run: RunKey) -> RecordedData:
         """Return the data that a run was begun on."""
-        name, place, checksum, files, *lists = self._file.rows(
-            "SELECT name, place, checksum, files, folds, feature_ids, feature_names "
-            "FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = ?",
-            run.id,
-        )[0]
-        return RecordedData(name, place, checksum, _sources(files), *(tuple(json.loads(x)) for x in lists))
+        return self._records.data(self._records.run(run.id))
 
     def remove(self, run: RunKey) -> None:
         """Forget a run and everything that it has found."""
@@ -199,42 +191,52 @@ class Study:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""
         unit = path.unit
         content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
+        values = {"setting": as_json(unit.values), "seconds": seconds, "payload": content}
         with self._file.transaction() as db:
-            db.execute(
-                "INSERT INTO unit VALUES (?, ?, ?, ?, ?, ?)",
-                (run.id, unit.fold, unit.position, _text(unit.values), seconds, content),
-            )
+            write(db, "unit", run=run.id, fold=unit.fold, position=unit.position, **values)
 
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
-        """Return what a run has finished, by the number of the fold and the position of the setting."""
+        """Return what a run has finished, by the number of the fold and the position of the setting.
+
+        What is damaged is not among it.
+        """
         combinations = run.plan.combinations
         units = {}
-        for fold, position, values, content in self._file.rows(
-            "SELECT fold, position, setting, payload FROM unit WHERE run = ? ORDER BY fold, position", run.id
-        ):
+        for row in self._records.sound("unit", "WHERE run = ? ORDER BY fold, position", run.id):
+            fold, position = row["fold"], row["position"]
             unit = Unit(fold, position, combinations[position])
-            if _text(unit.values) != values:
-                raise StoreError(f"{self.path}: fold {fold} was stored for {values}, expected {unit.values}.")
-            try:
-                units[fold, position] = unpack_path(content, unit, run.feature_ids)
-            except StoreError as error:
-                raise StoreError(f"{self.path}: {error}") from error
+            if as_json(unit.values) != row["setting"]:
+                was, expected = row["setting"], unit.values
+                raise StoreError(f"{self.path}: fold {fold} was stored for {was}, expected {expected}.")
+            with suppress(StoreError):  # what was damaged before there were digests
+                units[fold, position] = unpack_path(row["payload"], unit, run.feature_ids)
         return units
+
+    def discard_damaged(self, run: RunKey) -> None:
+        """Forget what is damaged of a run, so that to go on with it computes that again."""
+        row = self._records.run(run.id)
+        if not self._records.summary(row).damage:
+            return
+        with self._file.transaction() as db:
+            for table in ("unit", "fold"):
+                for part in self._file.records(table, "WHERE run = ?", run.id):
+                    if not part.sound:
+                        db.execute(f"DELETE FROM {table} WHERE rowid = ?", (part.id,))
+            write(db, "run", **{**row.values, "finished": None, "seconds": None})
 
     def seconds(self, run: RunKey) -> float:
         """Return how long a run took; of one that is not finished, how long its finished units did."""
-        taken = "ifnull(run.seconds, (SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id))"
-        return float(self._file.rows(f"SELECT {taken} FROM run WHERE id = ?", run.id)[0][0])
+        return self._records.seconds(run.id)
 
     def save_fold(self, run: RunKey, result: FoldResult) -> None:
         """Store a finished fold, all units of which are stored."""
         with self._file.transaction() as db:
-            db.execute("INSERT INTO fold VALUES (?, ?, ?)", (run.id, result.fold, _text(fold_values(result))))
+            write(db, "fold", run=run.id, fold=result.fold, payload=as_json(fold_values(result)))
 
     def folds(
         self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None
     ) -> tuple[FoldResult, ...]:
-        """Return the finished folds of a run in the order in which they were.
+        """Return the finished folds of a run in the order in which they are run, but what is damaged.
 
         Parameters
         ----------
@@ -243,30 +245,29 @@ class Study:
             What :meth:`finished_units` gave, if it is at hand.
         """
         units = self.finished_units(run) if units is None else units
-        rows = self._file.rows("SELECT fold, payload FROM fold WHERE run = ? ORDER BY rowid", run.id)
-        return tuple(fold_from_values(fold, json.loads(text), units) for fold, text in rows)
+        n_settings, done = len(run.plan.combinations), Counter(fold for fold, _ in units)
+        order = {number: place for place, number in enumerate(run.plan.folds)}
+        found = []
+        for row in self._records.sound("fold", "WHERE run = ? ORDER BY fold", run.id):
+            if done[row["fold"]] == n_settings:
+                with suppress(ValueError, KeyError, TypeError, StopIteration):  # as above
+                    found.append(fold_from_values(row["fold"], json.loads(row["payload"]), units))
+        return tuple(sorted(found, key=lambda result: order.get(result.fold, result.fold)))
 
     def finish(self, run: RunKey, seconds: float) -> None:
         """Note that a run is finished, and how long it took, if that is not noted already."""
-        noted = "UPDATE run SET finished = ?, seconds = ? WHERE id = ? AND finished IS NULL"
-        with self._file.transaction() as db:
-            db.execute(noted, (_now(), seconds, run.id))
+        row = self._records.run(run.id)
+        if row["finished"] is None:
+            with self._file.transaction() as db:
+                write(db, "run", **{**row.values, "finished": _now(), "seconds": seconds})
 
     def runs(self) -> list[RunSummary]:
-        """Return all runs, the oldest first.
-
-        Raises
-        ------
-        StoreError
-            For a plan that this version cannot read.
-        """
-        rows = self._file.rows(
-            "SELECT run.id, plan, feature_ids, name, run.created, ifnull(finished, ''), ifnull(run.seconds, "
-            "(SELECT total(seconds) FROM unit WHERE unit.run = run.id)), "
-            "(SELECT count(*) FROM unit WHERE unit.run = run.id), folds, versions "
-            "FROM run JOIN dataset ON dataset.id = run.dataset ORDER BY run.id"
-        )
-        return [self._summary(*row) for row in rows]
+        """Return the runs, the oldest first, but those that :meth:`damage` tells of."""
+        listed = []
+        for row in self._file.records("run", "ORDER BY id"):
+            with suppress(StoreError):
+                listed.append(self._records.summary(row))
+        return listed
 
     def result(self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None) -> RunResult:
         """Return the results of a run, of its finished folds alone where it is not finished.
@@ -276,58 +277,20 @@ class Study:
         run : RunKey
         units : Mapping, optional
             As for :meth:`folds`.
+
+        Raises
+        ------
+        StoreError
+            Where something of it is damaged.
         """
-        name, ids, names, there, by = self._file.rows(
-            "SELECT name, feature_ids, feature_names, folds, versions "
-            "FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = ?",
-            run.id,
-        )[0]
-        folds = self.folds(run, units)
-        return RunResult(
-            run.plan,
-            name,
-            np.array(json.loads(ids), dtype=np.int64),
-            tuple(json.loads(names)),
-            folds,
-            len(folds) == len(run.plan.folds or json.loads(there)),
-            json.loads(by),
-            self.seconds(run),
-        )
-
-    def _summary(self, run: int, plan: str, ids: str, name: str, *rest: Any) -> RunSummary:
-        created, finished, seconds, done, folds, by = rest
-        try:
-            made = plan_from_dict(json.loads(plan))
-        except (PlanError, ParameterError) as error:
-            raise StoreError(f"{self.path}: the plan of run {run} cannot be read: {error}") from error
-        n_units = len(made.combinations) * len(made.folds or json.loads(folds))
-        key = RunKey(run, made, tuple(json.loads(ids)))
-        return RunSummary(key, name, created, finished, seconds, done, n_units, json.loads(by))
-
-    def _refuse_changes(self, place: str, found: tuple[Source, ...]) -> None:
-        for (text,) in self._file.rows("SELECT files FROM dataset WHERE place = ?", place):
-            changed = change(_sources(text), found)
-            if changed:
-                raise ChangedDataError(
-                    f"{changed}. The runs in {self.path} were computed from the old one: put it back, or "
-                    "begin another study."
-                )
-
-
-def _same(plan: Plan) -> str:
-    """Return what equal plans have in common: all but where the data are, which have their checksum."""
-    values = plan_as_dict(plan)
-    del values["data"]
-    return json.dumps(values, sort_keys=True)
-
-
-def _text(values: Any) -> str:
-    """Return plain values as JSON; tables keep their order, and floats come back with the same bits."""
-    return json.dumps(values, ensure_ascii=False)
-
-
-def _sources(files: str) -> tuple[Source, ...]:
-    return tuple(Source(Path(f["path"]), f["size"], f["checksum"]) for f in json.loads(files))
+        row = self._records.run(run.id)
+        summary, data, folds = self._records.summary(row), self._records.data(row), self.folds(run, units)
+        complete = len(folds) == len(run.plan.folds or data.folds)
+        if summary.damage or (summary.finished and not complete):
+            raise StoreError(summary.damage or f"{self.path}: what is stored of run {run.id} is damaged.")
+        ids, seconds = np.array(data.feature_ids, dtype=np.int64), self.seconds(run)
+        by = summary.versions
+        return RunResult(run.plan, data.name, ids, data.feature_names, folds, complete, by, seconds)
 
 
 def _words(by: Mapping[str, str]) -> str:

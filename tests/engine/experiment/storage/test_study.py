@@ -218,7 +218,7 @@ def test_nothing_stale_remains_of_a_process_that_was_killed(path: Path) -> None:
     )
     die_with(path, owned)
     with Study.open(path) as study:
-        assert study.title == "committed"
+        assert study._file.rows("SELECT title FROM study") == [("committed",)]
         with pytest.raises(StoreError, match=f"process {os.getpid()}"):
             Study.open(path)
     assert list(path.parent.iterdir()) == [path]
@@ -454,12 +454,3 @@ def test_data_in_memory_are_told_apart_by_their_numbers(path: Path) -> None:
         key = study.begin(PLAN, data)
         assert study.begin(PLAN, dataset(1)) == key
         assert study.begin(PLAN, other) != key
-
-
-def test_a_unit_that_is_damaged_is_told(path: Path) -> None:
-    with fill(path)[1] as study:
-        key = study.runs()[0].key
-        with study._file.transaction() as db:
-            db.execute("UPDATE unit SET payload = substr(payload, 1, 300) WHERE fold = 2 AND position = 1")
-        with pytest.raises(StoreError, match="what is stored of fold 2 with combination 2"):
-            study.result(key)

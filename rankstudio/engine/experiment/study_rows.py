@@ -1,0 +1,121 @@
+"""The rows of a study, each with a digest of what it says: one that says anything else by now is damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+Migration = str | Callable[[sqlite3.Connection], None]
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "study": ("title", "created", "versions"),
+    "dataset": ("id", "name", "place", "checksum", "files", "folds", "feature_ids", "feature_names"),
+    "run": ("id", "dataset", "plan", "same", "versions", "created", "finished", "seconds"),
+    "unit": ("run", "fold", "position", "combination", "seconds", "payload"),
+    "fold": ("run", "fold", "payload"),
+}
+"""The columns of each table, besides the digest."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row as it is in the file.
+
+    Attributes
+    ----------
+    id : int
+        By which SQLite knows it.
+    values : Mapping of str to value
+        By column.
+    sound : bool
+        Whether it says what was written.
+    """
+
+    id: int
+    values: Mapping[str, Any]
+    sound: bool
+
+    def __getitem__(self, column: str) -> Any:
+        return self.values[column]
+
+
+def select(table: str, where: str) -> str:
+    """Return the query for the rows of a table that :func:`row_of` takes."""
+    return f"SELECT rowid, digest, {', '.join(COLUMNS[table])} FROM {table} {where}"
+
+
+def row_of(table: str, found: Iterable[Any]) -> Row:
+    """Return what a query of :func:`select` found as a row."""
+    rowid, written, *cells = found
+    values = dict(zip(COLUMNS[table], cells, strict=True))
+    return Row(rowid, values, _digest(values) == written)
+
+
+def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
+    """Write a row, in place of one that has the same key."""
+    values["digest"] = _digest(values)
+    anew = ", ".join(f"{name} = excluded.{name}" for name in values)
+    db.execute(
+        f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) "
+        f"ON CONFLICT DO UPDATE SET {anew}",
+        tuple(values.values()),
+    )
+
+
+def next_id(db: sqlite3.Connection, table: str) -> int:
+    """Return the number of a new row; the digest covers it."""
+    return int(db.execute(f"SELECT ifnull(max(id), 0) + 1 FROM {table}").fetchone()[0])
+
+
+def as_text(raw: bytes) -> str:
+    """Return a text of the file, even where it is damaged, so that the rows beside it can be read."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _add_digests(db: sqlite3.Connection) -> None:
+    """Take the rows of a study that has no digests yet as they are: the migration to version 2."""
+    for table in ("study", "dataset", "run", "unit", "fold"):
+        names = [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]
+        db.execute(f"ALTER TABLE {table} ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
+        for (row,) in db.execute(f"SELECT rowid FROM {table}").fetchall():
+            cells = db.execute(f"SELECT {', '.join(names)} FROM {table} WHERE rowid = ?", (row,)).fetchone()
+            digest = _digest(dict(zip(names, cells, strict=True)))
+            db.execute(f"UPDATE {table} SET digest = ? WHERE rowid = ?", (digest, row))
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    """Return the digest of the cells of a row; empty ones do not count, so that a new column changes none."""
+    digest = blake2b(digest_size=16)
+    for name in sorted(name for name, value in values.items() if value is not None):
+        value = values[name]
+        kind = type(value).__name__
+        raw = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogateescape")
+        digest.update(f"{name} {kind} {len(raw)} ".encode())
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    """
+    CREATE TABLE study (title TEXT NOT NULL, created TEXT NOT NULL, versions TEXT NOT NULL);
+    CREATE TABLE dataset (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, place TEXT NOT NULL, checksum TEXT NOT NULL,
+        files TEXT NOT NULL, folds TEXT NOT NULL, feature_ids TEXT NOT NULL, feature_names TEXT NOT NULL,
+        UNIQUE (checksum, place));
+    CREATE TABLE run (
+        id INTEGER PRIMARY KEY, dataset INTEGER NOT NULL REFERENCES dataset, plan TEXT NOT NULL,
+        same TEXT NOT NULL, versions TEXT NOT NULL, created TEXT NOT NULL, finished TEXT, seconds REAL);
+    CREATE TABLE unit (
+        run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, position INTEGER NOT NULL,
+        setting TEXT NOT NULL, seconds REAL NOT NULL, payload BLOB NOT NULL,
+        PRIMARY KEY (run, fold, position));
+    CREATE TABLE fold (
+        run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, payload TEXT NOT NULL,
+        PRIMARY KEY (run, fold));
+    """,
+    _add_digests,
+)
+"""The n-th makes a file of version n from one of version n - 1; the first one's is empty."""

@@ -1,0 +1,213 @@
+"""Flipped bits, edited cells and cut contents of a study: never other numbers, never a raw error."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from experiment.small import assert_same, dataset, ended
+
+from rankstudio.engine.errors import StoreError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.reports import results_as_dict
+from rankstudio.engine.experiment.results.events import StepDone
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.study_rows import COLUMNS
+
+PLAN = Plan("small", parameters={"regularization": (0.5, 1.0)}, rule="one-se")
+OTHER = PLAN.changed(parameters={"regularization": (4.0,)})
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of two finished runs on two datasets."""
+    path = tmp_path_factory.mktemp("sound") / "study.rankstudio"
+    with Study.create(path, "Two runs") as study:
+        list(run_stored(PLAN, dataset(), study))
+        list(run_stored(OTHER, dataset(3), study))
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected() -> tuple[RunResult, RunResult]:
+    return ended(run(PLAN, dataset())), ended(run(OTHER, dataset(3)))
+
+
+@pytest.fixture
+def path(sound: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "a study.rankstudio"
+    path.write_bytes(sound.read_bytes())
+    return path
+
+
+def damage(path: Path, statement: str) -> None:
+    """Change the file as anybody could who has an editor for SQLite."""
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute(statement).rowcount > 0
+        db.commit()
+
+
+def computed(path: Path, plan: Plan = PLAN, folds: int = 2) -> tuple[RunResult, list[tuple[int, int]]]:
+    """What a plan comes to in a study, and which units had to be computed."""
+    with Study.open(path) as study:
+        events = list(run_stored(plan, dataset(folds), study))
+    units = dict.fromkeys((e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone))
+    return ended(iter(events)), list(units)
+
+
+@pytest.mark.parametrize(
+    ("statement", "named", "again"),
+    [
+        (
+            """UPDATE fold SET payload = replace(payload, '"MAP": 0.', '"MAP": 0.9') WHERE run = 1""",
+            "the results of fold 1, the results of fold 2",
+            [],
+        ),
+        ("UPDATE fold SET payload = substr(payload, 1, 99) WHERE run = 1", "the results of fold 2", []),
+        ("UPDATE fold SET fold = 7 WHERE run = 1 AND fold = 2", "the results of fold 7", []),
+        ("DELETE FROM fold WHERE run = 1 AND fold = 2", "1 of its parts", []),
+        (
+            "UPDATE unit SET payload = substr(payload, 1, 300) WHERE run = 1 AND fold = 2 AND position = 1",
+            "fold 2 with setting 2",
+            [(2, 1)],
+        ),
+        ("UPDATE unit SET payload = 5 WHERE run = 1 AND fold = 1", "fold 1 with setting 1", [(1, 0), (1, 1)]),
+        (
+            "UPDATE unit SET seconds = 5 WHERE run = 1 AND position = 0",
+            "fold 2 with setting 1",
+            [(1, 0), (2, 0)],
+        ),
+        ("UPDATE unit SET setting = '[9.0]' WHERE run = 1 AND fold = 2", "fold 2", [(2, 0), (2, 1)]),
+        ("UPDATE unit SET position = 'x' WHERE run = 1 AND fold = 2 AND position = 1", "setting x", [(2, 1)]),
+        ("DELETE FROM unit WHERE run = 1 AND fold = 2 AND position = 1", "1 of its parts", [(2, 1)]),
+    ],
+)
+def test_what_is_damaged_of_a_run_is_named_and_computed_again(
+    path: Path,
+    expected: tuple[RunResult, RunResult],
+    statement: str,
+    named: str,
+    again: list[tuple[int, int]],
+) -> None:
+    damage(path, statement)
+    with Study.open(path) as study:
+        first, second = study.runs()
+        assert first.damage.startswith(f"{path}: run 1 is damaged (")
+        assert named in first.damage
+        assert (second.damage, study.damage()) == ("", ())
+        with pytest.raises(StoreError, match=r"run 1 is damaged \("):
+            study.result(first.key)
+        assert_same(study.result(second.key), expected[1])
+    result, units = computed(path)
+    assert_same(result, expected[0])
+    assert units == again
+    with Study.open(path) as study:
+        assert [(s.damage, bool(s.finished)) for s in study.runs()] == [("", True)] * 2
+        assert_same(study.result(study.runs()[0].key), expected[0])
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("UPDATE run SET plan = replace(plan, '0.5', '0.25') WHERE id = 1", "run 1 is damaged"),
+        ("UPDATE run SET plan = substr(plan, 1, 50) WHERE id = 1", "run 1 is damaged"),
+        ("UPDATE run SET versions = '{}' WHERE id = 1", "run 1 is damaged"),
+        ("UPDATE run SET same = x'ff' WHERE id = 1", "run 1 is damaged"),
+        ("UPDATE run SET finished = NULL WHERE id = 1", "run 1 is damaged"),
+        ("UPDATE run SET seconds = 1e9 WHERE id = 1", "run 1 is damaged"),
+        ("UPDATE run SET dataset = 2 WHERE id = 1", "run 1 is damaged"),
+        (
+            "UPDATE dataset SET feature_ids = '[3, 2, 1, 4, 5, 6]' WHERE id = 1",
+            "the data of run 1 is damaged",
+        ),
+        ("UPDATE dataset SET feature_names = substr(feature_names, 9) WHERE id = 1", "the data of run 1 is"),
+        ("UPDATE dataset SET checksum = 'sha256:0' WHERE id = 1", "the data of run 1 is damaged"),
+        ("UPDATE dataset SET folds = CAST(x'5b31ff' AS TEXT) WHERE id = 1", "the data of run 1 is damaged"),
+        ("DELETE FROM dataset WHERE id = 1", "the data of run 1 is damaged"),
+    ],
+)
+def test_a_run_whose_plan_or_data_are_damaged_is_named_and_the_others_are_listed(
+    path: Path, expected: tuple[RunResult, RunResult], statement: str, sentence: str
+) -> None:
+    damage(path, statement)
+    with Study.open(path) as study:
+        (other,) = study.runs()
+        assert other.key.plan == OTHER
+        assert_same(study.result(other.key), expected[1])
+        (told,) = study.damage()
+        assert told.startswith(f"{path}: what is stored of")
+        assert sentence in told
+    assert_same(computed(path)[0], expected[0])
+    assert computed(path, OTHER, 3)[1] == []
+
+
+def test_a_record_of_data_that_can_be_mended_is_and_nothing_is_computed_again(
+    path: Path, expected: tuple[RunResult, RunResult]
+) -> None:
+    damage(path, "UPDATE dataset SET name = 'Tall', feature_names = '[]' WHERE id = 1")
+    result, units = computed(path)
+    assert_same(result, expected[0])
+    assert units == []
+    with Study.open(path) as study:
+        assert study.damage() == ()
+        assert [s.data_name for s in study.runs()] == ["Small", "Small"]
+
+
+def test_a_damaged_title_is_told_and_the_file_lends_its_name(path: Path) -> None:
+    damage(path, "UPDATE study SET title = 'Too runs'")
+    with Study.open(path) as study:
+        assert study.title == "a study"
+        assert study.damage() == (f"{path}: the study's title is damaged.",)
+        assert len(study.runs()) == 2
+
+
+def flipped(content: bytes, seed: int) -> bytes:
+    rng = random.Random(seed)
+    place = rng.randrange(len(content))
+    return content[:place] + bytes([content[place] ^ (1 << rng.randrange(8))]) + content[place + 1 :]
+
+
+def told(path: Path) -> Iterator[str]:
+    """All that a study says is wrong with it."""
+    with Study.open(path) as study:
+        yield from study.damage()
+        yield from (run.damage for run in study.runs() if run.damage)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_bit_flipped_anywhere_is_no_harm_or_is_told(
+    path: Path, expected: tuple[RunResult, RunResult], seed: int
+) -> None:
+    content = path.read_bytes()
+    results = {n: results_as_dict(result) for n, result in enumerate(expected, start=1)}
+    n_told = 0
+    for number in range(40):
+        path.write_bytes(flipped(content, 1000 * seed + number))
+        try:
+            n_told += len(list(told(path)))
+            with Study.open(path) as study:
+                for summary in study.runs():
+                    if not summary.damage:
+                        found = results_as_dict(study.result(summary.key))
+                        assert found == results[summary.key.id]
+        except StoreError as error:
+            assert str(error).startswith(f"{path}: ")
+            n_told += 1
+    assert n_told > 0
+
+
+def test_every_cell_counts(path: Path) -> None:
+    content = path.read_bytes()
+    for table, columns in COLUMNS.items():
+        for column in set(columns) - {"id"}:
+            path.write_bytes(content)
+            where = f"WHERE rowid = (SELECT max(rowid) FROM {table})"
+            damage(path, f"UPDATE {table} SET {column} = CAST(ifnull({column}, '') AS TEXT) || '1' {where}")
+            assert list(told(path)), (table, column)
