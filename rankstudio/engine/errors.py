@@ -29,7 +29,17 @@ from pathlib import Path
 
 
 class RankStudioError(Exception):
-    """Root of all errors whose text is meant for the user."""
+    """Root of all errors whose text is meant for the user; they travel between processes as they are."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), self.args, vars(self))
+
+
+def _again(kind: type[RankStudioError], args: tuple[object, ...], attributes: dict[str, object]) -> object:
+    """Make an error that was pickled, without the constructor: its text is there already."""
+    error = kind.__new__(kind, *args)
+    vars(error).update(attributes)
+    return error
 
 
 class DataError(RankStudioError):
@@ -43,9 +53,6 @@ class FileAccessError(DataError):
         self.path = Path(path)
         self.reason = reason
         super().__init__(f"{self.path}: {reason}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.path, self.reason)
 
 
 class FormatError(DataError):
@@ -73,9 +80,6 @@ class FormatError(DataError):
         if column:
             where += f", column {column}"
         super().__init__(f"{where}: found {found}, expected {expected}.")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.path, self.line, self.column, self.found, self.expected)
 
 
 class MissingValueError(FormatError):
@@ -105,9 +109,6 @@ class ParameterError(RankStudioError, ValueError):
         self.expected = expected
         super().__init__(f"{name}: expected {expected}, got {value!r}.")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.name, self.value, self.expected)
-
 
 class MissingExtraError(RankStudioError, ImportError):
     """A method needs a library that comes with an extra of the package, and it is not there.
@@ -133,9 +134,6 @@ class MissingExtraError(RankStudioError, ImportError):
             else f'which is not installed: pip install "rankstudio[{extra}]".'
         )
         super().__init__(f"{needed_by} needs {library}, {fault}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.needed_by, self.library, self.extra, self.reason)
 
 
 class PlanError(RankStudioError):

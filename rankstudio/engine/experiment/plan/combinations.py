@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
+from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog import Kind, Parameter
 
 
@@ -66,18 +66,9 @@ class ParameterCombination:
         The value on each axis of the plan.
     """
 
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    ranker: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=FrozenMapping)
+    ranker: Mapping[str, Any] = field(default_factory=FrozenMapping)
     values: tuple[Any, ...] = ()
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _thaw, (dict(self.parameters), dict(self.ranker), self.values)
-
-
-def _thaw(
-    parameters: dict[str, Any], ranker: dict[str, Any], values: tuple[Any, ...]
-) -> ParameterCombination:
-    return ParameterCombination(MappingProxyType(parameters), MappingProxyType(ranker), values)
 
 
 @dataclass(frozen=True)

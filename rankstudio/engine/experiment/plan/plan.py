@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
-from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
+from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog import Method, method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
@@ -90,10 +90,10 @@ class Plan:
     def __post_init__(self) -> None:
         _check_kinds(self)
         complete = self.entry.validate(self.parameters)
-        object.__setattr__(self, "parameters", MappingProxyType(complete))
+        object.__setattr__(self, "parameters", FrozenMapping(complete))
         ranker = _check_ranker(self)
         complete = ranker.validate(self.ranker_parameters) if ranker else {}
-        object.__setattr__(self, "ranker_parameters", MappingProxyType(complete))
+        object.__setattr__(self, "ranker_parameters", FrozenMapping(complete))
         object.__setattr__(self, "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         object.__setattr__(self, "folds", tuple(dict.fromkeys(self.folds)))
         convention(self.convention)
@@ -174,24 +174,14 @@ class Plan:
         own = {axis.parameter.name: value for axis, value in on_axes if not axis.ranker}
         ranker = {axis.parameter.name: value for axis, value in on_axes if axis.ranker}
         return ParameterCombination(
-            MappingProxyType({**first, **own}),
-            MappingProxyType({**self.ranker_parameters, **ranker}),
+            FrozenMapping({**first, **own}),
+            FrozenMapping({**self.ranker_parameters, **ranker}),
             values,
         )
 
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced."""
         return replace(self, **changes)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        values["parameters"] = dict(self.parameters)
-        values["ranker_parameters"] = dict(self.ranker_parameters)
-        return _rebuild, (values,)
-
-
-def _rebuild(values: dict[str, Any]) -> Plan:
-    return Plan(**values)
 
 
 def _check_kinds(plan: Plan) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 
@@ -43,9 +42,6 @@ class PathResult:
     step_kind: StepKind = StepKind.FEATURES
     standard_errors: Mapping[str, Floats] = field(default_factory=dict)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _thaw_path, (self.unit, self.steps, dict(self.validation), self.divisor, self.step_kind)
-
     @cached_property
     def criterion(self) -> Floats:
         """The criterion after each step, comparable between folds, shape (K,)."""
@@ -67,12 +63,6 @@ class PathResult:
     def models(self) -> slice:
         """Which steps are models to choose from: of an optimiser's iterations only the last one."""
         return slice(-1, None) if self.step_kind is StepKind.ITERATIONS else slice(None)
-
-
-def _thaw_path(
-    unit: Unit, steps: tuple[Step, ...], validation: dict[str, Floats], divisor: float, step_kind: StepKind
-) -> PathResult:
-    return PathResult(unit, steps, MappingProxyType(validation), divisor, step_kind)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +24,7 @@ from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.export.models import Model
+from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step
@@ -152,10 +152,10 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int]) -> PathResult:
         return PathResult(
             unit,
             _steps(header, arrays, tuple(ids)),
-            MappingProxyType(values),
+            FrozenMapping(values),
             header["divisor"],
             StepKind(header["along"]),
-            MappingProxyType(standard_errors),
+            FrozenMapping(standard_errors),
         )
     except (ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise StoreError(
@@ -193,17 +193,17 @@ def fold_from_values(
         fold,
         Chosen(path.unit, step),
         tuple(values["selected"]),
-        MappingProxyType(values["validation"]),
-        MappingProxyType(values["test"]),
+        FrozenMapping(values["validation"]),
+        FrozenMapping(values["test"]),
         tuple(path for (number, _), path in sorted(units.items()) if number == fold),
         Baseline(
             single["feature"],
             single["name"],
             single["descending"],
-            MappingProxyType(single["validation"]),
-            MappingProxyType(single["test"]),
+            FrozenMapping(single["validation"]),
+            FrozenMapping(single["test"]),
         ),
-        MappingProxyType({name: np.array(row) for name, row in values.get("per_query", {}).items()}),
+        FrozenMapping({name: np.array(row) for name, row in values.get("per_query", {}).items()}),
     )
 
 
@@ -216,7 +216,7 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...]) -> t
         coef[used[k]] = weights[k]
         extras = dict(header["extras"][k])
         if kind == StoredStep.__name__:
-            extras = {"beyond": MappingProxyType(header["beyond"][k]), "ids": ids}
+            extras = {"beyond": FrozenMapping(header["beyond"][k]), "ids": ids}
         steps.append(
             {**_LINEAR, StoredStep.__name__: StoredStep}[kind](
                 int(arrays["number"][k]),

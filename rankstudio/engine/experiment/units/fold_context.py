@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -99,8 +99,8 @@ class FoldContext:
             int(train.feature_ids[column]),
             train.feature_names[column],
             bool(directions[column] > 0),
-            MappingProxyType(self.evaluate(step, "vali")),
-            MappingProxyType(self.evaluate(step, "test")),
+            FrozenMapping(self.evaluate(step, "vali")),
+            FrozenMapping(self.evaluate(step, "test")),
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
@@ -130,14 +130,14 @@ class FoldContext:
                     steps.append(told)
         vali = self._parts.get("vali")
         values = vali.measure_all(steps) if vali else {}
-        return PathResult(unit, tuple(steps), MappingProxyType(values), self.divisor, self.plan.step_kind)
+        return PathResult(unit, tuple(steps), FrozenMapping(values), self.divisor, self.plan.step_kind)
 
     def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
         """Put the steps of a unit together."""
         names = taken[0][1].keys()
         values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
         steps = tuple(step for step, _ in taken)
-        return PathResult(unit, steps, MappingProxyType(values), self.divisor, self.plan.step_kind)
+        return PathResult(unit, steps, FrozenMapping(values), self.divisor, self.plan.step_kind)
 
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, nothing where the fold has no such part."""
@@ -161,11 +161,11 @@ class FoldContext:
             self.fold.number,
             chosen,
             tuple(int(ids[column]) for column in chosen.step.selected),
-            MappingProxyType(self.evaluate(chosen.step, "vali")),
-            MappingProxyType(self.evaluate(chosen.step, "test")),
+            FrozenMapping(self.evaluate(chosen.step, "vali")),
+            FrozenMapping(self.evaluate(chosen.step, "test")),
             tuple(paths),
             self.baseline,
-            MappingProxyType(self.per_query(chosen.step)),
+            FrozenMapping(self.per_query(chosen.step)),
         )
 
     def per_query(self, step: Step) -> dict[str, Floats]:

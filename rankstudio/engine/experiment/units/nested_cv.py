@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from rankstudio.engine.data.splitting.inner_folds import inner_folds
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
+from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.evaluator import average
 from rankstudio.engine.steps import Step, WorkProgress
@@ -77,7 +77,7 @@ class NestedFold(FoldContext):
         path = next(path for path in paths if path.unit == chosen.unit)
         place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
         measured = {name: float(values[place]) for name, values in path.validation.items()}
-        return replace(super().result(chosen, paths), validation=MappingProxyType(measured))
+        return replace(super().result(chosen, paths), validation=FrozenMapping(measured))
 
     @cached_property
     def _inner(self) -> tuple[FoldContext, ...]:
@@ -102,7 +102,7 @@ class NestedFold(FoldContext):
     def _validated(self, path: PathResult) -> PathResult:
         inner = self._inner_paths.pop(path.unit.position)
         means, errors = inner.averages(path)
-        return replace(path, validation=MappingProxyType(means), standard_errors=MappingProxyType(errors))
+        return replace(path, validation=FrozenMapping(means), standard_errors=FrozenMapping(errors))
 
     def _find_baseline(self) -> Generator[WorkProgress, None, None]:
         """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""
@@ -112,7 +112,7 @@ class NestedFold(FoldContext):
         assert self._baseline is not None  # found just now
         rows = [fold.baseline.validation for fold in self._inner]
         means = {name: float(average(np.array([row[name] for row in rows]))) for name in rows[0]}
-        self._baseline = replace(self._baseline, validation=MappingProxyType(means))
+        self._baseline = replace(self._baseline, validation=FrozenMapping(means))
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,13 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from experiment.small import assert_same, dataset, ended, two_settings
 
+from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import Cancelled, ParameterError, WorkerError
 from rankstudio.engine.experiment.execution import scheduler as spreading
 from rankstudio.engine.experiment.execution.data_transport import InMemory
@@ -56,6 +58,13 @@ def test_every_method_has_the_same_bits_on_every_executor(plan: Plan, processes:
     with on_threads(3) as pool:
         assert_same(ended(run(plan, dataset(), executor=pool)), alone)
     assert_same(ended(run(plan, dataset(), executor=processes)), alone)
+
+
+def test_standard_errors_arrive_from_processes_too(processes: Executor) -> None:
+    plan = PLAN.changed(protocol="nested 3-fold", rule="one-se")
+    folds = tuple(Fold(fold.number, fold.train, None, fold.test) for fold in dataset().folds)
+    data = replace(dataset(), folds=folds)
+    assert_same(ended(run(plan, data, executor=processes)), ended(run(plan, data)))
 
 
 def test_any_executor_will_do_and_folds_finish_in_their_order() -> None:

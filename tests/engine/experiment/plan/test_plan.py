@@ -166,6 +166,8 @@ def test_a_plan_with_a_ranker_comes_back_from_a_file_and_from_another_process(tm
     assert (again.ranker, again.ranker_parameters["C"]) == ("ranksvm", (0.25, 1.0))
     assert again.ranker_parameters["loss"] == "hinge"
     assert pickle.loads(pickle.dumps(JUDGED)) == JUDGED
+    assert {JUDGED: "a key"}[pickle.loads(pickle.dumps(JUDGED))] == "a key"
+    assert len(set(JUDGED.combinations)) == len(JUDGED.combinations)
     assert "ranker" not in plan_as_dict(Plan("x"))
 
 

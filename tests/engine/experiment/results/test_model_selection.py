@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
+from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 
@@ -37,7 +37,7 @@ def path(setting: int, values: list[float], sizes: list[int] | None = None) -> P
     )
     unit = Unit(1, setting, PLAN.combinations[setting])
     measured = {"MAP": np.array(values), "Disagreement": np.array(values)}
-    return PathResult(unit, steps, MappingProxyType(measured), 1.0)
+    return PathResult(unit, steps, FrozenMapping(measured), 1.0)
 
 
 def place(chosen: Chosen) -> tuple[int, int]:
