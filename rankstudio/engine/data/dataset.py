@@ -165,6 +165,13 @@ class RankingDataset:
         """Number of features, n."""
         return int(self.X.shape[1])
 
+    def __repr__(self) -> str:
+        where = f" of {self.source.path}" if self.source else ""
+        return (
+            f"<{type(self).__name__}: {self.n_documents} documents of {self.n_queries} queries, "
+            f"{self.n_features} features{where}>"
+        )
+
     @property
     def n_queries(self) -> int:
         """Number of queries, Q."""
@@ -246,6 +253,9 @@ class Fold:
     vali: RankingDataset | None = None
     test: RankingDataset | None = None
 
+    def __repr__(self) -> str:
+        return f"<Fold {self.number}: {self.parts}>"
+
     @property
     def parts(self) -> dict[str, RankingDataset]:
         """The parts there are, by name: train, vali, test."""
@@ -279,6 +289,26 @@ class FoldedDataset:
     convention: str = "letor4"
     known: str | None = None
     divided_by: str = ""
+
+    @classmethod
+    def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:
+        """Return a dataset of folds as it is; of one part, as of one file, a fold that trains on it.
+
+        Raises
+        ------
+        ParameterError
+            For anything else.
+        """
+        if isinstance(data, FoldedDataset):
+            return data
+        if not isinstance(data, RankingDataset):
+            raise ParameterError("dataset", data, "a FoldedDataset or a RankingDataset")
+        path = data.source.path if data.source else None
+        return cls(path.name.split(".")[0] if path else "Data", path, (Fold(1, data),))
+
+    def __repr__(self) -> str:
+        folds = f"{len(self.folds)} folds{f' by {self.divided_by}' if self.divided_by else ''}"
+        return f"<FoldedDataset {self.name}: {folds}, {self.n_features} features>"
 
     @property
     def n_features(self) -> int:

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import replace
 
-from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
     Event,
@@ -19,14 +19,14 @@ from rankstudio.engine.experiment.results.events import (
     UnitFinished,
     UnitProgress,
 )
-from rankstudio.engine.experiment.runner import Finished, run
+from rankstudio.engine.experiment.runner import Finished, check, run
 from rankstudio.engine.experiment.storage.study import RunKey, Study
 from rankstudio.engine.querywise.query_data import QueryData
 
 
 def run_stored(
     plan: Plan,
-    dataset: FoldedDataset,
+    dataset: FoldedDataset | RankingDataset,
     study: Study,
     grouped: dict[int, QueryData] | None = None,
     anew: bool = False,
@@ -39,7 +39,7 @@ def run_stored(
     ----------
     plan : Plan
         What to run.
-    dataset : FoldedDataset
+    dataset : FoldedDataset or RankingDataset
         The plan's data.
     study : Study
         Open; it has to stay so until the last event.
@@ -68,8 +68,9 @@ def run_stored(
         Where the data changed since the study recorded them, other versions began the run that is named, or
         something cannot be stored. What was stored before is safe, and another call goes on from there.
     """
-    next(run(plan, dataset, grouped))  # refuses what does not fit
+    dataset = FoldedDataset.of(dataset)
     if key is None:
+        check(plan, dataset)
         key = study.begin(plan, dataset, anew)
     else:
         study.check(key, dataset)

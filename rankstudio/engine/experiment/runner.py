@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
@@ -29,17 +29,13 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
-from rankstudio.engine.experiment.units.fold_context import (
-    FoldContext,
-    group_training,
-    make_fold_context,
-    n_steps,
-)
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, n_steps
+from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
-__all__ = ["collect", "open_data", "run", "select_model"]
+__all__ = ["check", "select_model", "collect", "open_data", "run"]
 
 
 @dataclass(frozen=True)
@@ -80,9 +76,20 @@ def _open(plan: Plan) -> FoldedDataset:
     return open_dataset(plan.data, missing=plan.missing, normalize=normalize)
 
 
+def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
+    """Refuse a plan that cannot be carried out on the data, before any work.
+
+    Raises
+    ------
+    DataError, PlanError, ParameterError
+        Where it does not fit them.
+    """
+    _work(plan, dataset)
+
+
 def run(
     plan: Plan,
-    dataset: FoldedDataset | None = None,
+    dataset: FoldedDataset | RankingDataset | None = None,
     grouped: dict[int, QueryData] | None = None,
     done: Finished | None = None,
     executor: Executor | None = None,
@@ -93,8 +100,9 @@ def run(
     ----------
     plan : Plan
         What to run.
-    dataset : FoldedDataset, optional
-        The plan's data where they are open already, with the plan's folds or with those of the files.
+    dataset : FoldedDataset or RankingDataset, optional
+        The plan's data where they are open already, with the plan's folds or with those of the files; one
+        part alone is trained on.
     grouped : dict of int to QueryData, optional
         Training parts by fold, with what other plans found out about them; added to.
     done : Finished, optional
@@ -119,10 +127,7 @@ def run(
         Where the executor's workers are gone.
     """
     began = time.perf_counter()
-    dataset = _open(plan) if dataset is None else dataset
-    dataset = parse_protocol(plan.protocol).divide(dataset, plan.seed)
-    _check_rule(plan, dataset)
-    folds = _folds(plan, dataset)
+    dataset, folds, most_steps = _work(plan, _open(plan) if dataset is None else dataset)
     combinations = plan.combinations
     units = tuple(
         Unit(fold.number, position, combination)
@@ -133,7 +138,7 @@ def run(
         plan,
         tuple(fold.number for fold in folds),
         units,
-        n_steps(plan, dataset.feature_ids),
+        most_steps,
         dataset.feature_ids,
         dataset.feature_names,
     )
@@ -173,6 +178,13 @@ def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], sec
         versions(),
         seconds,
     )
+
+
+def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDataset, list[Fold], int]:
+    """Return the data with the plan's folds, those of them to run, and how many steps a unit has at most."""
+    divided = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
+    _check_rule(plan, divided)
+    return divided, _folds(plan, divided), n_steps(plan, divided.feature_ids)
 
 
 def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:

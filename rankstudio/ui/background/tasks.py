@@ -203,7 +203,7 @@ class Bench:
         return work
 
     def _fold(self, plan: Plan, fold: Fold) -> FoldContext:
-        from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = fingerprint(plan).changed(parameters={}, ranker_parameters={})
         key = id(fold), repr(bare)
@@ -223,7 +223,7 @@ def warm_up() -> JobFunction:
         from rankstudio.engine.data.letor import parser  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
-        from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
 
         parser.warm_up()

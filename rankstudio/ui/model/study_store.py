@@ -128,9 +128,9 @@ class Shelf:
         StoreError
             Where it cannot be kept.
         """
-        from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - it brings numba
+        from rankstudio.engine.experiment.runner import check  # noqa: PLC0415 - it brings numba
 
-        next(run(plan, dataset))  # refuses what does not fit
+        check(plan, dataset)
         study = self._study or self._make()
         return Kept(study, study.begin(plan, dataset, anew=True))
 

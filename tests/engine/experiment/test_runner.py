@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment.small import dataset, part
+from experiment.small import assert_same, dataset, ended, part
 
 from rankstudio.engine import GreedyRankRLS, RankSVM, evaluate
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.splitting.splits import leave_query_out
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
@@ -23,8 +28,10 @@ from rankstudio.engine.experiment.results.events import (
     UnitStarted,
 )
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.runner import run, select_model
-from rankstudio.engine.experiment.units.fold_context import make_fold_context
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import check, run, select_model
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import CATALOG
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -215,3 +222,40 @@ def test_a_ranked_run_chooses_setting_and_size_on_validation_and_tests_that_mode
     scores = ranker.predict(parts.test.X[:, order[:k]])
     expected = evaluate(parts.test.y, scores, parts.test.qid, measures=plan.measures)
     assert dict(fold.test) == pytest.approx(dict(expected))
+
+
+def test_a_plan_is_checked_without_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankstudio.engine.experiment.units.fold_context.FoldContext.__init__", None)
+    check(PLAN, dataset())
+    with pytest.raises(PlanError, match="Small has no fold 3"):
+        check(PLAN.changed(folds=(3,)), dataset())
+    with pytest.raises(PlanError, match="fold 1 of Data has no validation part"):
+        check(PLAN, part(1))
+    with pytest.raises(ParameterError, match="banned"):
+        check(PLAN.changed(parameters={"banned": (99,)}), dataset())
+    with pytest.raises(ParameterError, match="dataset: expected a FoldedDataset or a Ra"):
+        check(PLAN, "MQ2008")  # type: ignore[arg-type]
+
+
+def test_one_part_alone_is_trained_on(tmp_path: Path) -> None:
+    plan, alone = PLAN.changed(select_by="criterion"), part(1)
+    (fold,) = ended(run(plan, alone)).folds
+    assert (fold.test, fold.validation) == ({}, {})
+    assert_same(ended(run(plan, alone)), ended(run(plan, FoldedDataset("Data", None, (Fold(1, alone),)))))
+    with Study.create(tmp_path / "study.rankstudio") as study:
+        assert ended(run_stored(plan, alone, study)).data_name == "Data"
+    save_letor(alone, tmp_path / "letters.v2.txt", comments=False)
+    read = load_letor(tmp_path / "letters.v2.txt")
+    assert FoldedDataset.of(read).name == open_dataset(tmp_path / "letters.v2.txt").name == "letters"
+    assert len(ended(run(plan.changed(protocol="3-fold"), alone)).folds) == 3
+
+
+def test_data_are_told_apart_in_a_line() -> None:
+    data = dataset()
+    assert repr(data) == "<FoldedDataset Small: 2 folds, 6 features>"
+    one = "<RankingDataset: 70 documents of 12 queries, 6 features>"
+    assert repr(data.folds[0].train) == one
+    assert repr(data.folds[0]).startswith(f"<Fold 1: {{'train': {one}, 'vali': <RankingDataset: ")
+    left = leave_query_out(FoldedDataset("One", None, (Fold(1, part(3)),)))
+    assert repr(left) == "<FoldedDataset One: 12 folds by leave-query-out, 6 features>"
+    assert repr(left.folds[0].train).endswith(" documents of 11 queries, 6 features>")

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import socket
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-from distributed import Client, KilledWorker, Worker, WorkerPlugin
+from distributed import Client, KilledWorker, Security, Worker, WorkerPlugin
 from distributed.comm.addressing import get_address_host_port
+from distributed.comm.core import CommClosedError, connect
 
 from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.data_transport import FoldFiles
+from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Given, Value, write_folds
 from rankstudio.engine.experiment.versions import versions
-
-Given = ParamSpec("Given")
-Value = TypeVar("Value")
 
 _SECONDS = 10  # for the scheduler to answer, and then for a worker to be there
 
@@ -29,15 +30,37 @@ def connected(address: str) -> Iterator[Cluster]:
     try:
         # A client that finds nobody would leave a thread behind that looks for ever.
         socket.create_connection(get_address_host_port(address, strict=True), timeout=_SECONDS).close()
+        with ThreadPoolExecutor(1) as pool:  # this thread may have a loop already
+            pool.submit(asyncio.run, _shake_hands(address)).result()
         client = Client(address, timeout=_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:  # TypeError: no certificates for tls://
+        why = str(error) or type(error).__name__
         raise WorkerError(
-            f"{address}: no scheduler answers ({error}); expected the address of a running one, such as "
+            f"{address}: no scheduler answers ({why}); expected the address of a running one, such as "
             "tcp://10.0.0.1:8786."
         ) from error
-    with client:
+    with _quietly(), client:
         _check(client, address)
         yield Cluster(client)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep dask from printing what it tries when a scheduler ends: who asks for results is told."""
+    log = logging.getLogger("distributed.client")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+async def _shake_hands(address: str) -> None:
+    """Connect and leave: OSError where what answers does not speak as the address says."""
+    arguments = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+    comm = await connect(address, timeout=_SECONDS, **arguments)  # type: ignore[no-untyped-call]
+    comm.abort()
 
 
 class Cluster(Executor):
@@ -49,7 +72,7 @@ class Cluster(Executor):
         Connected.
     """
 
-    lost: tuple[type[BaseException], ...] = (KilledWorker,)
+    lost: tuple[type[BaseException], ...] = (KilledWorker, CommClosedError)
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -68,10 +91,12 @@ class Cluster(Executor):
         future: Future[Value] = self._inner.submit(fn, *args, **kwargs)
         return future
 
-    def deliver(self, files: FoldFiles) -> None:
-        """Send the data of a run to the workers where any of them does not see this machine's disk."""
+    def give(self, folds: Sequence[Fold]) -> FoldFiles:
+        """Write folds to this machine's disk, and send them to all where some worker does not see it."""
+        files = write_folds(folds)
         if any(self._client.run(_lacks, files).values()):
             self._client.register_plugin(Delivery(files), name="-".join(("rankstudio", *files.names)))
+        return files
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more calls."""

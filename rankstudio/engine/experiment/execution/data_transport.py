@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.data.dataset import Fold, RankingDataset
@@ -13,6 +14,9 @@ from rankstudio.engine.data.splitting.leave_query_out import LeftOut, left_out_f
 from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.steps import Step, WorkProgress
+
+Given = ParamSpec("Given")
+Value = TypeVar("Value")
 
 _NAMES = ("train", "vali", "test")
 
@@ -28,6 +32,50 @@ class Source(Protocol):
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number."""
+
+
+@runtime_checkable
+class UnitExecutor(Protocol):
+    """An executor that knows how it carries out the units of a run; see :func:`unit_executor`.
+
+    Attributes
+    ----------
+    lost : tuple of exception types
+        By which it tells of workers that are gone, besides those of `concurrent.futures`.
+    """
+
+    lost: tuple[type[BaseException], ...]
+
+    @property
+    def ahead(self) -> int:
+        """How many units it is given that nobody has the results of yet, so that to pause is to pause."""
+
+    def submit(
+        self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
+    ) -> Future[Value]:
+        """Have a call carried out."""
+
+    def give(self, folds: Sequence[Fold]) -> Source:
+        """Give folds to the workers, once for all units, and return from where these have them."""
+
+
+def unit_executor(executor: Executor) -> UnitExecutor:
+    """Return an executor of any kind as one that knows how it carries out units."""
+    return executor if isinstance(executor, UnitExecutor) else _AnyExecutor(executor)
+
+
+class _AnyExecutor:
+    """An executor of which no more is known than whether it is of threads."""
+
+    ahead = 64
+    lost: tuple[type[BaseException], ...] = ()
+
+    def __init__(self, executor: Executor) -> None:
+        self._in_memory = isinstance(executor, ThreadPoolExecutor)
+        self.submit = executor.submit
+
+    def give(self, folds: Sequence[Fold]) -> Source:
+        return InMemory(folds) if self._in_memory else write_folds(folds)
 
 
 class InMemory:

@@ -11,27 +11,44 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 
+from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import MissingExtraError, ParameterError
+from rankstudio.engine.experiment.execution.data_transport import InMemory, Source, write_folds
 from rankstudio.engine.support import threads
 
 _NICE = 5  # of the 19 by which a process can stand back
 
 
 class _Threads(ThreadPoolExecutor):
-    """Threads, and how many units they are given at a time."""
+    """Threads as a `UnitExecutor`."""
 
-    ahead: int
+    lost: tuple[type[BaseException], ...] = ()
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count, thread_name_prefix="rankstudio-unit")
+        self.ahead = 2 * count
+
+    def give(self, folds: Sequence[Fold]) -> Source:
+        return InMemory(folds)
 
 
 class _Processes(ProcessPoolExecutor):
-    """Processes, and how many units they are given at a time."""
+    """Processes as a `UnitExecutor`."""
 
-    ahead: int
+    lost: tuple[type[BaseException], ...] = ()
+
+    def __init__(self, count: int, line: Connection, gently: bool) -> None:
+        context = multiprocessing.get_context("spawn")
+        super().__init__(count, mp_context=context, initializer=_begin, initargs=(line, gently))
+        self.ahead = 2 * count
+
+    def give(self, folds: Sequence[Fold]) -> Source:
+        return write_folds(folds)
 
 
 @contextmanager
@@ -43,8 +60,7 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
     count : int, optional
         As many as this process may use by default.
     """
-    pool = _Threads(_count(count), thread_name_prefix="rankstudio-unit")
-    pool.ahead = 2 * _count(count)
+    pool = _Threads(_count(count))
     try:
         with threads.STEADY:
             yield pool
@@ -69,11 +85,9 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     -----
     They are spawned: a copy of this process by fork would have the locks of its threads, but not the threads.
     """
-    context = multiprocessing.get_context("spawn")
-    heard, held = context.Pipe(duplex=False)
+    heard, held = multiprocessing.Pipe(duplex=False)
     count = _count(count)
-    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(heard, gently))
-    pool.ahead = 2 * count
+    pool = _Processes(count, heard, gently)
     try:
         with _deaf():
             for _ in range(count):

@@ -12,7 +12,6 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
-    ThreadPoolExecutor,
     wait,
 )
 from dataclasses import dataclass
@@ -21,19 +20,19 @@ from uuid import uuid4
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.data_transport import InMemory, Source, write_folds
+from rankstudio.engine.experiment.execution.data_transport import InMemory, Source, unit_executor
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished, UnitProgress, UnitStarted
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
+from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support import threads
 
 _PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
 _SIGN_SECONDS = 0.1
-_AHEAD = 64  # units given to an executor that does not say how many it takes
 _ROOM = 1 << 29  # bytes of training features that a worker keeps for another run
 
 
@@ -121,10 +120,7 @@ class UnitScheduler:
     Parameters
     ----------
     executor : Executor
-        Of threads of this process, of processes, or any other. One with a method ``deliver`` is shown the
-        data first, for the machines that cannot see this one's disk; ``lost`` are the exceptions by which
-        it tells of workers that are gone, besides those of `concurrent.futures`; ``ahead`` is how many units
-        it is given that nobody has asked for the results of, so that to pause is to pause.
+        Any; best is a `UnitExecutor`.
     plan : Plan
     folds : sequence of Fold
         Those that have units.
@@ -146,10 +142,13 @@ class UnitScheduler:
 
     def __init__(self, executor: Executor, plan: Plan, folds: Sequence[Fold], units: Sequence[Unit]) -> None:
         self.paths: dict[tuple[int, int], PathResult] = {}
-        self._source = _source(executor, folds)
-        self._lost = (BrokenExecutor, CancelledError, *getattr(executor, "lost", ()))
-        self._ahead: int = getattr(executor, "ahead", _AHEAD)
-        self._submit = executor.submit
+        self._executor = unit_executor(executor)
+        self._lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, *self._executor.lost)
+        try:
+            self._source = self._executor.give(folds)
+            self._ahead = self._executor.ahead
+        except self._lost as error:
+            raise _gone() from error
         self._task = partial(Task, uuid4().hex, plan, self._source)
         self._waiting = deque(units)
         self._futures: dict[Future[Learned], Unit] = {}
@@ -197,7 +196,7 @@ class UnitScheduler:
         """Give the executor as much as it may have at a time."""
         try:
             while self._waiting and len(self._futures) < self._ahead:
-                future = self._submit(learn_unit, self._task(self._waiting[0]))
+                future = self._executor.submit(learn_unit, self._task(self._waiting[0]))
                 self._futures[future] = self._waiting.popleft()
         except self._lost as error:
             raise _gone() from error
@@ -210,17 +209,6 @@ class UnitScheduler:
     def _place(self, future: Future[Learned]) -> tuple[int, int]:
         unit = self._futures[future]
         return unit.fold, unit.position
-
-
-def _source(executor: Executor, folds: Sequence[Fold]) -> Source:
-    """Give the data to the workers of an executor: once, not with every unit."""
-    if isinstance(executor, ThreadPoolExecutor):
-        return InMemory(folds)
-    files = write_folds(folds)
-    deliver = getattr(executor, "deliver", None)
-    if deliver is not None:
-        deliver(files)
-    return files
 
 
 def _gone() -> WorkerError:

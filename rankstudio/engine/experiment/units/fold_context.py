@@ -31,16 +31,6 @@ from rankstudio.engine.support.threads import STEADY, steadily
 Measures = Mapping[str, float]
 
 
-def make_fold_context(plan: Plan, fold: Fold, train: QueryData | None = None) -> FoldContext:
-    """Make a fold ready for any number of units of a plan; its training part may be shared with others."""
-    train = group_training(fold) if train is None else train
-    if plan.inner:
-        from rankstudio.engine.experiment.units.nested_cv import NestedFold  # noqa: PLC0415 - built on this
-
-        return NestedFold(plan, fold, train)
-    return FoldContext(plan, fold, train)
-
-
 def group_training(fold: Fold) -> QueryData:
     """Return a fold's training part, knowing the features of the validation part too."""
     train, vali = fold.train, fold.vali

@@ -9,16 +9,25 @@ from functools import cached_property
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.splitting.inner_folds import inner_folds
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.evaluator import average
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
 Measures = Mapping[str, float]
+
+
+def make_fold_context(plan: Plan, fold: Fold, train: QueryData | None = None) -> FoldContext:
+    """Make a fold ready for any number of units of a plan; its training part may be shared with others."""
+    kind = NestedFold if plan.inner else FoldContext
+    return kind(plan, fold, group_training(fold) if train is None else train)
 
 
 class NestedFold(FoldContext):

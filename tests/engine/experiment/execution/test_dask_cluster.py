@@ -95,7 +95,7 @@ def test_workers_that_do_not_see_this_disk_are_sent_the_data(
     files = write_folds(dataset(3).folds)
     delivery = module.Delivery(files)
     (tmp_path / "mine").rename(tmp_path / "hidden")
-    monkeypatch.setattr("rankstudio.engine.experiment.execution.scheduler.write_folds", lambda _: files)
+    monkeypatch.setattr(module, "write_folds", lambda _: files)
     monkeypatch.setattr(module, "Delivery", lambda _: delivery)
     with on_cluster(cluster.address) as workers:
         assert_same(ended(run(PLAN, dataset(3), executor=workers)), ended(run(PLAN, dataset(3))))

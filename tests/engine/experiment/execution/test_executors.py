@@ -18,7 +18,7 @@ from experiment.small import assert_same, dataset, ended, two_settings
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import Cancelled, ParameterError, WorkerError
 from rankstudio.engine.experiment.execution import scheduler as spreading
-from rankstudio.engine.experiment.execution.data_transport import InMemory
+from rankstudio.engine.experiment.execution.data_transport import InMemory, UnitExecutor, write_folds
 from rankstudio.engine.experiment.execution.executors import on_processes, on_threads
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -52,6 +52,13 @@ def processes() -> Iterator[Executor]:
         yield pool
 
 
+def test_ours_know_how_they_carry_out_units(processes: Executor) -> None:
+    with on_threads(1) as pool:
+        assert isinstance(pool, UnitExecutor)
+    assert isinstance(processes, UnitExecutor)
+    assert not isinstance(Late(), UnitExecutor)
+
+
 @pytest.mark.parametrize("plan", two_settings().values(), ids=two_settings())
 def test_every_method_has_the_same_bits_on_every_executor(plan: Plan, processes: Executor) -> None:
     alone = ended(run(plan, dataset()))
@@ -79,7 +86,10 @@ def test_any_executor_will_do_and_folds_finish_in_their_order() -> None:
 
 def test_no_more_is_sent_out_than_is_asked_for() -> None:
     class Slow(Late):
-        ahead = 5
+        ahead, lost = 5, ()
+
+        def give(self, folds):
+            return write_folds(folds)
 
     executor = Slow()
     events = run(PLAN, dataset(), executor=executor)

@@ -19,7 +19,7 @@ from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.fold_context import make_fold_context
+from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
