@@ -35,7 +35,7 @@ from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
-__all__ = ["check", "select_model", "collect", "open_data", "run"]
+__all__ = ["check", "collect", "open_data", "run", "select_model"]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.study_rows import COLUMNS
+from rankstudio.engine.experiment.storage.study_rows import COLUMNS
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0)}, rule="one-se")
 OTHER = PLAN.changed(parameters={"regularization": (4.0,)})

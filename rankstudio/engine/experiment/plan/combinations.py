@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 
 @dataclass(frozen=True)

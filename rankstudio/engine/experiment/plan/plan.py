@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
-from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog import Method, method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 Missing = Literal["query_min", "zero", "refuse"]
 Normalize = Literal["none", "query_minmax"]

@@ -24,11 +24,11 @@ from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.export.models import Model
-from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.files import READING_ARRAYS
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import StoreError, StudyInUseError
-from rankstudio.engine.experiment import study_rows
-from rankstudio.engine.experiment.study_rows import MIGRATIONS, Migration, Row
+from rankstudio.engine.experiment.storage import study_rows
+from rankstudio.engine.experiment.storage.study_rows import MIGRATIONS, Migration, Row
 
 APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""

@@ -28,8 +28,8 @@ from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_va
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunSummary
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
-from rankstudio.engine.experiment.study_records import StudyRecords, as_json, same, write_data
-from rankstudio.engine.experiment.study_rows import next_id, write
+from rankstudio.engine.experiment.storage.study_records import StudyRecords, as_json, same, write_data
+from rankstudio.engine.experiment.storage.study_rows import next_id, write
 from rankstudio.engine.experiment.versions import versions
 
 __all__ = ["SUFFIX", "RecordedData", "RunKey", "RunSummary", "Study"]
@@ -145,7 +145,7 @@ class Study:
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
         self._records.refuse_changes(place, found.files)
-        wanted = (same(plan), as_json(versions()), found.checksum)
+        wanted = (plan, as_json(versions()), found.checksum)
         with self._file.transaction() as db:
             run = None if anew else self._records.equal(*wanted)
             if run is None:
@@ -154,7 +154,7 @@ class Study:
                 run = None if anew else self._records.equal(*wanted)
             if run is None:
                 run = next_id(db, "run")
-                values = {"plan": as_json(plan_as_dict(plan)), "same": wanted[0], "versions": wanted[1]}
+                values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": wanted[1]}
                 write(db, "run", id=run, dataset=data, created=_now(), **values)
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 

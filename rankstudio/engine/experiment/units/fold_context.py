@@ -14,7 +14,6 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
-from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -26,6 +25,7 @@ from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step, WorkProgress, finish
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.threads import STEADY, steadily
 
 Measures = Mapping[str, float]

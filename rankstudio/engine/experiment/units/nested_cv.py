@@ -15,11 +15,11 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
-from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.evaluator import average
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 Measures = Mapping[str, float]
 

@@ -20,9 +20,9 @@ from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
-from rankstudio.engine.frozen_mapping import FrozenMapping
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
 ONE_SE = PLAN.changed(rule="one-se")

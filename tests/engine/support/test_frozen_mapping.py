@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankstudio.engine.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 
 def test_it_is_a_mapping_that_stays_as_it_is() -> None:

@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.storage.data_fingerprint import Fingerprint, change
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunSummary
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
-from rankstudio.engine.experiment.study_rows import Row, next_id, write
+from rankstudio.engine.experiment.storage.study_rows import Row, next_id, write
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,18 @@ class StudyRecords:
                 "it anew."
             ) from error
 
-    def equal(self, same: str, versions: str, checksum: str) -> int | None:
-        """Return the latest run of an equal plan (`same`), by these versions, on data of this checksum."""
+    def equal(self, plan: Plan, versions: str, checksum: str) -> int | None:
+        """Return the latest run of an equal plan, by these versions, on data of this checksum."""
         where = (
-            "WHERE same = ? AND versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) "
-            "ORDER BY id DESC"
+            "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         )
-        for row in self.sound("run", where, same, versions, checksum):
-            if self.sound("dataset", "WHERE id = ?", row["dataset"]):
-                return row.id
+        for row in self.sound("run", where, versions, checksum):
+            try:
+                # Where the data are does not count: they have their checksum.
+                if self.asked(row)[1].changed(data=plan.data) == plan:
+                    return row.id
+            except StoreError:
+                continue  # a plan of a version that is not ours is none to go on with
         return None
 
     def refuse_changes(self, place: str, found: Sequence[Source]) -> None:

@@ -14,7 +14,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "study": ("title", "created", "versions"),
     "dataset": ("id", "name", "place", "checksum", "files", "folds", "feature_ids", "feature_names"),
     "run": ("id", "dataset", "plan", "same", "versions", "created", "finished", "seconds"),
-    "unit": ("run", "fold", "position", "combination", "seconds", "payload"),
+    "unit": ("run", "fold", "position", "setting", "seconds", "payload"),
     "fold": ("run", "fold", "payload"),
 }
 """The columns of each table, besides the digest."""
