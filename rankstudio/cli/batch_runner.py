@@ -13,7 +13,7 @@ from rankstudio.cli.progress_bar import Whole
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.study_file_option import study_at
 from rankstudio.cli.worker_options import ALONE, Workers
-from rankstudio.engine.analysis.batch import Comparison, Entry, entry, tests_of
+from rankstudio.engine.analysis.batch import Comparison, tests_of
 from rankstudio.engine.errors import (
     DataError,
     DatasetError,
@@ -53,17 +53,17 @@ def compare(
 
     if out is not None:
         make_folder(out)
-    entries: list[Entry] = []
+    results: list[RunResult] = []
     whole = Whole(sum(len(comparison.plans(place)) for place in data))
     with study_at(study, out) as kept, stopping() as stop:
-        running = _Running(comparison, out, entries, kept, stop, whole, at_hand)
+        running = _Running(comparison, out, results, kept, stop, whole, at_hand)
         stopped = any(running.on(place) for place in data)
-    if running.left_out is not None and not entries and not stopped:
+    if running.left_out is not None and not results and not stopped:
         raise running.left_out
-    tested = tests_of(comparison, entries)
-    if out is not None and entries:
-        write(comparison, entries, out, tested)
-    print(shown(comparison, entries, tested, as_json))
+    tested = tests_of(comparison, results)
+    if out is not None and results:
+        write(comparison, results, out, tested)
+    print(shown(comparison, results, tested, as_json))
     return stopped
 
 
@@ -76,7 +76,7 @@ class _Running:
     comparison : Comparison
     out : Path or None
         The folder that every run gets one of its own in.
-    entries : list of Entry
+    results : list of RunResult
         Of the finished runs; added to.
     study : Study or None
     stop : Stop
@@ -90,7 +90,7 @@ class _Running:
 
     comparison: Comparison
     out: Path | None
-    entries: list[Entry]
+    results: list[RunResult]
     study: Study | None
     stop: Stop
     whole: Whole
@@ -137,10 +137,10 @@ class _Running:
         from rankstudio.cli.output.batch_report import write
         from rankstudio.engine.experiment.reports import write_results
 
-        self.entries.append(entry(result))
+        self.results.append(result)
         if self.out is not None:
             write_results(result, self.out / f"{result.data_name}-{folder_name(result.plan)}")
-            write(self.comparison, self.entries, self.out)
+            write(self.comparison, self.results, self.out)
 
 
 def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:

@@ -49,7 +49,7 @@ def test_a_fold_for_each_query_is_run_and_looked_at(theme: Theme, tmp_path: Path
         panel._many.activated.emit(len(dataset.folds))
         assert (window.study.fold, panel._many.currentText()) == (None, "all folds")
         [row] = window.places.results.panel.rows()
-        assert row.means["MAP"] == record.result.average["MAP"]
+        assert row.summary.means["MAP"] == record.result.average["MAP"]
 
 
 def test_inner_folds_validate_where_no_part_does(theme: Theme, tmp_path: Path, folds: Path) -> None:
@@ -97,5 +97,5 @@ def test_a_query_in_which_a_measure_is_not_defined_is_left_out_of_the_row(
         assert result is not None
         assert np.isnan(result.folds[0].test["Disagreement"])
         [row] = window.places.results.panel.rows()
-        assert row.means == pytest.approx(result.average, rel=1e-14)
-        assert np.isfinite([*row.deviations.values(), *row.over_single.values()]).all()
+        assert row.summary.means == pytest.approx(result.average, rel=1e-14)
+        assert np.isfinite([*row.summary.deviations.values(), *row.summary.over_single.values()]).all()

@@ -10,16 +10,11 @@ from rankstudio.ui.inspect.features_panel import FeaturesPanel
 from rankstudio.ui.inspect.inspector_panel import InspectorPanel
 from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.plots import Plot
-from rankstudio.ui.results.views import Views
+from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
 from rankstudio.ui.run.curves_panel import CurvesPanel
 from rankstudio.ui.run.heat_panel import HeatPanel
 from rankstudio.ui.style.colors import DARK, LIGHT
-
-
-def results_panel(theme):
-    return Views(theme).panel
-
 
 PANELS = (
     DataPanel,
@@ -29,7 +24,7 @@ PANELS = (
     HeatPanel,
     FeaturesPanel,
     InspectorPanel,
-    results_panel,
+    ResultsPanel,
 )
 INTERACTIVE = (QAbstractButton, QComboBox, QLineEdit, QTableView, Plot)
 

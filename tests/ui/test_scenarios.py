@@ -61,7 +61,7 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
     assert window.current.test == pytest.approx(dict(record.folds[2].test))
     [row] = window.places.results.panel.rows()
     assert row.state == "done"
-    assert row.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
+    assert row.summary.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
 
 
 def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -> None:

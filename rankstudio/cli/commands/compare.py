@@ -37,7 +37,8 @@ columns:
   95 % interval       of the difference, by a bootstrap over the queries
   p (t)               two-sided, of Student's paired t
   p                   two-sided, of Fisher's randomisation test
-  p (Holm)            the latter, corrected by Holm for the number of runs compared
+  p (t, Holm),        each corrected by Holm for all runs that are compared with the reference by this measure
+  p (Holm)
   better/equal/worse  in how many queries the run is so
 
 CSV has one row a run with all digits, and JSON has everything; LaTeX needs the package booktabs."""

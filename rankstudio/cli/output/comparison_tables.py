@@ -11,12 +11,11 @@ from rankstudio.engine.analysis.pareto import Tradeoff, tradeoff
 from rankstudio.engine.analysis.selection_stability import selection_stability
 from rankstudio.engine.analysis.significance import PinEffect, RunComparison, Tested, pin_effects
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.export.tables import csv_text
+from rankstudio.engine.export.tables import csv_text, p_text, range_text
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.statistics.stability import Stability
 
-_TESTS = ["difference", "95 % interval", "p (t)", "p", "p (Holm)", "better/equal/worse"]
+_TESTS = ["difference", "95 % interval", "p (t)", "p (t, Holm)", "p", "p (Holm)", "better/equal/worse"]
 
 
 def sections(compared: RunComparison, seed: int) -> Iterator[Section]:
@@ -38,9 +37,9 @@ def tests(compared: RunComparison) -> Section:
     header = ["run", "method", "k", compared.measure, *_TESTS]
     rows = []
     for number, (result, tested) in enumerate(zip(compared.runs, compared.tests, strict=True), start=1):
-        found = _tested(tested) if tested else ["", "", "", "", "", "reference"]
+        found = _tested(tested) if tested else [*[""] * (len(_TESTS) - 1), "reference"]
         average = f"{result.average[compared.measure]:.4f}"
-        rows.append([str(number), said(result.plan), k_of(result), average, *found])
+        rows.append([str(number), said(result.plan), range_text(result.sizes), average, *found])
     title = (
         f"{compared.data}: {compared.measure} over {compared.n_queries} queries, "
         f"against run {compared.reference + 1}"
@@ -51,12 +50,8 @@ def tests(compared: RunComparison) -> Section:
 def _tested(tested: Tested) -> list[str]:
     t = tested.test
     interval = f"{t.low:+.4f} … {t.high:+.4f}"
-    p = [_p(t.p_t), _p(t.p_randomisation), _p(tested.p_holm)]
+    p = map(p_text, (t.p_t, tested.p_t_holm, t.p_randomisation, tested.p_holm))
     return [f"{t.mean_difference:+.4f}", interval, *p, f"{t.wins}/{t.ties}/{t.losses}"]
-
-
-def _p(value: float) -> str:
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def said(plan: Plan) -> str:
@@ -78,12 +73,6 @@ def said_of(entry: Method, parameters: Mapping[str, Any]) -> str:
     return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label
 
 
-def k_of(result: RunResult) -> str:
-    """Return how many features the chosen models have: one number, or from where to where."""
-    sizes = sorted({len(fold.selected) for fold in result.folds})
-    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
-
-
 def _stabilities(compared: RunComparison, stable: Sequence[Stability | None]) -> Section:
     header = ["run", "method", "k", "Jaccard", "Kuncheva", "Lustgarten", "Nogueira", "95 % interval"]
     rows = []
@@ -92,7 +81,7 @@ def _stabilities(compared: RunComparison, stable: Sequence[Stability | None]) ->
             corrected = [f"{s.consistency:.3f}" if s.index == index else "–" for index in header[4:6]]
             interval = f"{s.nogueira.low:.3f} … {s.nogueira.high:.3f}"
             agree = [f"{s.jaccard:.3f}", *corrected, f"{s.nogueira.value:.3f}", interval]
-            rows.append([str(number), said(result.plan), k_of(result), *agree])
+            rows.append([str(number), said(result.plan), range_text(result.sizes), *agree])
     folds = len(compared.runs[0].folds)
     note = (
         "1 where all folds select the same; all but Jaccard are 0 where they agree as by chance. Kuncheva's "
@@ -134,7 +123,7 @@ def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> Section:
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return one row for every run with all digits: header and rows."""
     header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
-    header += ["against", "difference", "low", "high", "t", "p_t", "p_randomisation", "p_holm"]
+    header += ["against", "difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomisation", "p_holm"]
     header += ["wins", "ties", "losses", "queries"]
     header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
     return header, [row for c in compared for row in _rows(c)]
@@ -142,13 +131,13 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
 
 def _rows(compared: RunComparison) -> Iterator[tuple[Any, ...]]:
     for number, (result, tested) in enumerate(zip(compared.runs, compared.tests, strict=True), start=1):
-        plan, sizes = result.plan, [len(fold.selected) for fold in result.folds]
+        plan, sizes = result.plan, result.sizes
         head = (compared.data, compared.measure, number, plan.method, plan.ranker, min(sizes), max(sizes))
-        found: tuple[Any, ...] = ("",) * 11
+        found: tuple[Any, ...] = ("",) * 12
         if tested:
             t = tested.test
-            found = (t.mean_difference, t.low, t.high, t.t, t.p_t, t.p_randomisation, tested.p_holm)
-            found += (t.wins, t.ties, t.losses, t.n)
+            found = (t.mean_difference, t.low, t.high, t.t, t.p_t, tested.p_t_holm)
+            found += (t.p_randomisation, tested.p_holm, t.wins, t.ties, t.losses, t.n)
         yield (
             *head,
             result.average[compared.measure],
@@ -183,7 +172,7 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
                 "method": result.plan.method,
                 "ranker": result.plan.ranker,
                 "title": said(result.plan),
-                "features": [len(fold.selected) for fold in result.folds],
+                "features": result.sizes,
                 "average": result.average[compared.measure],
                 "comparison": _plain(tested) if tested else None,
                 "stability": _plain_stability(selection_stability(result)),
@@ -198,7 +187,7 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
 
 
 def _plain(tested: Tested) -> dict[str, Any]:
-    return {**asdict(tested.test), "p_holm": tested.p_holm}
+    return {**asdict(tested.test), "p_t_holm": tested.p_t_holm, "p_holm": tested.p_holm}
 
 
 def _plain_front(found: Tradeoff | None) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.analysis.published import Published, published
+from rankstudio.engine.analysis.published import printed_of
 from rankstudio.engine.analysis.significance import (
     RunComparison,
     by_dataset,
@@ -19,7 +19,6 @@ from rankstudio.engine.analysis.significance import (
 )
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.plan.toml import plan_from_dict, with_new_names
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import method
@@ -122,58 +121,31 @@ def load_comparison(path: str | Path) -> Comparison:
     return made
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One row of the table: what ran, our averages, and what was printed.
-
-    Attributes
-    ----------
-    result : RunResult
-    printed : Mapping of str to tuple of Published
-        By measure.
-    """
-
-    result: RunResult
-    printed: Mapping[str, tuple[Published, ...]]
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The numbers of features of the chosen models, a fold each."""
-        return tuple(len(fold.selected) for fold in self.result.folds)
-
-
-def entry(result: RunResult) -> Entry:
-    """Return the row of a run, with what was printed of it if it has all five given folds."""
-    plan = result.plan
-    names = plan.measures if len(result.folds) == 5 and plan.protocol == GIVEN else ()
-    return Entry(result, {name: published(plan, result.data_name, name) for name in names})
-
-
-def tests_of(comparison: Comparison, entries: Sequence[Entry]) -> tuple[RunComparison, ...]:
+def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:
     """Test the runs on each dataset against the one that the comparison names, else against the best one.
 
     A dataset with one run has no tests. Where the run that was named is not there, the best one is taken.
     """
     found = []
-    for runs in by_dataset([e.result for e in entries]).values():
+    for runs in by_dataset(results).values():
         there = comparison.against and any(is_named(result.plan, comparison.against) for result in runs)
         if len(runs) > 1:
             found.append(compare_runs(runs, against=comparison.against if there else None))
     return tuple(found)
 
 
-def comparison_table(entries: Sequence[Entry]) -> tuple[list[str], list[tuple[Any, ...]]]:
+def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return one row for every run and printed source, all digits: header and rows."""
     header = ["data", "method", "ranker", "convention", "features_mean", "features_min", "features_max"]
     header += ["measure", "average", "best_single_feature", "published", "difference", "source"]
     rows: list[tuple[Any, ...]] = []
-    for e in entries:
-        plan, sizes = e.result.plan, e.sizes
-        head = (e.result.data_name, plan.method, plan.ranker, plan.convention)
+    for result in results:
+        plan, sizes, published = result.plan, result.sizes, printed_of(result)
+        head = (result.data_name, plan.method, plan.ranker, plan.convention)
         size = (sum(sizes) / len(sizes), min(sizes), max(sizes))
         for name in plan.measures:
-            ours, single = e.result.average[name], e.result.baseline[name]
-            for p in e.printed.get(name, ()) or (None,):
+            ours, single = result.average[name], result.baseline[name]
+            for p in published.get(name, ()) or (None,):
                 printed = (p.value, ours - p.value, f"{p.label}: {p.source}") if p else ("", "", "")
                 rows.append((*head, *size, name, ours, single, *printed))
     return header, rows

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.support.resources import resource
 
@@ -51,6 +55,40 @@ class Published:
         )
 
 
+@dataclass(frozen=True)
+class PublishedRow:
+    """A printed average beside ours.
+
+    Attributes
+    ----------
+    key : int
+        The run's number.
+    run : RunResult
+    measure : str
+    ours : float
+    printed : Published
+    """
+
+    key: int
+    run: RunResult
+    measure: str
+    ours: float
+    printed: Published
+
+    @property
+    def difference(self) -> float:
+        """Ours less the printed one."""
+        return self.ours - self.printed.value
+
+    @property
+    def set(self) -> str:
+        """What the run has otherwise than by default: pins, another grid."""
+        plan = self.run.plan
+        names = dict(zip(self.run.feature_ids.tolist(), self.run.feature_names, strict=True))
+        default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
+        return " · ".join(differences(plan, default, names))
+
+
 @cache
 def everything() -> tuple[Published, ...]:
     """Return all published numbers, in the order of their table."""
@@ -64,6 +102,23 @@ def everything() -> tuple[Published, ...]:
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
     """Return what was printed of a plan's method on data of this name, the best known source first."""
     return tuple(p for p in everything() if p.measure == measure and p.fits(plan, dataset))
+
+
+def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
+    """Return what was printed of a run's method, by measure; nothing unless it has all five given folds."""
+    plan = run.plan
+    names = plan.measures if len(run.folds) == 5 and plan.protocol == GIVEN else ()
+    return {name: published(plan, run.data_name, name) for name in names}
+
+
+def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
+    """Return a row for every number printed for what runs, each with its number, have done."""
+    return [
+        PublishedRow(key, run, name, run.average[name], one)
+        for key, run in runs
+        for name, printed in printed_of(run).items()
+        for one in printed
+    ]
 
 
 def known() -> dict[str, tuple[str, ...]]:

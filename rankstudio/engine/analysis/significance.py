@@ -1,17 +1,26 @@
-"""Finished runs on the same queries side by side: paired tests, and the effect of pins."""
+"""Paired significance tests of finished runs on the same queries, for the window and the terminal alike."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from rankstudio.engine.analysis.pairing import best_run, compare_with, why_unpaired
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.difference import only_pins_differ, pins_of
+from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.statistics.paired import PairedComparison, holm
+from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
+
+ALPHA = 0.05
+"""Below which corrected p a difference is called significant."""
+
+Role = Literal["reference", "compared", "waiting", "left out"]
+
+_FEW = 10  # folds, of which the numbers are told
 
 
 @dataclass(frozen=True)
@@ -22,12 +31,43 @@ class Tested:
     ----------
     test : PairedComparison
         The run minus the other.
-    p_holm : float
-        The p of the randomisation test, corrected by Holm for all that are tested together.
+    p_holm, p_t_holm : float
+        The p of the randomisation test and of Student's t, corrected by Holm for the family.
     """
 
     test: PairedComparison
     p_holm: float
+    p_t_holm: float
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """One run beside the reference, as a row of a table that may still be growing.
+
+    Attributes
+    ----------
+    key : int
+        The run's number.
+    method : str
+    role : {"reference", "compared", "waiting", "left out"}
+        What it is here; one that waits is being compared.
+    differs : str
+        In what it differs from the reference, or why it is left out.
+    mean : float or None
+        Of the measure over the folds.
+    found : PairedComparison or None
+    p_holm, p_t_holm : float or None
+        As in :class:`Tested`; None until the whole family is compared.
+    """
+
+    key: int
+    method: str
+    role: Role
+    differs: str = ""
+    mean: float | None = None
+    found: PairedComparison | None = None
+    p_holm: float | None = None
+    p_t_holm: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +116,94 @@ class PinEffect:
     tested: Tested
 
 
+def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
+    """Return why two runs cannot be compared query by query: "on MQ2007, not on MQ2008".
+
+    Parameters
+    ----------
+    run, reference : RunResult
+    name : str
+        Of the measure.
+
+    Returns
+    -------
+    str
+        Half a sentence about the first run; "" where its values stand in the same queries as the other's.
+    """
+    plan, other = run.plan, reference.plan
+    if run.data_name != reference.data_name:
+        return f"on {run.data_name}, not on {reference.data_name}"
+    if plan.convention != other.convention:
+        return f"measured by {convention(plan.convention).label}, not by {convention(other.convention).label}"
+    if not run.folds or any(name not in fold.per_query for fold in run.folds):
+        return f"not measured by {name}"
+    if _dealt(plan) != _dealt(other):
+        return f"folds made otherwise: {_dealt(plan)}, not {_dealt(other)}"
+    if _numbers(run) != _numbers(reference):
+        return f"on {_listed(_numbers(run))}, not on {_listed(_numbers(reference))}"
+    for fold, beside in zip(run.folds, reference.folds, strict=True):
+        own, others = fold.per_query[name].size, beside.per_query.get(name, fold.per_query[name]).size
+        if own != others:
+            return f"fold {fold.fold} has {own} queries, not {others}"
+    return ""
+
+
+def compare_with(run: RunResult, reference: RunResult, name: str, seed: int = 0) -> PairedComparison:
+    """Compare two runs that can be paired by all their queries, as :func:`compare_paired` does."""
+    better = measure(name).higher_is_better
+    return compare_paired(run.per_query(name), reference.per_query(name), seed=seed, higher_is_better=better)
+
+
+def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
+    """Return the run with the best average of a measure, the first of equal ones; None without any."""
+    measured = [run for run in runs if name in run.average]
+    sign = 1.0 if measure(name).higher_is_better else -1.0
+    return max(measured, key=lambda run: sign * run.average[name], default=None)
+
+
+def family(found: Sequence[PairedComparison]) -> list[Tested]:
+    """Correct both p of each comparison by Holm, as one family.
+
+    A family is all that one table tests together by one measure: every run that can be paired with the
+    reference, each once; a run that repeats the reference counts too. Every pair of a table of pins is one
+    family as well.
+    """
+    fisher, student = (holm([getattr(one, p) for one in found]).tolist() for p in ("p_randomisation", "p_t"))
+    return [Tested(*three) for three in zip(found, fisher, student, strict=True)]
+
+
+def compared_runs(
+    runs: Mapping[int, RunResult], reference: int, name: str, found: Mapping[int, PairedComparison]
+) -> list[ComparedRun]:
+    """Return a row for each run: the reference first, then those compared, then those left out.
+
+    Parameters
+    ----------
+    runs : Mapping of int to RunResult
+        Finished ones, by their numbers.
+    reference : int
+        Number of the one to compare with.
+    name : str
+        Of the measure.
+    found : Mapping of int to PairedComparison
+        The comparisons that are done, by the run's number.
+    """
+    against = runs[reference]
+    why = {key: why_unpaired(run, against, name) for key, run in runs.items()}
+    others = [key for key in runs if key != reference and not why[key]]
+    whole = all(key in found for key in others)
+    tested = dict(zip(others, family([found[key] for key in others]), strict=True)) if whole else {}
+    rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
+    for key in others:
+        run, test = runs[key], found.get(key)
+        role: Role = "compared" if test else "waiting"
+        p = (tested[key].p_holm, tested[key].p_t_holm) if whole else (None, None)
+        said, mean = _what_differs(run, against), run.average[name]
+        rows.append(ComparedRun(key, run.plan.title, role, said, mean, test, *p))
+    left = [ComparedRun(k, runs[k].plan.title, "left out", f"left out: {w}") for k, w in why.items() if w]
+    return rows + left
+
+
 def by_dataset(runs: Sequence[RunResult]) -> dict[str, list[RunResult]]:
     """Return the runs by the name of their dataset, in the order in which these first occur."""
     found: dict[str, list[RunResult]] = {}
@@ -116,11 +244,10 @@ def compare_runs(
             fault = f"cannot be compared with run 1: {why}" if number > 1 else f"was {why}"
             raise PlanError(f"Run {number}, {result.plan.title}, {fault}.")
     reference = _reference(runs, name, against)
-    others = [place for place in range(len(runs)) if place != reference]
-    tested = dict(zip(others, _test([(runs[o], runs[reference]) for o in others], name, seed), strict=True))
-    return RunComparison(
-        runs[0].data_name, name, tuple(runs), reference, tuple(tested.get(p) for p in range(len(runs)))
-    )
+    others = [(result, runs[reference]) for place, result in enumerate(runs) if place != reference]
+    tests: list[Tested | None] = [*_test(others, name, seed)]
+    tests.insert(reference, None)
+    return RunComparison(runs[0].data_name, name, tuple(runs), reference, tuple(tests))
 
 
 def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[PinEffect, ...]:
@@ -153,9 +280,7 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
 
 def _test(pairs: Sequence[tuple[RunResult, RunResult]], name: str, seed: int) -> list[Tested]:
     """Test pairs of runs, as one family."""
-    found = [compare_with(run, reference, name, seed) for run, reference in pairs]
-    adjusted = holm([test.p_randomisation for test in found])
-    return [Tested(test, float(p)) for test, p in zip(found, adjusted, strict=True)]
+    return family([compare_with(run, reference, name, seed) for run, reference in pairs])
 
 
 def _chooser(plan: Plan) -> str:
@@ -195,3 +320,29 @@ def is_named(plan: Plan, name: str) -> bool:
     """Tell whether a name means this plan, or may mean it; see :func:`named`."""
     key, _, ranker = name.partition("/")
     return plan.method == key and ranker in ("", plan.ranker)
+
+
+def _what_differs(run: RunResult, reference: RunResult) -> str:
+    """Return what differs; where that is pins alone, the difference is their effect, and is called so."""
+    names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
+    text = " · ".join(differences(run.plan, reference.plan, names))
+    if only_pins_differ(run.plan, reference.plan):
+        return f"effect of pins: {text}"
+    return text or "nothing"
+
+
+def _dealt(plan: Plan) -> str:
+    """Return how the folds came about."""
+    if plan.protocol == GIVEN:
+        return "those of the files"
+    return plan.protocol + (f", seed {plan.seed}" if plan.protocol != LEAVE_QUERY_OUT else "")
+
+
+def _numbers(run: RunResult) -> tuple[int, ...]:
+    return tuple(fold.fold for fold in run.folds)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    if len(numbers) > _FEW:
+        return f"{len(numbers)} folds"
+    return ("fold " if len(numbers) == 1 else "folds ") + ", ".join(map(str, numbers))

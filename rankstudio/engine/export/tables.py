@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rankstudio.engine.support.files import write_text
 
+_LEAST_P = 0.0001
 _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
 
 _LATEX = {
@@ -108,3 +109,14 @@ def latex_text(
 def _as_latex(text: str) -> str:
     text = _MINUS.sub("−", text)
     return "".join(_LATEX.get(character, character) for character in text)
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as it is printed: four decimals, and never 0."""
+    return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.4f}"
+
+
+def range_text(sizes: Sequence[int]) -> str:
+    """Return from where to where numbers go: "1–7", "46" where all are one, "" for none."""
+    low, high = min(sizes, default=0), max(sizes, default=0)
+    return "" if not sizes else str(low) if low == high else f"{low}–{high}"

@@ -8,9 +8,9 @@ from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Study
-from rankstudio.ui.results.run_rows import RunRow, run_row
+from rankstudio.ui.results.panel import ResultsPanel
+from rankstudio.ui.results.runs_panel import run_row
 from rankstudio.ui.results.view_feeder import Insights
-from rankstudio.ui.results.views import Views
 from rankstudio.ui.style.theme import Theme
 
 
@@ -28,8 +28,7 @@ class ResultsPlace(QObject):
 
     Attributes
     ----------
-    views : Views
-        Their `panel` is what the window shows.
+    views : ResultsPanel
     panel : RunsPanel
         The table of runs, one of the views.
     """
@@ -48,7 +47,7 @@ class ResultsPlace(QObject):
         super().__init__(parent)
         self._study, self._runs = study, runs
         self._old: dict[int, RunRecord] = {}
-        self.views = Views(theme)
+        self.views = ResultsPanel(theme)
         self.panel = self.views.runs
         self._insights = Insights(study, runs, worker, self.views, self)
         self._insights.failed.connect(self.failed)
@@ -70,7 +69,7 @@ class ResultsPlace(QObject):
     def refresh(self) -> None:
         """Show what has changed since the last time."""
         for record in self._old.values():
-            self.panel.update_run(record.key, _row(record))
+            self.panel.update_run(record.key, run_row(record))
         if self._old:
             self._choose()
         self._old.clear()
@@ -79,13 +78,13 @@ class ResultsPlace(QObject):
     @Slot(object)
     def _note(self, record: RunRecord) -> None:
         if record.key not in self._old and not any(row.key == record.key for row in self.panel.rows()):
-            self.panel.add_run(_row(record))
+            self.panel.add_run(run_row(record))
         self._old[record.key] = record
 
     @Slot(object)
     def _show(self, record: RunRecord) -> None:
         self._old.pop(record.key, None)
-        self.panel.update_run(record.key, _row(record))
+        self.panel.update_run(record.key, run_row(record))
 
     @Slot(int)
     def _forget(self, key: int) -> None:
@@ -133,18 +132,3 @@ class ResultsPlace(QObject):
     @Slot(int)
     def _go_on(self, key: int) -> None:
         self.goOnAsked.emit(self._runs.record(key))
-
-
-def _row(record: RunRecord) -> RunRow:
-    return run_row(
-        record.key,
-        record.plan,
-        record.dataset.name,
-        tuple(record.folds.values()),
-        record.n_folds,
-        record.state.value,
-        record.progress,
-        record.seconds_left,
-        record.remark,
-        record.can_go_on,
-    )

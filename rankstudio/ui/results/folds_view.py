@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
+from rankstudio.engine.experiment.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.results.fold_rows import FoldRow, fold_rows
-from rankstudio.ui.results.run_columns import side_columns, side_rows
 from rankstudio.ui.results.view import ALL, ONE, View
 from rankstudio.ui.style.number_format import axis_value, plain, power
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Segmented, Table
-
-Part = Callable[[FoldRow], Mapping[str, float]]
+from rankstudio.ui.widgets import Column, Table
 
 
 class FoldsView(View):
@@ -38,11 +35,12 @@ class FoldsView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._shape: tuple[object, ...] = ()
-        self.scope = Segmented([(ONE, "this run"), (ALL, "all runs")], "runs of the folds")
-        self.scope.setObjectName("folds-scope")
-        self.scope.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.scope.setToolTip("Everything of the run that is shown, or one measure of all runs on its folds")
-        self.tools = (self.scope,)
+        self.scope = self.add_choice(
+            [(ONE, "this run"), (ALL, "all runs")],
+            "runs of the folds",
+            "folds-scope",
+            "Everything of the run that is shown, or one measure of all runs on its folds",
+        )
         self.scope.chosen.connect(self.scopeChosen)
         self.table = Table(theme, (), "folds-table", lambda row: row.label)
         self.table.setAccessibleName("Folds of the run")
@@ -69,8 +67,8 @@ class FoldsView(View):
         """Show a measure of runs on the same folds side by side, by their numbers."""
         shape = ("all", name, tuple(runs))
         if shape != self._shape:
-            self._reshape(shape, side_columns(runs, name) if runs else ())
-        self.table.set_rows(side_rows(runs, name))
+            self._reshape(shape, _run_columns(runs, name) if runs else ())
+        self.table.set_rows(measure_rows(runs, name))
         self.set_caption(f"{name} of every finished run on these folds" if runs else "")
 
     def clear(self) -> None:
@@ -90,86 +88,85 @@ class FoldsView(View):
         self.table.set_columns(columns)
 
     @Slot(object)
-    def _on_chosen(self, row: FoldRow) -> None:
+    def _on_chosen(self, row: FoldRow | MeasureRow) -> None:
         if row.fold is not None:
             self.foldChosen.emit(row.fold)
 
 
+def _is_mean(row: FoldRow | MeasureRow) -> bool:
+    return row.label == "mean"
+
+
+# Mean and deviation stay below the folds, however these are sorted.
+_FOLD = Column("label", "fold", sort=lambda row: row.fold, width=64, bold=_is_mean)
+_SIZE = Column(
+    "size",
+    "k",
+    "right",
+    plain,
+    sort=lambda row: row.size if row.fold else None,
+    tooltip="Features of the chosen model",
+    bold=_is_mean,
+    width=56,
+)
+_REST = Column("rest", "", value=lambda row: "", stretch=True, kind="dot")
+
+
 def _columns(plan: Plan, tested: bool, validated: bool) -> list[Column]:
-    """Return the columns: fold, choice, test measures, validation measures."""
-    columns = [Column("label", "fold", sort=_order("label"), width=64, bold=_is_mean)]
-    columns += [
-        Column(
-            f"axis-{number}",
-            axis.label,
-            "right",
-            power if axis.is_grid else "",
-            value=_value_on(number, axis),
-            tooltip="Chosen by validation on this fold",
-            width=max(64, 12 + 7 * len(axis.label)),
-        )
-        for number, axis in enumerate(plan.axes)
+    """Return the columns of one run: fold, choice, test measures, validation measures."""
+    return [
+        _FOLD,
+        *(_chosen(number, axis) for number, axis in enumerate(plan.axes)),
+        _SIZE,
+        *(_measure(name, "test", plan) for name in plan.evaluated if tested),
+        *(_measure(name, "validation", plan) for name in plan.evaluated if validated),
+        _single(plan.measures[0]),
+        _REST,
     ]
-    columns.append(
-        Column(
-            "size",
-            "k",
-            "right",
-            plain,
-            sort=_order("size"),
-            tooltip="Features of the chosen model",
-            bold=_is_mean,
-            width=56,
-        )
-    )
-    parts: list[tuple[str, bool, Part]] = [
-        ("test", tested, lambda row: row.test),
-        ("vali", validated, lambda row: row.validation),
-    ]
-    for part, there, get in parts:
-        columns += [_measure(name, part, get, plan) for name in plan.evaluated if there]
-    first = plan.measures[0]
-    columns.append(
-        Column(
-            "single",
-            f"single {first}",
-            "right",
-            ".4f",
-            value=lambda row: row.single.get(first),
-            tooltip=f"{first} of ranking by the fold's best single feature alone",
-            sort=lambda row: row.single.get(first) if row.fold else None,
-            tone="muted",
-            width=104,
-        )
-    )
-    columns.append(Column("rest", "", value=lambda row: "", stretch=True, kind="dot"))
-    return columns
 
 
-def _measure(name: str, part: str, get: Part, plan: Plan) -> Column:
-    chooser = part == "vali" and name == plan.select_by
+def _chosen(number: int, axis: Axis) -> Column:
     return Column(
-        f"{part}-{name}",
-        f"{part} {name}",
+        f"axis-{number}",
+        axis.label,
+        "right",
+        power if axis.is_grid else "",
+        value=_value_on(number, axis),
+        tooltip="Chosen by validation on this fold",
+        width=max(64, 12 + 7 * len(axis.label)),
+    )
+
+
+def _measure(name: str, part: str, plan: Plan) -> Column:
+    tested = part == "test"
+    by = ", by which the model was chosen" if not tested and name == plan.select_by else ""
+    title = "test" if tested else "vali"
+    return Column(
+        f"{title}-{name}",
+        f"{title} {name}",
         "right",
         ".4f",
-        value=lambda row: get(row).get(name),
-        sort=lambda row: get(row).get(name) if row.fold else None,
-        tooltip=f"{name} on the {'test' if part == 'test' else 'validation'} part"
-        + (", by which the model was chosen" if chooser else ""),
-        tone="text" if part == "test" else "muted",
-        bold=_is_mean if part == "test" else None,
+        value=lambda row: getattr(row, part).get(name),
+        sort=lambda row: getattr(row, part).get(name) if row.fold else None,
+        tooltip=f"{name} on the {part} part{by}",
+        tone="text" if tested else "muted",
+        bold=_is_mean if tested else None,
         width=112 if len(name) > 5 else 84,
     )
 
 
-def _is_mean(row: FoldRow) -> bool:
-    return row.label == "mean"
-
-
-def _order(key: str) -> Callable[[FoldRow], object]:
-    """Sort by an attribute, mean and deviation staying below the folds."""
-    return lambda row: (row.fold if key == "label" else getattr(row, key)) if row.fold else None
+def _single(name: str) -> Column:
+    return Column(
+        "single",
+        f"single {name}",
+        "right",
+        ".4f",
+        value=lambda row: row.single.get(name),
+        tooltip=f"{name} of ranking by the fold's best single feature alone",
+        sort=lambda row: row.single.get(name) if row.fold else None,
+        tone="muted",
+        width=104,
+    )
 
 
 def _value_on(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None]:
@@ -182,3 +179,22 @@ def _value_on(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None
         return float(value) if axis.is_grid else axis_value(axis, value)
 
     return of
+
+
+def _run_columns(runs: Mapping[int, RunResult], name: str) -> list[Column]:
+    """Return the columns of several runs: the fold, and one measure of each run."""
+    return [_FOLD, *(_of_run(key, run.plan.title, name) for key, run in runs.items()), _REST]
+
+
+def _of_run(key: int, title: str, name: str) -> Column:
+    return Column(
+        f"run-{key}",
+        f"{key} {title}",
+        "right",
+        ".4f",
+        value=lambda row: row.values[key],
+        sort=lambda row: row.values[key] if row.fold else None,
+        tooltip=f"{name} of run {key}, {title}; bold: the best of a row",
+        tone=lambda row: "muted" if row.label == "sd" else "text",
+        bold=lambda row: row.values[key] == row.best,
+    )

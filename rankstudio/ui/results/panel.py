@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
+from rankstudio.ui.plots import Plot
+from rankstudio.ui.results.folds_view import FoldsView
+from rankstudio.ui.results.pareto_view import FrontView
+from rankstudio.ui.results.published_view import PublishedView
+from rankstudio.ui.results.runs_panel import RunsPanel
+from rankstudio.ui.results.stability_view import StabilityView
+from rankstudio.ui.results.tests_view import TestsView
 from rankstudio.ui.results.view import View
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel, Segmented
+from rankstudio.ui.widgets import Panel, Segmented, Table
 
 
 class ResultsPanel(Panel):
@@ -18,26 +23,37 @@ class ResultsPanel(Panel):
     Parameters
     ----------
     theme : Theme
-    views : sequence of (str, str, View)
-        Key, what is written on its button, and the view; the first is shown.
     parent : QWidget, optional
 
     Attributes
     ----------
     viewChosen : Signal(str)
         Key of the view that is shown now.
+    runs, folds, tests, stability, front, published : View
+        Runs are shown first.
     """
 
     viewChosen = Signal(str)
 
-    def __init__(
-        self, theme: Theme, views: Sequence[tuple[str, str, View]], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Results", padding=0, parent=parent)
         self.setObjectName("results-panel")
-        self._views = {key: view for key, _, view in views}
+        self.runs = RunsPanel(theme)
+        self.folds = FoldsView(theme)
+        self.tests = TestsView(theme)
+        self.stability = StabilityView(theme)
+        self.front = FrontView(theme)
+        self.published = PublishedView(theme)
+        self._views: dict[str, View] = {
+            "runs": self.runs,
+            "folds": self.folds,
+            "tests": self.tests,
+            "stability": self.stability,
+            "front": self.front,
+            "published": self.published,
+        }
         self._stack = QStackedWidget()
-        self._choice = Segmented([(key, label) for key, label, _ in views], "view of the results")
+        self._choice = Segmented([(key, key.capitalize()) for key in self._views], "view of the results")
         self._choice.setObjectName("results-views")
         self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         for view in self._views.values():
@@ -49,7 +65,7 @@ class ResultsPanel(Panel):
         self.tools.addWidget(self._choice)
         self.set_content(self._stack)
         self._choice.chosen.connect(self.show_view)
-        self.show_view(next(iter(self._views)))
+        self.show_view("runs")
 
     def view(self) -> View:
         """Return the view that is shown."""
@@ -59,9 +75,21 @@ class ResultsPanel(Panel):
         """Return the key of the view that is shown."""
         return str(self._choice.value())
 
-    def views(self) -> tuple[View, ...]:
-        """Return all views."""
-        return tuple(self._views.values())
+    def tables(self) -> tuple[Table, ...]:
+        """Return the tables of all views."""
+        return tuple(table for view in self._views.values() for *_, table in view.tables())
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Return the plots of all views."""
+        return tuple(plot for view in self._views.values() for *_, plot in view.plots())
+
+    def shown_tables(self) -> tuple[tuple[str, str, str, Table], ...]:
+        """Return the table of runs and those of the view that is shown: key, label, a sentence, the table."""
+        return tuple(t for view in dict.fromkeys((self.runs, self.view())) for t in view.tables())
+
+    def shown_plots(self) -> tuple[tuple[str, str, Plot], ...]:
+        """Return the plots of the view that is shown: key, label and the plot."""
+        return tuple(self.view().plots())
 
     @Slot(object)
     def show_view(self, key: str) -> None:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.pareto import Model, Tradeoff
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.pareto import FrontPlot, Marks, Spot
-from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, View
+from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, RUN_DOT, View
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Dot, Segmented, Table
+from rankstudio.ui.widgets import Column, Table
 
 _NOTHING = (
     "The sizes that finished runs have tried are held against their validation measure here, "
@@ -71,11 +71,12 @@ class FrontView(View):
         self._models: tuple[Model, ...] = ()
         self._keys: tuple[int, ...] = ()
         self._measure = ""
-        self.scope = Segmented([(ALL, "all runs"), (ONE, "this run")], "runs of the front")
-        self.scope.setObjectName("front-scope")
-        self.scope.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.scope.setToolTip("All runs on the same folds, or only the one that is shown")
-        self.tools = (self.scope,)
+        self.scope = self.add_choice(
+            [(ALL, "all runs"), (ONE, "this run")],
+            "runs of the front",
+            "front-scope",
+            "All runs on the same folds, or only the one that is shown",
+        )
         self.scope.chosen.connect(self.scopeChosen)
         self.plot = FrontPlot(theme, "validation measure", "features")
         self.plot.setObjectName("front-plot")
@@ -181,7 +182,7 @@ def _said(found: Tradeoff, name: str) -> str:
 
 def _columns(name: str) -> list[Column]:
     return [
-        Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
+        RUN_DOT,
         Column("size", "k", "right", plain, tooltip="Features, mean over the folds", width=48),
         Column("mean", name, "right", ".4f", tooltip=f"Validation {name}, mean over the folds", width=84),
         Column(

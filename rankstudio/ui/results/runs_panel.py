@@ -1,23 +1,98 @@
-"""The Results place's view of all runs: how far each is and what it found."""
+"""The Results panel's view of all runs: how far each is and what it found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui.results.run_rows import RunRow, differing, size_text, time_text
-from rankstudio.ui.results.view import View
+from rankstudio.engine.experiment.fold_table import RunSummary, best_of_several, run_summary
+from rankstudio.engine.experiment.plan.difference import distinctions
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.export.tables import range_text
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.icons import icon
-from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Table
-from rankstudio.ui.widgets.columns import Dot, Progress
+from rankstudio.ui.widgets.columns import Progress
 
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
 _ACTIVE = ("queued", "running", "paused")
+_STOPPED = ("unfinished", "cancelled", "failed")
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One run.
+
+    Attributes
+    ----------
+    key : int
+        Its number; also what colour and marker it has in plots that compare runs.
+    plan : Plan
+    data : str
+        "MQ2008 · 5 folds".
+    state : str
+        A `RunState`'s value.
+    progress : float
+        Share of the work that is done, from 0 to 1.
+    seconds_left : float or None
+        How long it will take still; None where that is not known.
+    message : str
+        Why it failed, as a sentence, or what else there is to say about its state.
+    can_go_on : bool
+        Whether it was left unfinished and can go on.
+    summary : RunSummary
+        Of the folds that are done.
+    """
+
+    key: int
+    plan: Plan
+    data: str
+    state: str = "queued"
+    progress: float = 0.0
+    seconds_left: float | None = None
+    message: str = ""
+    can_go_on: bool = False
+    summary: RunSummary = field(default_factory=RunSummary)
+
+    @property
+    def method(self) -> str:
+        """What is run: "Greedy RankRLS"."""
+        return self.plan.title
+
+    @property
+    def convention(self) -> str:
+        """Label of the convention that the measures follow."""
+        return convention(self.plan.convention).label
+
+
+def run_row(record: RunRecord) -> RunRow:
+    """Return the row of a run as it is now."""
+    plan, state = record.plan, record.state.value
+    done, there = len(record.folds), record.n_folds
+    folds = f"{there} folds"
+    if there == 1:
+        folds = f"fold {plan.folds[0]}" if plan.folds else "1 fold"
+    elif state in _STOPPED and done < there:
+        folds = f"{done} of {there} folds"
+    return RunRow(
+        record.key,
+        plan,
+        f"{record.dataset.name} · {folds}",
+        state,
+        record.progress,
+        record.seconds_left,
+        record.remark,
+        record.can_go_on,
+        run_summary(plan, tuple(record.folds.values())),
+    )
 
 
 def _status(row: RunRow) -> Progress | str:
@@ -31,14 +106,64 @@ def _status(row: RunRow) -> Progress | str:
     return row.state
 
 
-def _with_tick(state: str) -> str:
-    return "✓ done" if state == "done" else state
-
-
 def _status_hint(row: RunRow) -> str:
     if row.state in ("running", "paused"):
         return f"{row.state}, {row.progress:.0%} done"
     return row.message or row.state
+
+
+_FIRST = (
+    RUN_DOT,
+    Column("key", "run", "right", tooltip="Its number in the other views", tone="muted", width=44),
+    Column("method", "method", width=190),
+    Column("data", "data", width=220, tone="muted"),
+)
+_STATUS = Column(
+    "status",
+    "status",
+    kind="progress",
+    format=lambda state: "✓ done" if state == "done" else state,
+    value=_status,
+    tone=lambda row: _TONES.get(row.state, "muted"),
+    hint=_status_hint,
+    stretch=True,
+    sort=lambda row: row.state,
+)
+_SIZES = Column(
+    "k",
+    "k",
+    "right",
+    value=lambda row: range_text(row.summary.sizes) or None,
+    tooltip="Features of the chosen models, least and most over the folds",
+    sort=lambda row: min(row.summary.sizes, default=None),
+    width=72,
+)
+
+
+def _deviation(name: str) -> Column:
+    return Column(
+        "deviation",
+        f"sd {name}",
+        "right",
+        lambda value: f"±{value:.3f}",
+        value=lambda row: row.summary.deviations.get(name),
+        tooltip=f"Standard deviation of {name} over the folds",
+        tone="muted",
+        width=96,
+    )
+
+
+def _over_single(name: str) -> Column:
+    return Column(
+        "over_single",
+        "over single",
+        "right",
+        lambda value: signed(value, 4),
+        value=lambda row: row.summary.over_single.get(name),
+        tooltip=f"What {name} gains over the best single feature of each fold, on average",
+        tone="muted",
+        width=96,
+    )
 
 
 class RunsPanel(View):
@@ -67,6 +192,7 @@ class RunsPanel(View):
         self.setObjectName("runs-panel")
         self._rows: dict[int, RunRow] = {}
         self._shape: tuple[object, ...] = ()
+        self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
         self.table = Table(theme, (), "runs-table", lambda row: row.key)
         self.table.setAccessibleName("Runs")
@@ -112,86 +238,41 @@ class RunsPanel(View):
 
     def _show(self) -> None:
         rows = self.rows()
-        self._differences = differing(rows)
-        measures = tuple(dict.fromkeys(name for row in rows for name in row.means)) or ("MAP", "NDCG@10")
-        spread = next((name for row in rows for name in row.deviations if name == row.select_by), "")
-        shape = (measures, spread, any(self._differences.values()))
+        plans = {row.key: row.plan for row in rows}
+        if plans != self._plans:
+            self._plans, self._differences = plans, distinctions(plans)
+        measures = tuple(dict.fromkeys(name for row in rows for name in row.summary.means))
+        measures = measures or ("MAP", "NDCG@10")
+        choosers = (row.plan.select_by for row in rows if row.plan.select_by in row.summary.deviations)
+        shape = (measures, next(choosers, ""), any(self._differences.values()))
         if shape != self._shape:
             self._shape = shape
             self.table.set_columns(self._columns(*shape))
         self.table.set_rows(rows)
-        self.set_caption(self._caption_for(rows))
+        parts = sorted({row.summary.part for row in rows if row.summary.means})
+        self.set_caption(f"{' and '.join(parts)} part, mean over folds ± sd" if parts else "")
 
-    def _columns(self, measures: Sequence[str], spread: str, differences: bool) -> list[Column]:
+    def _columns(self, measures: Sequence[str], chooser: str, differences: bool) -> list[Column]:
         """Return the columns; the measures are those of the plans, and the deviation that of the chooser."""
-        columns = [
-            Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
-            Column("key", "run", "right", tooltip="Its number in the other views", tone="muted", width=44),
-            Column("method", "method", width=190),
-            Column("data", "data", width=220, tone="muted"),
+        return [
+            *_FIRST,
+            *([self._parameters()] if differences else []),
+            _STATUS,
+            *(self._measure(name) for name in measures),
+            *([_deviation(chooser)] if chooser else []),
+            _over_single(measures[0]),
+            _SIZES,
         ]
-        if differences:
-            columns.append(
-                Column(
-                    "parameters",
-                    "parameters",
-                    tooltip="Only those in which the runs of a method differ",
-                    value=lambda row: self._differences.get(row.key) or None,
-                    tone="muted",
-                    width=170,
-                )
-            )
-        columns.append(
-            Column(
-                "status",
-                "status",
-                kind="progress",
-                format=_with_tick,
-                value=_status,
-                tone=lambda row: _TONES.get(row.state, "muted"),
-                hint=_status_hint,
-                stretch=True,
-                sort=lambda row: row.state,
-            )
+
+    def _parameters(self) -> Column:
+        return Column(
+            "parameters",
+            "parameters",
+            tooltip="Only those in which the runs of a method differ",
+            value=lambda row: self._differences.get(row.key) or None,
+            tone="muted",
+            width=170,
         )
-        columns += [self._measure(name) for name in measures]
-        if spread:
-            columns.append(
-                Column(
-                    "deviation",
-                    f"sd {spread}",
-                    "right",
-                    lambda value: f"±{value:.3f}",
-                    value=lambda row: row.deviations.get(spread),
-                    tooltip=f"Standard deviation of {spread} over the folds",
-                    tone="muted",
-                    width=96,
-                )
-            )
-        columns.append(
-            Column(
-                "over_single",
-                "over single",
-                "right",
-                lambda value: signed(value, 4),
-                value=lambda row: row.over_single.get(measures[0]),
-                tooltip=f"What {measures[0]} gains over the best single feature of each fold, on average",
-                tone="muted",
-                width=96,
-            )
-        )
-        columns.append(
-            Column(
-                "k",
-                "k",
-                "right",
-                value=lambda row: size_text(row.sizes) or None,
-                tooltip="Features of the chosen models, least and most over the folds",
-                sort=lambda row: min(row.sizes, default=None),
-                width=72,
-            )
-        )
-        return columns
 
     def _measure(self, name: str) -> Column:
         return Column(
@@ -199,7 +280,7 @@ class RunsPanel(View):
             name,
             "right",
             ".4f",
-            value=lambda row: row.means.get(name),
+            value=lambda row: row.summary.means.get(name),
             tooltip=f"Mean {name} over the folds that are done",
             bold=lambda row: self._is_best(row, name),
             width=96,
@@ -207,18 +288,10 @@ class RunsPanel(View):
 
     def _is_best(self, row: RunRow, name: str) -> bool:
         """Tell whether a finished run has the best mean of several that can be compared."""
-        comparable = [r for r in self.rows() if (r.data, r.convention) == (row.data, row.convention)]
-        peers = [r.means[name] for r in comparable if r.state == "done" and name in r.means]
-        if row.state != "done" or name not in row.means or min(peers) == max(peers):
-            return False
-        best = min(peers) if name.startswith("Disagreement") else max(peers)
-        return row.means[name] == best
-
-    def _caption_for(self, rows: Sequence[RunRow]) -> str:
-        if not any(row.means for row in rows):
-            return ""
-        parts = sorted({row.part for row in rows if row.means})
-        return f"{' and '.join(parts)} part, mean over folds ± sd"
+        alike = (row.data, row.convention, "done")
+        kin = [r.summary.means for r in self.rows() if (r.data, r.convention, r.state) == alike]
+        best = best_of_several((means[name] for means in kin if name in means), name)
+        return row.state == "done" and best is not None and row.summary.means.get(name) == best
 
     def _actions(self, row: RunRow) -> list[QAction]:
         """Return what the context menu offers for a run."""

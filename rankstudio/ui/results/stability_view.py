@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import Agreement, ChosenFeature
 from rankstudio.ui.plots import HeatMapPlot, Plot
 from rankstudio.ui.results.view import LEAST_PLOT, View
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, KeyValue, Row, Segmented, Table
+from rankstudio.ui.widgets import Column, KeyValue, Row, Table
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 
 _JACCARD = "Jaccard"
@@ -40,11 +40,12 @@ class StabilityView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._found: Agreement | None = None
-        self.index = Segmented([(_JACCARD, _JACCARD)], "similarity")
-        self.index.setObjectName("stability-index")
-        self.index.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.index.setToolTip("What the map shows: the share in common, or what is more than chance")
-        self.tools = (self.index,)
+        self.index = self.add_choice(
+            [(_JACCARD, _JACCARD)],
+            "similarity",
+            "stability-index",
+            "What the map shows: the share in common, or what is more than chance",
+        )
         self.plot = HeatMapPlot(
             theme, "similarity", "fold", ("fold", "fold"), decimals=2, limits=(0.0, 1.0), written=True
         )
@@ -182,35 +183,33 @@ def _number(value: float) -> str:
     return "–" if isnan(value) else signed(value, 2).removeprefix("+")
 
 
+_FEATURE = (
+    Column("name", "feature", stretch=True),
+    Column("feature", "id", "right", tone="muted", tooltip="Id in the data files, from 1", width=46),
+)
+
+
 def _columns(folds: Sequence[int]) -> list[Column]:
     """Return the columns: the feature, in how many folds, and as which one in each."""
-    columns = [
-        Column("name", "feature", stretch=True),
-        Column("feature", "id", "right", tone="muted", tooltip="Id in the data files, from 1", width=46),
-        Column(
-            "times",
-            "folds",
-            kind="weight",
-            format="d",
-            align="right",
-            tooltip=f"How many of the {len(folds)} folds chose it",
-            width=WEIGHT_BAR + 2 * PAD + 24,
-        ),
-    ]
-    columns += [
-        Column(
-            f"fold-{fold}",
-            f"fold {fold}",
-            "right",
-            value=_rank_on(fold),
-            tooltip=f"As which one fold {fold} chose it",
-            tone="muted",
-            width=58,
-        )
-        for fold in (folds if len(folds) <= _LISTED else ())
-    ]
-    return columns
+    times = Column(
+        "times",
+        "folds",
+        kind="weight",
+        format="d",
+        align="right",
+        tooltip=f"How many of the {len(folds)} folds chose it",
+        width=WEIGHT_BAR + 2 * PAD + 24,
+    )
+    return [*_FEATURE, times, *(_rank_on(fold) for fold in folds if len(folds) <= _LISTED)]
 
 
-def _rank_on(fold: int) -> Callable[[ChosenFeature], int | None]:
-    return lambda row: row.ranks.get(fold)
+def _rank_on(fold: int) -> Column:
+    return Column(
+        f"fold-{fold}",
+        f"fold {fold}",
+        "right",
+        value=lambda row: row.ranks.get(fold),
+        tooltip=f"As which one fold {fold} chose it",
+        tone="muted",
+        width=58,
+    )

@@ -9,16 +9,15 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.method.fields import choice_box
-from rankstudio.ui.results.paired_rows import PairedRow
-from rankstudio.ui.results.view import View
+from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Dot, Table
+from rankstudio.ui.widgets import Column, Table
 
-ALPHA = 0.05
-_LEAST = 0.0001
 _BEST = "best"
 _BOX = 216
 
@@ -57,7 +56,7 @@ class TestsView(View):
         """Return the table of tests for export."""
         return (("tests", "Tests table", "Every finished run against one of them, by query.", self.table),)
 
-    def show_rows(self, rows: Sequence[PairedRow], name: str) -> None:
+    def show_rows(self, rows: Sequence[ComparedRun], name: str) -> None:
         """Show runs against the first of them, by a measure."""
         if name != self._measure:
             self._measure = name
@@ -78,7 +77,7 @@ class TestsView(View):
         self.reference.setToolTip(f"Which run the others are compared with: {self.reference.currentText()}")
         self.reference.setEnabled(len(runs) > 1)
 
-    def _caption_for(self, rows: Sequence[PairedRow]) -> str:
+    def _caption_for(self, rows: Sequence[ComparedRun]) -> str:
         compared = [row.found for row in rows if row.found is not None]
         waiting = sum(row.role == "waiting" for row in rows)
         if len(rows) < 2:
@@ -90,7 +89,7 @@ class TestsView(View):
             f"{against} · comparing {waiting} more …" if waiting else f"{against} · double-click changes it"
         )
 
-    def _actions(self, row: PairedRow) -> list[QAction]:
+    def _actions(self, row: ComparedRun) -> list[QAction]:
         """Return what the context menu offers for a run."""
         if row.role == "reference":
             return []
@@ -110,62 +109,17 @@ class TestsView(View):
             self.referenceChosen.emit(row.key)
 
 
-def p_text(p: float) -> str:
-    """Return a p-value as it is printed: four decimals, and never 0."""
-    return f"<{_LEAST}" if p < _LEAST else f"{p:.4f}"
+def _clear(row: ComparedRun) -> bool:
+    """Tell whether the difference is more than chance would explain."""
+    return row.p_holm is not None and row.p_holm < ALPHA
 
 
-def _columns(name: str) -> list[Column]:
-    """Return the columns for a measure."""
-    better = "more" if measure(name).higher_is_better else "less"
-    return [
-        Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30),
-        Column("key", "run", "right", width=44, tone=_tone),
-        Column("method", "method", width=190, tone=_tone),
-        Column(
-            "differs",
-            "differs by",
-            value=lambda row: "the reference" if row.role == "reference" else row.differs,
-            tooltip="What is set otherwise than in the reference, and why a run is left out",
-            stretch=True,
-            tone="muted",
-        ),
-        Column("mean", name, "right", ".4f", tooltip=f"Mean {name} over the folds", width=84),
-        _found(
-            "mean_difference",
-            "difference",
-            lambda value: signed(value, 4),
-            f"{name} less that of the reference, mean over the queries; {better} is better",
-            92,
-            bold=_clear,
-        ),
-        _found("low", "95 % from", lambda value: signed(value, 4), "Of the difference: bootstrap", 84),
-        _found("high", "to", lambda value: signed(value, 4), "Of the difference: bootstrap", 72),
-        _found("p_randomisation", "p Fisher", p_text, "Of Fisher's randomisation test, two-sided", 78),
-        Column(
-            "p_fisher",
-            "Holm",
-            "right",
-            p_text,
-            tooltip="The same, corrected by Holm for all runs compared; bold below 0.05",
-            bold=_clear,
-            width=72,
-        ),
-        _found("p_t", "p t-test", p_text, "Of Student's paired t, two-sided", 78),
-        Column(
-            "p_t_holm",
-            "Holm",
-            "right",
-            p_text,
-            value=lambda row: row.p_t,
-            tooltip="The same, corrected by Holm for all runs compared",
-            tone="muted",
-            width=72,
-        ),
-        _found("wins", "better", str, "Queries in which it is better than the reference", 62),
-        _found("ties", "equal", str, "Queries in which both are equal", 58),
-        _found("losses", "worse", str, "Queries in which it is worse than the reference", 60),
-    ]
+def _tone(row: ComparedRun) -> str:
+    return "muted" if row.role == "left out" else "text"
+
+
+def _signed(value: float) -> str:
+    return signed(value, 4)
 
 
 def _found(
@@ -174,7 +128,7 @@ def _found(
     text: Callable[[Any], str],
     tooltip: str,
     width: int,
-    bold: Callable[[PairedRow], bool] | None = None,
+    bold: Callable[[ComparedRun], bool] | None = None,
 ) -> Column:
     """Return a column of what the comparison found."""
     return Column(
@@ -190,10 +144,55 @@ def _found(
     )
 
 
-def _clear(row: PairedRow) -> bool:
-    """Tell whether the difference is more than chance would explain."""
-    return row.p_fisher is not None and row.p_fisher < ALPHA
+_FIRST = (
+    RUN_DOT,
+    Column("key", "run", "right", width=44, tone=_tone),
+    Column("method", "method", width=190, tone=_tone),
+    Column(
+        "differs",
+        "differs by",
+        value=lambda row: "the reference" if row.role == "reference" else row.differs,
+        tooltip="What is set otherwise than in the reference, and why a run is left out",
+        stretch=True,
+        tone="muted",
+    ),
+)
+_LAST = (
+    _found("low", "95 % from", _signed, "Of the difference: bootstrap", 84),
+    _found("high", "to", _signed, "Of the difference: bootstrap", 72),
+    _found("p_randomisation", "p Fisher", p_text, "Of Fisher's randomisation test, two-sided", 78),
+    Column(
+        "p_holm",
+        "Holm",
+        "right",
+        p_text,
+        tooltip=f"The same, corrected by Holm for all runs compared; bold below {ALPHA}",
+        bold=_clear,
+        width=72,
+    ),
+    _found("p_t", "p t-test", p_text, "Of Student's paired t, two-sided", 78),
+    Column(
+        "p_t_holm",
+        "Holm",
+        "right",
+        p_text,
+        tooltip="The same, corrected by Holm for all runs compared",
+        tone="muted",
+        width=72,
+    ),
+    _found("wins", "better", str, "Queries in which it is better than the reference", 62),
+    _found("ties", "equal", str, "Queries in which both are equal", 58),
+    _found("losses", "worse", str, "Queries in which it is worse than the reference", 60),
+)
 
 
-def _tone(row: PairedRow) -> str:
-    return "muted" if row.role == "left out" else "text"
+def _columns(name: str) -> tuple[Column, ...]:
+    """Return the columns for a measure."""
+    better = "more" if measure(name).higher_is_better else "less"
+    tooltip = f"{name} less that of the reference, mean over the queries; {better} is better"
+    return (
+        *_FIRST,
+        Column("mean", name, "right", ".4f", tooltip=f"Mean {name} over the folds", width=84),
+        _found("mean_difference", "difference", _signed, tooltip, 92, bold=_clear),
+        *_LAST,
+    )

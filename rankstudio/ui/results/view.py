@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Table
+from rankstudio.ui.widgets import Column, Dot, Segmented, Table
 
 ROOM = 300
 """Height in pixels that a view with a plot, or with a row a fold, can be read in."""
@@ -19,6 +19,9 @@ LEAST_PLOT = 44
 
 ALL, ONE = "all", "one"
 """Which runs a view is about: all on the same folds, or the one that is shown alone."""
+
+RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30)
+"""The colour and marker that a run, whose number is a row's key, has in plots that compare runs."""
 
 
 class View(QWidget):
@@ -51,6 +54,17 @@ class View(QWidget):
         self.body = QVBoxLayout(self)
         self.body.setContentsMargins(0, 0, 0, 0)
         self.body.setSpacing(0)
+
+    def add_choice(
+        self, options: Sequence[tuple[str, str]], name: str, object_name: str, tooltip: str
+    ) -> Segmented:
+        """Return a choice that stands in the panel's header; options are pairs of value and label."""
+        made = Segmented(options, name)
+        made.setObjectName(object_name)
+        made.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        made.setToolTip(tooltip)
+        self.tools = (*self.tools, made)
+        return made
 
     def tables(self) -> Sequence[tuple[str, str, str, Table]]:
         """Return the tables for export: key, label, a sentence on what is in it, and the table."""

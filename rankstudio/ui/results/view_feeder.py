@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.pairing import best_run, why_unpaired
-from rankstudio.engine.analysis.pareto import Tradeoff
-from rankstudio.engine.analysis.selection_stability import Agreement
+from rankstudio.engine.analysis.pareto import Tradeoff, tradeoff
+from rankstudio.engine.analysis.selection_stability import Agreement, agreement
+from rankstudio.engine.analysis.significance import best_run, compare_with, compared_runs, why_unpaired
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
-from rankstudio.ui.background.job import Ending, Job, JobFunction, Outcome
-from rankstudio.ui.background.result_tasks import Compared, Pair, agreed, compared, traded
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Study
-from rankstudio.ui.results.paired_rows import paired_rows
+from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.view import ALL, ONE
-from rankstudio.ui.results.views import Views
+
+Found = TypeVar("Found")
+Pair = tuple[int, int, str]  # two runs by their numbers, and a measure
 
 _SLOT = "insight"
 
@@ -34,13 +36,13 @@ class Insights(QObject):
     worker : Worker
         The desk's. Comparisons are jobs of their own, one after the other, so that a path that the slider
         asks for waits for one of them at most.
-    views : Views
+    views : ResultsPanel
     """
 
     failed = Signal(str)
 
     def __init__(
-        self, study: Study, runs: Runs, worker: Worker, views: Views, parent: QObject | None = None
+        self, study: Study, runs: Runs, worker: Worker, views: ResultsPanel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._study, self._runs, self._worker, self._views = study, runs, worker, views
@@ -55,7 +57,7 @@ class Insights(QObject):
             "front": self._feed_front,
             "published": self._feed_published,
         }
-        views.panel.viewChosen.connect(self.update)
+        views.viewChosen.connect(self.update)
         views.tests.referenceChosen.connect(self._refer_to)
         for view in (views.folds, views.front):
             view.scopeChosen.connect(self.update)
@@ -69,7 +71,7 @@ class Insights(QObject):
     @Slot()
     def update(self) -> None:
         """Feed the view that is shown, where what it depends on is not what it was."""
-        key = self._views.panel.key()
+        key = self._views.key()
         feed = self._feed.get(key)
         scopes = self._views.folds.scope.value(), self._views.front.scope.value()
         asked = (self._study.measure, self._reference, scopes)
@@ -128,10 +130,15 @@ class Insights(QObject):
             self._views.stability.clear(f"{_name(record)} takes all features")
             return
 
-        def take(found: Agreement) -> None:
-            self._views.stability.show_agreement(_name(record), found)
+        def compute() -> Agreement:
+            return agreement(folds, data.feature_ids, data.feature_names)
 
-        self._submit("Comparing the features of folds", agreed(folds, record.dataset), take)
+        name, data = _name(record), record.dataset
+        self._submit(
+            "Comparing the features of folds",
+            compute,
+            lambda found: self._views.stability.show_agreement(name, found),
+        )
 
     def _feed_front(self) -> None:
         runs, name = self._finished(), self._study.measure
@@ -145,7 +152,7 @@ class Insights(QObject):
             self._views.front.show_tradeoff(plans, found, name)
             self._mark()
 
-        self._submit("Holding size against measure", traded(tuple(paired.values()), name), take)
+        self._submit("Holding size against measure", lambda: tradeoff(tuple(paired.values()), name), take)
 
     def _feed_published(self) -> None:
         self._views.published.show_runs(self._finished().items())
@@ -158,15 +165,23 @@ class Insights(QObject):
         if reference is None:
             self._views.tests.show_rows((), name)
             return
-        pairs = {key: Pair(key, reference, name) for key in runs}
+        pairs = {key: (key, reference, name) for key in runs}
         found = {key: self._compared[pair] for key, pair in pairs.items() if pair in self._compared}
-        rows = paired_rows(runs, reference, name, found)
+        rows = compared_runs(runs, reference, name, found)
         self._views.tests.show_rows(rows, name)
-        waiting = [row.key for row in rows if row.role == "waiting"]
-        if waiting:
-            first = waiting[0]
-            job = compared(pairs[first], runs[first], runs[reference])
-            self._submit(f"Comparing run {first} with run {reference}", job, self._keep)
+        waiting = next((row.key for row in rows if row.role == "waiting"), None)
+        if waiting is None:
+            return
+
+        def take(test: PairedComparison) -> None:
+            self._compared[pairs[waiting]] = test
+            self._feed_tests()
+
+        self._submit(
+            f"Comparing run {waiting} with run {reference}",
+            lambda: compare_with(runs[waiting], runs[reference], name),
+            take,
+        )
 
     def _reference_among(self, runs: dict[int, RunResult]) -> int | None:
         """Return the run to compare with: the one asked for, else the best of those on the same queries."""
@@ -178,10 +193,6 @@ class Insights(QObject):
         paired = self._paired(runs, anchor)
         best = best_run(list(paired.values()), self._study.measure)
         return next((key for key, run in paired.items() if run is best), anchor)
-
-    def _keep(self, told: Compared) -> None:
-        self._compared[told.pair] = told.found
-        self._feed_tests()
 
     # Wiring
 
@@ -195,7 +206,7 @@ class Insights(QObject):
         """Forget what was found about a run that was removed."""
         if self._reference == key:
             self._reference = None
-        self._compared = {p: c for p, c in self._compared.items() if key not in (p.run, p.reference)}
+        self._compared = {p: c for p, c in self._compared.items() if key not in p[:2]}
         self.update()
 
     @Slot()
@@ -212,7 +223,12 @@ class Insights(QObject):
         self._views.folds.choose(self._study.fold)
         self._views.front.choose(record.key if record is not None else None, choice.values, choice.place)
 
-    def _submit(self, what: str, work: JobFunction, take: Callable[..., None]) -> None:
+    def _submit(self, what: str, compute: Callable[[], Found], take: Callable[[Found], None]) -> None:
+        """Have something computed on the worker, and take it on the window's thread."""
+
+        def work(_: CancelFlag) -> Iterator[Found]:
+            yield compute()
+
         job = Job(what, work, on_message=take, on_end=self._end, slot=_SLOT)
         self._job = self._worker.submit(job)
 

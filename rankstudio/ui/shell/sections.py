@@ -46,11 +46,9 @@ class Places(QObject):
             self.run.curves,
             (self.run.candidates, self.run.heat),
             (self.inspect.features, self.inspect.inspector),
-            self.results.views.panel,
+            self.results.views,
         )
-        self.results.views.panel.viewChosen.connect(
-            lambda _: made.raise_lowest(self.results.views.panel.view().room)
-        )
+        self.results.views.viewChosen.connect(lambda _: made.raise_lowest(self.results.views.view().room))
         return made
 
     def refresh(self) -> None:

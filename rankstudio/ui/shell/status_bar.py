@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
 
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.memory import in_words, resident_bytes
-from rankstudio.ui.results.run_rows import time_text
+from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.widgets import ElidedLabel
 
 _MEMORY_MILLISECONDS = 2000

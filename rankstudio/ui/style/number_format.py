@@ -53,3 +53,12 @@ def signed(value: float, decimals: int = 2) -> str:
     if math.isnan(value):
         return "–"
     return f"{value:+.{decimals}f}".replace("-", MINUS)
+
+
+def time_text(seconds: float | None) -> str:
+    """Return a time as it is said of a run: "0:12 left", "1:02:03 left", "" where it is not known."""
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left"

@@ -56,6 +56,7 @@ def test_differences_are_those_of_every_test_query(studies, capsys) -> None:
         assert found["mean_difference"] == pytest.approx(float(np.mean(own - theirs)))
         assert found["p_t"] == pytest.approx(ttest_rel(own, theirs).pvalue)
         assert found["p_holm"] >= found["p_randomisation"]
+        assert found["p_t_holm"] >= found["p_t"]
         assert found["wins"] + found["ties"] + found["losses"] == found["n"] == own.size
 
 
@@ -170,6 +171,7 @@ def test_csv_has_a_row_a_run_with_all_digits(studies, capsys) -> None:
         else:
             assert float(row["p_t"]) == run["comparison"]["p_t"]
             assert float(row["p_holm"]) == run["comparison"]["p_holm"]
+            assert float(row["p_t_holm"]) == run["comparison"]["p_t_holm"]
 
 
 def test_runs_on_different_folds_are_not_compared(studies, tmp_path, capsys) -> None:

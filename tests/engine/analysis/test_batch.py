@@ -10,7 +10,6 @@ from experiment.small import dataset
 
 from rankstudio.engine.analysis.batch import (
     comparison_table,
-    entry,
     is_comparison,
     load_comparison,
 )
@@ -112,7 +111,7 @@ def test_the_table_has_a_row_for_every_measure_and_printed_source() -> None:
     plan = Plan("small", method="ranksvm", parameters={"C": 0.1}, measures=("MAP", "P@10"))
     last = list(run(plan, dataset(5)))[-1]
     assert isinstance(last, RunFinished)
-    header, rows = comparison_table([entry(last.result)])
+    header, rows = comparison_table([last.result])
     assert len(rows) == 2  # nobody printed anything of these data
     first = dict(zip(header, rows[0], strict=True))
     assert first["average"] == last.result.average["MAP"]

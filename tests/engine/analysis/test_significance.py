@@ -1,16 +1,26 @@
-"""Runs side by side: which is the reference, what can be paired, and who differs in pins alone."""
+"""Runs side by side: what can be paired, which is the reference, and who differs in pins alone."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from experiment.runs import fold, result
 from experiment.small import dataset
 
 from rankstudio.engine.analysis.selection_stability import selection_stability
-from rankstudio.engine.analysis.significance import by_dataset, compare_runs, pin_effects
+from rankstudio.engine.analysis.significance import (
+    best_run,
+    by_dataset,
+    compare_runs,
+    compare_with,
+    compared_runs,
+    pin_effects,
+    why_unpaired,
+)
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
@@ -51,6 +61,7 @@ def test_the_best_is_the_reference_and_the_others_are_one_family(runs, name) -> 
     found = [tested for tested in compared.tests if tested]
     assert [tested.test for tested in found] == expected
     np.testing.assert_array_equal([t.p_holm for t in found], holm([e.p_randomisation for e in expected]))
+    np.testing.assert_array_equal([t.p_t_holm for t in found], holm([e.p_t for e in expected]))
 
 
 @pytest.mark.parametrize(
@@ -113,3 +124,118 @@ def test_stability_is_that_of_the_folds_selections(runs) -> None:
     assert (found.nogueira, found.jaccard) == (expected.nogueira, expected.jaccard)
     assert selection_stability(runs[0]) is None
     assert selection_stability(ran(folds=1)) is None
+
+
+def test_a_table_that_grows_ends_with_the_numbers_of_one_made_at_once(runs) -> None:
+    by_number = dict(enumerate(runs, start=1))
+    made = compare_runs(runs, "MAP", seed=0)
+    reference = made.reference + 1
+    found = {}
+    for number in by_number.keys() - {reference}:
+        rows = compared_runs(by_number, reference, "MAP", found)
+        assert [row.role for row in rows].count("waiting") == 3 - len(found)
+        assert {(row.p_holm, row.p_t_holm) for row in rows} == {(None, None)}, "no family is whole yet"
+        found[number] = compare_with(by_number[number], by_number[reference], "MAP")
+    first, *others = compared_runs(by_number, reference, "MAP", found)
+    assert (first.key, first.role, first.found, first.mean) == (
+        reference,
+        "reference",
+        None,
+        runs[made.reference].average["MAP"],
+    )
+    for row in others:
+        tested = made.tests[row.key - 1]
+        assert tested is not None
+        assert (row.found, row.p_holm, row.p_t_holm) == (tested.test, tested.p_holm, tested.p_t_holm)
+    assert {row.key: row.differs for row in others}[4] == "another method"
+
+
+def test_a_run_that_cannot_be_paired_is_in_no_family(runs) -> None:
+    by_number = {1: runs[0], 2: ran("rankrls", folds=2), 3: runs[1]}
+    test = compare_with(runs[1], runs[0], "MAP")
+    rows = compared_runs(by_number, 1, "MAP", {3: test})
+    assert [(row.key, row.role) for row in rows] == [(1, "reference"), (3, "compared"), (2, "left out")]
+    assert (rows[1].p_holm, rows[1].p_t_holm) == (test.p_randomisation, test.p_t)
+    assert rows[2].differs == "left out: on folds 1, 2, not on folds 1, 2, 3"
+
+
+FIRST, SECOND = [0.2, 0.9, 0.4], [0.6, 0.1, 0.7, 0.5]
+
+
+def two_folds(**changes: object) -> RunResult:
+    return result([fold(1, FIRST), fold(2, SECOND)], **changes)
+
+
+def test_runs_on_the_same_queries_are_paired_whatever_was_run() -> None:
+    reference = two_folds()
+    for other in (two_folds(method="gas", ranker="ranksvm"), two_folds(normalize="query_minmax", seed=3)):
+        assert why_unpaired(other, reference, "MAP") == ""
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (two_folds(data="Large"), "on Large, not on Small"),
+        (two_folds(convention="letor3"), "measured by LETOR 3.0, not by LETOR 4.0"),
+        (
+            two_folds(protocol="2-fold", seed=1),
+            "folds made otherwise: 2-fold, seed 1, not those of the files",
+        ),
+        (result([fold(1, FIRST)]), "on fold 1, not on folds 1, 2"),
+        (result([fold(1, FIRST), fold(2, FIRST)]), "fold 2 has 3 queries, not 4"),
+    ],
+)
+def test_runs_that_cannot_be_paired_are_refused_with_the_reason(other: RunResult, why: str) -> None:
+    assert why_unpaired(other, two_folds(), "MAP") == why
+
+
+def test_folds_of_single_queries_are_the_same_whatever_the_seed_and_are_counted() -> None:
+    queries = [fold(i, [0.1 * i]) for i in range(1, 12)]
+    left_out = result(queries, protocol="leave-query-out")
+    again = result(queries, protocol="leave-query-out", seed=5)
+    assert why_unpaired(again, left_out, "MAP") == ""
+    fewer = result(queries[1:], protocol="leave-query-out")
+    assert why_unpaired(fewer, left_out, "MAP") == (
+        "on folds 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, not on 11 folds"
+    )
+    assert why_unpaired(left_out, two_folds(), "MAP").startswith("folds made otherwise: leave-query-out, not")
+
+
+def test_a_run_that_was_not_measured_so_cannot_be_paired() -> None:
+    assert why_unpaired(two_folds(), two_folds(), "NDCG@3") == "not measured by NDCG@3"
+
+
+def test_the_difference_is_over_all_queries_and_its_p_counts_every_assignment_of_signs() -> None:
+    ours, theirs = two_folds(), result([fold(1, [0.1, 0.8, 0.4]), fold(2, [0.7, 0.1, 0.2, 0.1])])
+    differences = [a - b for a, b in zip(FIRST + SECOND, [0.1, 0.8, 0.4, 0.7, 0.1, 0.2, 0.1], strict=True)]
+    found = compare_with(ours, theirs, "MAP")
+    assert found.mean_difference == pytest.approx(sum(differences) / 7)
+    assert (found.wins, found.ties, found.losses, found.n) == (4, 2, 1, 7)
+    moved = [d for d in differences if abs(d) > 1e-12]
+    as_far = [
+        abs(sum(s * d for s, d in zip(signs, moved, strict=True))) >= abs(sum(moved)) - 1e-12
+        for signs in product((1, -1), repeat=len(moved))
+    ]
+    assert found.p_randomisation == pytest.approx(sum(as_far) / len(as_far))
+    assert found.low <= found.mean_difference <= found.high
+
+
+def test_the_best_run_has_the_best_average_and_of_an_error_less_is_better() -> None:
+    assert best_run([], "MAP") is None
+    good, poor = two_folds(), result([fold(1, [0.1]), fold(2, [0.1])])
+    assert best_run([poor, good, two_folds()], "MAP") is good
+    for run_, errors in ((good, 0.3), (poor, 0.2)):
+        for one in run_.folds:
+            one.test["Disagreement"] = errors  # type: ignore[index]
+    assert best_run([good, poor], "Disagreement") is poor
+
+
+def test_real_runs_are_compared_by_the_queries_they_were_tested_on() -> None:
+    data = dataset()
+    plans = [Plan("small", parameters={"regularization": 1.0, "n_features_to_select": k}) for k in (1, 4)]
+    runs = [e.result for plan in plans for e in run(plan, data) if isinstance(e, RunFinished)]
+    assert why_unpaired(runs[1], runs[0], "MAP") == ""
+    found = compare_with(runs[1], runs[0], "MAP")
+    by_hand = [sum(runs[i].folds[f].per_query["MAP"].sum() for f in range(2)) / found.n for i in range(2)]
+    assert found.n == sum(f.test.n_queries for f in data.folds if f.test)
+    assert found.mean_difference == pytest.approx(by_hand[1] - by_hand[0])

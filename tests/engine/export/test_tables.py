@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankstudio.engine.export.tables import latex_text, markdown_text
+from rankstudio.engine.export.tables import latex_text, markdown_text, p_text, range_text
 
 
 def test_markdown_has_no_empty_cells_and_keeps_bars() -> None:
@@ -52,3 +52,17 @@ def test_what_means_something_in_latex_is_written_out(cell, expected) -> None:
 def test_latex_knows_powers_and_dots() -> None:
     lines = latex_text(["λ"], [["2⁻¹⁰ · 3"]]).splitlines()
     assert r"2$^{-}$$^{1}$$^{0}$ $\cdot$ 3 \\" in lines
+
+
+def test_a_p_value_is_never_written_as_zero() -> None:
+    assert [p_text(p) for p in (0.0, 0.00009, 0.0001, 0.04999, 1.0)] == [
+        "<0.0001",
+        "<0.0001",
+        "0.0001",
+        "0.0500",
+        "1.0000",
+    ]
+
+
+def test_numbers_are_written_from_where_to_where_they_go() -> None:
+    assert [range_text(sizes) for sizes in ((), (4,), (7, 1, 3))] == ["", "4", "1–7"]

@@ -89,7 +89,7 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         assert record.dataset is window.study.dataset
         assert written(record) == written(before)
         [again] = window.places.results.panel.rows()
-        assert (again.means, again.sizes, again.state) == (row.means, row.sizes, "done")
+        assert (again.summary, again.state) == (row.summary, "done")
         assert "by RankStudio" in again.message
         curves = window.places.run.curves.plots()["validation"]
         for setting in range(3):
@@ -480,7 +480,7 @@ def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWind
         window.study.change("the rule", rule=rule)
         finish(window)
     views = window.places.results.views
-    views.panel.show_view("tests")
+    views.show_view("tests")
     wait_until(lambda: [row.role for row in views.tests.table.rows()].count("compared") == 1)
     window.commands["new_study"].trigger()
     assert not views.tests.table.rows()

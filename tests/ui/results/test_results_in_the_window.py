@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from dataclasses import asdict
 from math import sqrt
+from pathlib import Path
 from statistics import mean, stdev
 
 import numpy as np
@@ -11,24 +14,25 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import finish, settle
+from windows import finish, open_window, settle
 
-from rankstudio.engine.analysis import pairing
-from rankstudio.engine.analysis.significance import compare_runs
+from rankstudio.cli import main
+from rankstudio.engine.analysis.significance import ComparedRun, compare_runs
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.results.paired_rows import PairedRow
-from rankstudio.ui.results.views import Views
+from rankstudio.ui.results import view_feeder as insights
+from rankstudio.ui.results.panel import ResultsPanel
+from rankstudio.ui.style.theme import Theme
 
 
-def views(window: MainWindow) -> Views:
+def views(window: MainWindow) -> ResultsPanel:
     return window.places.results.views
 
 
 def look(window: MainWindow, key: str) -> None:
     """Choose a view by its button, and wait for what it has computed."""
-    buttons = {button.text().lower(): button for button in views(window).panel._choice._group.buttons()}
+    buttons = {button.text().lower(): button for button in views(window)._choice._group.buttons()}
     buttons[key].click()
     settle(window)
 
@@ -49,7 +53,7 @@ def three_runs(window: MainWindow) -> list[RunRecord]:
     ]
 
 
-def paired(window: MainWindow) -> list[PairedRow]:
+def paired(window: MainWindow) -> list[ComparedRun]:
     return views(window).tests.table.rows()
 
 
@@ -73,7 +77,7 @@ def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviat
             assert spread.test[name] == pytest.approx(stdev(values))
             assert average.validation[name] == pytest.approx(mean(f.validation[name] for f in folds))
         assert average.size == mean(len(fold.selected) for fold in folds)
-    assert views(window).panel.caption().startswith("run 1 · Greedy RankRLS on Small · LETOR 4.0")
+    assert views(window).caption().startswith("run 1 · Greedy RankRLS on Small · LETOR 4.0")
     table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
     assert [row.label for row in table.rows()][2:] == ["mean", "sd"]
 
@@ -110,7 +114,7 @@ def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(window: MainWi
     assert rows[2].values == pytest.approx({r.key: r.result.average["P@10"] for r in records})
     header = view.table.rows_as_csv().splitlines()[0]
     assert header == "fold,1 Greedy RankRLS,2 Greedy RankRLS,3 RankRLS"
-    assert views(window).panel.caption() == "P@10 of every finished run on these folds"
+    assert views(window).caption() == "P@10 of every finished run on these folds"
     view.table.chosen.emit(rows[0])
     assert window.study.fold == 1
     view.scope._group.buttons()[0].click()
@@ -133,12 +137,43 @@ def test_every_run_is_held_against_the_best_by_all_queries(window: MainWindow) -
     }
     wanted = [compare_paired(by_query[row.key], by_query[rows[0].key]) for row in rows[1:]]
     assert [row.found for row in rows[1:]] == wanted
-    assert [row.p_fisher for row in rows[1:]] == pytest.approx(holm([w.p_randomisation for w in wanted]))
-    assert [row.p_t for row in rows[1:]] == pytest.approx(holm([w.p_t for w in wanted]))
+    assert [row.p_holm for row in rows[1:]] == pytest.approx(holm([w.p_randomisation for w in wanted]))
+    assert [row.p_t_holm for row in rows[1:]] == pytest.approx(holm([w.p_t for w in wanted]))
     in_the_terminal = compare_runs([results[row.key] for row in rows], "MAP", against=1)
-    assert [t.p_holm for t in in_the_terminal.tests[1:]] == pytest.approx([row.p_fisher for row in rows[1:]])
+    assert [(t.p_holm, t.p_t_holm) for t in in_the_terminal.tests[1:] if t] == [
+        (row.p_holm, row.p_t_holm) for row in rows[1:]
+    ]
     queries = sum(fold.test.n_queries for fold in window.study.dataset.folds)
-    assert views(window).panel.caption().startswith(f"MAP, {queries} queries, against run {rows[0].key}")
+    assert views(window).caption().startswith(f"MAP, {queries} queries, against run {rows[0].key}")
+
+
+def test_the_terminal_gives_the_same_numbers_for_the_same_study(
+    theme: Theme, tmp_path: Path, folds: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_window(theme, tmp_path / "config", folds) as window:
+        window.study.change("editing", measures=("MAP", "Disagreement"))
+        three_runs(window)
+        window.study.show_measure("Disagreement")  # less is better, and some queries have none
+        look(window, "tests")
+        wait_until(lambda: all(row.role != "waiting" for row in paired(window)))
+        settle(window)
+        rows = {row.key: row for row in paired(window)}
+        study = str(window.models.shelf.path)
+    assert main(["compare", study, "--measure", "Disagreement", "--json"]) == 0
+    terminal = json.loads(capsys.readouterr().out)
+    assert terminal["reference"] == next(key for key, row in rows.items() if row.role == "reference")
+    for run in terminal["runs"]:
+        row = rows[run["run"]]
+        assert run["average"] == row.mean
+        if row.found is None:
+            assert run["comparison"] is None
+            continue
+        assert run["comparison"] == {
+            **asdict(row.found),
+            "p_holm": row.p_holm,
+            "p_t_holm": row.p_t_holm,
+        }
+    assert len(rows) == len(terminal["runs"]) == 3
 
 
 def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow) -> None:
@@ -178,7 +213,7 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWin
         (2, "left out", "left out: measured by trec_eval, not by LETOR 4.0"),
         (3, "left out", "left out: on fold 1, not on folds 1, 2"),
     ]
-    assert views(window).panel.caption() == "no other run can be paired with the reference"
+    assert views(window).caption() == "no other run can be paired with the reference"
 
 
 def test_tests_follow_the_measure_that_is_shown(window: MainWindow) -> None:
@@ -197,13 +232,13 @@ def test_nothing_is_computed_for_a_view_that_is_not_shown_and_never_on_the_windo
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on: list[threading.Thread] = []
-    real = pairing.compare_with
+    real = insights.compare_with
 
     def watched(*args: object) -> object:
         on.append(threading.current_thread())
         return real(*args)
 
-    monkeypatch.setattr(pairing, "compare_with", watched)
+    monkeypatch.setattr(insights, "compare_with", watched)
     three_runs(window)
     look(window, "folds")
     assert on == []
@@ -217,7 +252,7 @@ def test_nothing_is_computed_for_a_view_that_is_not_shown_and_never_on_the_windo
 
 def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(window: MainWindow) -> None:
     three_runs(window)
-    buttons = views(window).panel._choice._group.buttons()
+    buttons = views(window)._choice._group.buttons()
     buttons[2].click()
     waiting = [row.role for row in paired(window)]
     assert waiting.count("waiting") == 2
@@ -265,7 +300,7 @@ def test_one_fold_and_a_method_without_a_choice_have_no_stability(window: MainWi
     run_with(window, folds=(), method="rankrls", parameters={})
     settle(window)
     assert view.table.rows() == []
-    assert views(window).panel.caption().endswith("takes all features")
+    assert views(window).caption().endswith("takes all features")
 
 
 def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
@@ -308,7 +343,7 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
         setting = record.combination_of(model.values)
         values = [record.paths[f, setting].validation["MAP"][model.place - 1] for f in (1, 2)]
         assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
-    assert "within one standard error" in views(window).panel.caption()
+    assert "within one standard error" in views(window).caption()
 
 
 def test_the_front_of_the_shown_run_alone(window: MainWindow) -> None:
@@ -338,7 +373,7 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
     }
     for key, names in inside.items():
         look(window, key)
-        views(window).panel._choice._group.checkedButton().setFocus()
+        views(window)._choice._group.checkedButton().setFocus()
         seen = []
         for _ in names:
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
@@ -352,7 +387,7 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
     }
     for key, name in tools.items():
         look(window, key)
-        views(window).panel._choice._group.checkedButton().setFocus()
+        views(window)._choice._group.checkedButton().setFocus()
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Backtab)
         assert window.focusWidget().accessibleName() == name
 
@@ -375,7 +410,7 @@ def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
 def test_the_room_that_a_view_takes_is_given_back(window: MainWindow) -> None:
     window.resize(1280, 900)
     turn(0.02)
-    panel = views(window).panel
+    panel = views(window)
     before = panel.height()
     look(window, "stability")
     turn(0.02)
@@ -390,14 +425,14 @@ def test_in_the_smallest_window_a_view_takes_no_more_than_the_rest_can_give(wind
     run_with(window)
     window.resize(window.minimumSize())
     turn(0.02)
-    least = views(window).panel.minimumSizeHint().height()  # with the table of runs
+    least = views(window).minimumSizeHint().height()  # with the table of runs
     for key in ("stability", "front", "folds", "tests", "published"):
         look(window, key)
-        assert views(window).panel.minimumSizeHint().height() <= least, key
+        assert views(window).minimumSizeHint().height() <= least, key
 
 
 def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
-    panel = views(window).panel
+    panel = views(window)
     panel._choice._group.checkedButton().setFocus()
     for key in ("folds", "tests", "stability", "front", "published", "published"):
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.ui.style.number_format import plain, power, power_and_value, signed, superscript
+from rankstudio.ui.style.number_format import plain, power, power_and_value, signed, superscript, time_text
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,10 @@ def test_signs_are_true_ones():
 def test_superscripts_translate_digit_by_digit(n):
     back = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
     assert superscript(n).translate(back) == str(n)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, ""), (0.2, "0:00 left"), (75, "1:15 left"), (3723, "1:02:03 left")]
+)
+def test_time_left(seconds, text):
+    assert time_text(seconds) == text

@@ -7,6 +7,7 @@ from typing import Any
 
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.metrics.conventions import convention
 
 Names = Mapping[int, str]
 
@@ -39,6 +40,37 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
         ranked = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
         found += [f"{ranker.label} {text}" for text in ranked]
     return (*found, *_protocol(plan, reference))
+
+
+def parameter_texts(plan: Plan) -> dict[str, str]:
+    """Return label and value of each parameter that counts, the ranker's with its name before them."""
+    ranker = plan.ranker_entry
+    named = [(p.label, p, plan.parameters[p.name]) for p in plan.entry.parameters if not (ranker and p.ranks)]
+    if ranker:
+        named += [(f"{ranker.label} {p.label}", p, plan.ranker_parameters[p.name]) for p in ranker.parameters]
+    values = {label: p.format(value) or p.none_label or "none" for label, p, value in named}
+    return values | ({"rule": plan.rule} if plan.rule != "best" else {})
+
+
+def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
+    """Return for each plan the parameters in which those of one method differ: "λ 1, 2 · features k 5".
+
+    Parameters that are the same in all of them say nothing and are left out; so is the convention of the
+    measures where all plans have the same.
+    """
+    values = {key: parameter_texts(plan) for key, plan in plans.items()}
+    several_conventions = len({plan.convention for plan in plans.values()}) > 1
+    texts = {}
+    for key, plan in plans.items():
+        kin = [other for other in plans if plans[other].title == plan.title]
+        own = values[key].items()
+        parts = [f"{label} {v}" for label, v in own if any(values[other].get(label) != v for other in kin)]
+        if len({plans[other].select_by for other in kin}) > 1:
+            parts.append(f"by {_chooser(plan)}")
+        if several_conventions:
+            parts.append(convention(plan.convention).label)
+        texts[key] = " · ".join(parts)
+    return texts
 
 
 def pins_of(plan: Plan) -> tuple[Any, ...]:
@@ -83,13 +115,16 @@ def _named(ids: Iterable[int], names: Names) -> str:
 
 def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return what differs besides method and parameters."""
-    by = "the criterion" if plan.select_by == CRITERION else plan.select_by
     scaled = "not scaled" if plan.normalize == "none" else "scaled"
     told = {
-        "select_by": f"chosen by {by}",
+        "select_by": f"chosen by {_chooser(plan)}",
         "rule": f"take {plan.rule}",
         "normalize": scaled,
         "missing": f"missing values: {plan.missing}",
         "seed": f"seed {plan.seed}",
     }
     return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))
+
+
+def _chooser(plan: Plan) -> str:
+    return "the criterion" if plan.select_by == CRITERION else plan.select_by

@@ -167,6 +167,11 @@ class RunResult:
     seconds: float
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of features of the chosen models, a fold each."""
+        return tuple(len(fold.selected) for fold in self.folds)
+
+    @property
     def average(self) -> dict[str, float]:
         """Mean over the folds of each measure on the test part, or on the validation part without one."""
         return _mean([fold.test or fold.validation for fold in self.folds])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ
+from rankstudio.engine.experiment.plan.difference import differences, distinctions, only_pins_differ
 from rankstudio.engine.experiment.plan.plan import Plan
 
 
@@ -41,3 +41,23 @@ def test_the_effect_of_pins_is_what_lies_between_runs_that_differ_in_nothing_els
         "pinned PageRank",
         "not banned PageRank",
     )
+
+
+def test_runs_of_a_method_are_told_apart_by_the_parameters_that_differ() -> None:
+    plain, fewer = Plan("x"), Plan("x", parameters={"n_features_to_select": 5})
+    ranker = Plan("x", method="rankrls")
+    assert distinctions({1: plain, 2: fewer}) == {1: "features k all", 2: "features k 5"}
+    assert distinctions({1: plain, 3: ranker}) == {1: "", 3: ""}
+    otherwise = plain.changed(select_by="criterion", convention="trec_eval")
+    assert distinctions({1: plain, 2: otherwise}) == {
+        1: "by MAP · LETOR 4.0",
+        2: "by the criterion · trec_eval",
+    }
+
+
+def test_the_second_stage_is_told_by_its_name() -> None:
+    plans = [
+        Plan("x", method="gas", ranker="ranksvm", ranker_parameters={"C": C, "loss": "hinge"})
+        for C in ("0.1", "1, 10")
+    ]
+    assert distinctions(dict(enumerate(plans))) == {0: "RankSVM C 0.1", 1: "RankSVM C 1, 10"}

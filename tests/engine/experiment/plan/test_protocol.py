@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rankstudio.engine.analysis.batch import entry
+from rankstudio.engine.analysis.published import printed_of
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.sample import open_sample
@@ -97,4 +97,4 @@ def test_one_of_several_folds_is_not_divided() -> None:
 def test_printed_numbers_stand_beside_the_given_folds_alone() -> None:
     plan = Plan(SAMPLE, "rankrls", {"regularization": (1.0,)})
     for protocol, expected in (("given", set(plan.measures)), ("5-fold", set())):
-        assert set(entry(finished(plan.changed(protocol=protocol))).printed) == expected
+        assert set(printed_of(finished(plan.changed(protocol=protocol)))) == expected

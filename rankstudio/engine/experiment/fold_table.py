@@ -1,0 +1,174 @@
+"""Measures by fold as papers print them: a row a fold, with mean and standard deviation below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan, nan
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.metrics.names import measure
+
+Statistic = Callable[[list[float]], float]
+Measures = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class FoldRow:
+    """One fold of a run, or what several have in common.
+
+    Attributes
+    ----------
+    label : str
+        "1", or "mean" and "sd" below the folds.
+    fold : int or None
+        Its number; None for mean and deviation.
+    values : tuple
+        What its model has on the plan's axes: λ; empty for mean and deviation.
+    size : float
+        Features of its model.
+    test, validation : mapping of str to float
+        The model's measures on either part, where the data have it.
+    single : mapping of str to float
+        The measures of the fold's best single feature, on the test part where there is one.
+    """
+
+    label: str
+    fold: int | None
+    values: tuple[Any, ...]
+    size: float
+    test: Measures
+    validation: Measures
+    single: Measures
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """One measure of several runs in one fold, or what all folds have in common.
+
+    Attributes
+    ----------
+    label, fold
+        As in :class:`FoldRow`.
+    values : mapping of int to float
+        By the number of the run.
+    best : float or None
+        The best of them; see :func:`best_of_several`. None for the deviation.
+    """
+
+    label: str
+    fold: int | None
+    values: Mapping[int, float]
+    best: float | None
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What the finished folds of a run have in common.
+
+    Attributes
+    ----------
+    means, deviations : mapping of str to float
+        Of each measure over the folds in which it is defined; a deviation only where there are two.
+    over_single : mapping of str to float
+        How much each mean is above that of the best single features.
+    sizes : tuple of int
+        Numbers of features of the chosen models.
+    part : str
+        What the means are over: "test", or "validation" for data without a test part.
+    """
+
+    means: Measures = field(default_factory=dict)
+    deviations: Measures = field(default_factory=dict)
+    over_single: Measures = field(default_factory=dict)
+    sizes: tuple[int, ...] = ()
+    part: str = "test"
+
+
+def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
+    """Return a row for each fold, then the mean, and the deviation where there are two folds."""
+    rows = [
+        FoldRow(str(f.fold), f.fold, f.chosen.unit.values, len(f.selected), f.test, f.validation, _single(f))
+        for f in folds
+    ]
+    return [*rows, _common("mean", rows, mean), _common("sd", rows, stdev)] if len(rows) > 1 else rows
+
+
+def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
+    """Return a row for each fold of runs on the same folds, then mean and deviation.
+
+    Parameters
+    ----------
+    runs : Mapping of int to RunResult
+        By their numbers.
+    name : str
+        Of a measure that all of them have.
+    """
+    columns = {key: [_measured(fold)[name] for fold in run.folds] for key, run in runs.items()}
+    numbers = [fold.fold for fold in next(iter(runs.values())).folds] if runs else []
+    found = [
+        (str(fold), fold, {key: column[at] for key, column in columns.items()})
+        for at, fold in enumerate(numbers)
+    ]
+    rows = [MeasureRow(*three, best_of_several(three[2].values(), name)) for three in found]
+    if len(rows) < 2:
+        return rows
+    means, spreads = ({key: _defined(of, column) for key, column in columns.items()} for of in (mean, stdev))
+    average = MeasureRow("mean", None, means, best_of_several(means.values(), name))
+    return [*rows, average, MeasureRow("sd", None, spreads, None)]
+
+
+def run_summary(plan: Plan, folds: Sequence[FoldResult]) -> RunSummary:
+    """Return what the folds that are done have in common, by the measures that the plan reports."""
+    rows = [(_measured(fold), _single(fold)) for fold in folds]
+    names = [name for name in plan.measures if folds and all(name in own for own, _ in rows)]
+    values = {name: _numbers(own[name] for own, _ in rows) for name in names}
+    over = {name: _numbers(own[name] - single[name] for own, single in rows) for name in names}
+    return RunSummary(
+        {name: float(np.mean(column)) for name, column in values.items() if column},
+        {name: stdev(column) for name, column in values.items() if len(column) > 1},
+        {name: float(np.mean(column)) for name, column in over.items() if column},
+        tuple(len(fold.selected) for fold in folds),
+        "test" if all(fold.test for fold in folds) else "validation",
+    )
+
+
+def best_of_several(values: Iterable[float], name: str) -> float | None:
+    """Return the best value of a measure; None where there are no two different ones to choose from."""
+    defined = set(_numbers(values))
+    best = max if measure(name).higher_is_better else min
+    return best(defined) if len(defined) > 1 else None
+
+
+def _measured(fold: FoldResult) -> Measures:
+    return fold.test or fold.validation
+
+
+def _single(fold: FoldResult) -> Measures:
+    return fold.baseline.test or fold.baseline.validation
+
+
+def _common(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
+    def column(part: str) -> dict[str, float]:
+        found: list[Measures] = [getattr(row, part) for row in rows]
+        names = [name for name in found[0] if all(name in one for one in found)]
+        return {name: _defined(of, [one[name] for one in found]) for name in names}
+
+    size = of([float(row.size) for row in rows])
+    return FoldRow(label, None, (), size, column("test"), column("validation"), column("single"))
+
+
+def _defined(of: Statistic, values: Sequence[float]) -> float:
+    """Return the mean or the deviation of the folds in which a measure is defined; NaN where too few are."""
+    there = _numbers(values)
+    return of(there) if len(there) > (of is stdev) else nan
+
+
+def _numbers(values: Iterable[float]) -> list[float]:
+    """Leave out the folds in which a measure is not defined: in a test part of one query it may not be."""
+    return [value for value in values if not isnan(value)]
