@@ -78,7 +78,8 @@ def register(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.cli.output.comparison_tables import as_dict, csv_of, sections
+    from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table
+    from rankstudio.engine.export.tables import csv_text
     from rankstudio.engine.support.files import write_text
 
     form = _form(args.format, args.out)
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
             found = [as_dict(c, args.seed) for c in compared]
             text = as_json(found[0] if len(found) == 1 else found)
         case "csv":
-            text = csv_of(compared).rstrip("\n")
+            text = csv_text(*tests_table(compared)).rstrip("\n")
         case _:
             text = document((section for c in compared for section in sections(c, args.seed)), form)
     if args.out is None:

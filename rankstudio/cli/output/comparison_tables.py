@@ -11,11 +11,15 @@ from rankstudio.engine.analysis.pareto import Tradeoff, tradeoff
 from rankstudio.engine.analysis.selection_stability import selection_stability
 from rankstudio.engine.analysis.significance import PinEffect, RunComparison, Tested, pin_effects
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.export.tables import csv_text, p_text, range_text
+from rankstudio.engine.export.tables import p_text, range_text
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.statistics.stability import Stability
 
 _TESTS = ["difference", "95 % interval", "p (t)", "p (t, Holm)", "p", "p (Holm)", "better/equal/worse"]
+
+# In CSV, by the names that JSON has for what the tests found.
+_IN_CSV = ["mean_difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomisation", "p_holm"]
+_IN_CSV += ["wins", "ties", "losses", "n"]
 
 
 def sections(compared: RunComparison, seed: int) -> Iterator[Section]:
@@ -123,40 +127,21 @@ def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> Section:
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return one row for every run with all digits: header and rows."""
     header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
-    header += ["against", "difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomisation", "p_holm"]
-    header += ["wins", "ties", "losses", "queries"]
+    header += ["against", "difference", *_IN_CSV[1:-1], "queries"]
     header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
-    return header, [row for c in compared for row in _rows(c)]
+    return header, [_row(c, run) for c in compared for run in _runs(c)]
 
 
-def _rows(compared: RunComparison) -> Iterator[tuple[Any, ...]]:
-    for number, (result, tested) in enumerate(zip(compared.runs, compared.tests, strict=True), start=1):
-        plan, sizes = result.plan, result.sizes
-        head = (compared.data, compared.measure, number, plan.method, plan.ranker, min(sizes), max(sizes))
-        found: tuple[Any, ...] = ("",) * 12
-        if tested:
-            t = tested.test
-            found = (t.mean_difference, t.low, t.high, t.t, t.p_t, tested.p_t_holm)
-            found += (t.p_randomisation, tested.p_holm, t.wins, t.ties, t.losses, t.n)
-        yield (
-            *head,
-            result.average[compared.measure],
-            compared.reference + 1,
-            *found,
-            *_agreement(selection_stability(result)),
-        )
-
-
-def _agreement(s: Stability | None) -> tuple[Any, ...]:
-    if s is None:
-        return ("",) * 6
-    corrected = [s.consistency if s.index == index else "" for index in ("Kuncheva", "Lustgarten")]
-    return s.jaccard, *corrected, s.nogueira.value, s.nogueira.low, s.nogueira.high
-
-
-def csv_of(compared: Sequence[RunComparison]) -> str:
-    """Return comparisons as CSV, one row a run."""
-    return csv_text(*tests_table(compared))
+def _row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
+    sizes, test, stable = run["features"], run["comparison"] or {}, run["stability"] or {}
+    nogueira = stable.get("nogueira", {})
+    return (
+        *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
+        *(min(sizes), max(sizes), run["average"], compared.reference + 1),
+        *(test.get(name, "") for name in _IN_CSV),
+        *(stable.get(name, "") for name in ("jaccard", "kuncheva", "lustgarten")),
+        *(nogueira.get(name, "") for name in ("value", "low", "high")),
+    )
 
 
 def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
@@ -166,24 +151,25 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
         "data": compared.data,
         "measure": compared.measure,
         "reference": compared.reference + 1,
-        "runs": [
-            {
-                "run": number,
-                "method": result.plan.method,
-                "ranker": result.plan.ranker,
-                "title": said(result.plan),
-                "features": result.sizes,
-                "average": result.average[compared.measure],
-                "comparison": _plain(tested) if tested else None,
-                "stability": _plain_stability(selection_stability(result)),
-            }
-            for number, (result, tested) in enumerate(
-                zip(compared.runs, compared.tests, strict=True), start=1
-            )
-        ],
+        "runs": list(_runs(compared)),
         "front": _plain_front(tradeoff(compared.runs, compared.measure)),
         "pins": [{"run": e.run + 1, "against": e.other + 1, **_plain(e.tested)} for e in effects],
     }
+
+
+def _runs(compared: RunComparison) -> Iterator[dict[str, Any]]:
+    """Yield each run of a comparison as plain values."""
+    for number, (result, tested) in enumerate(zip(compared.runs, compared.tests, strict=True), start=1):
+        yield {
+            "run": number,
+            "method": result.plan.method,
+            "ranker": result.plan.ranker,
+            "title": said(result.plan),
+            "features": result.sizes,
+            "average": result.average[compared.measure],
+            "comparison": _plain(tested) if tested else None,
+            "stability": _plain_stability(selection_stability(result)),
+        }
 
 
 def _plain(tested: Tested) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from rankstudio.engine.statistics.stability import Stability, similarity, stability
+from rankstudio.engine.statistics.stability import Stability, stability
 
 _FEW = 50  # sets; from here on nearly as many intervals hold the stability as say so
 _TOO_SHORT = (
@@ -48,16 +48,13 @@ class Agreement:
     folds : tuple of int
         Their numbers; M of them.
     found : Stability
-        The indices, and Jaccard's of each pair.
-    corrected : ndarray of shape (M, M)
-        The index that is corrected for chance, `found.index`, of each pair.
+        The indices, also of each pair.
     features : tuple of ChosenFeature
         Those that any fold chose: the most often chosen first, of these the earlier ones.
     """
 
     folds: tuple[int, ...]
     found: Stability
-    corrected: Floats
     features: tuple[ChosenFeature, ...]
 
     @property
@@ -84,12 +81,9 @@ def agreement(folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[st
     feature_ids, names : of length n
         Of the dataset's columns.
     """
-    sets = _sets(folds, feature_ids)
-    found = stability(sets, len(feature_ids))
     return Agreement(
         tuple(fold.fold for fold in folds),
-        found,
-        similarity(sets, len(feature_ids), found.index),
+        stability(_sets(folds, feature_ids), len(feature_ids)),
         _chosen(folds, dict(zip(feature_ids.tolist(), names, strict=True))),
     )
 

@@ -77,44 +77,13 @@ def one_standard_error(
     error = row("errors", errors, size.size)
     if np.any(error < 0):
         raise ParameterError("errors", float(np.nanmin(error)), "standard errors, from 0 up")
-    best = _smallest(size, gain, gain == _best(gain, "means"))
+    if gain.max(initial=-np.inf) == -np.inf:
+        raise ParameterError("means", gain.size, "one value or more that is not NaN")
+    best = _smallest(size, gain, gain == gain.max())
     room = float(np.nan_to_num(error[best]))
     # A mean exactly one error below counts, although the difference is rounded.
     rounding = 4.0 * EPS * (abs(gain[best]) + room)
     return _smallest(size, gain, gain >= gain[best] - room - rounding)
-
-
-def within_budget(sizes: ArrayLike, values: ArrayLike, budget: float, higher_is_better: bool = True) -> int:
-    """Return the best model that is no larger than a budget.
-
-    Parameters
-    ----------
-    sizes : array-like of shape (c,)
-        Numbers of features, or costs.
-    values : array-like of shape (c,)
-        Of the measure; a model with NaN is out.
-    budget : float
-        The largest size that will do.
-    higher_is_better : bool, default True
-
-    Returns
-    -------
-    int
-        Its position. Of equally good models the smallest, and of equal ones the first.
-
-    Raises
-    ------
-    ParameterError
-        For rows of unequal length or infinite values, and where no model with a value is so small.
-    """
-    size, gain = _models(sizes, values, higher_is_better)
-    _best(gain, "values")
-    affordable = np.where(size <= budget, gain, -np.inf)
-    best = affordable.max()
-    if best == -np.inf:
-        least = float(size[np.isfinite(gain)].min())
-        raise ParameterError("budget", budget, f"at least {least:g}, the size of the smallest model")
-    return _smallest(size, gain, affordable == best)
 
 
 def _models(
@@ -126,14 +95,6 @@ def _models(
     if np.isnan(size).any():
         raise ParameterError("sizes", np.nan, "numbers")
     return size, np.where(np.isnan(found), -np.inf, found if higher_is_better else -found)
-
-
-def _best(gain: Floats, name: str) -> float:
-    """Return the best gain; ParameterError where there is none."""
-    best = float(gain.max(initial=-np.inf))
-    if best == -np.inf:
-        raise ParameterError(name, gain.size, "one value or more that is not NaN")
-    return best
 
 
 def _smallest(size: Floats, gain: Floats, allowed: Bools) -> int:

@@ -45,8 +45,8 @@ class Stability:
         chance: large sets look stable.
     similarity : ndarray of shape (M, M)
         Jaccard's index of each pair, for a heat map.
-    frequency : ndarray of shape (d,)
-        The share of the sets that hold each feature.
+    corrected : ndarray of shape (M, M)
+        The index above of each pair.
     sizes : ndarray of shape (M,)
         Of the sets.
     """
@@ -56,7 +56,7 @@ class Stability:
     index: str
     jaccard: float
     similarity: Floats
-    frequency: Floats
+    corrected: Floats
     sizes: Ints
 
 
@@ -75,8 +75,7 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
     Returns
     -------
     Stability
-        With one set there is nothing to compare: frequencies, sizes and similarity are there, the rest is
-        NaN.
+        With one set there is nothing to compare: sizes and similarities are there, the rest is NaN.
 
     Raises
     ------
@@ -90,14 +89,14 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
     member = membership(sets, n_features)
     sizes = member.sum(axis=1)
     index = "Kuncheva" if (sizes == sizes[0]).all() else "Lustgarten"
-    jaccard = _similarity(member, "Jaccard")
+    jaccard, corrected = _similarity(member, "Jaccard"), _similarity(member, index)
     return Stability(
         nogueira=_nogueira(member, confidence(level)),
-        consistency=_mean_of_pairs(_similarity(member, index)),
+        consistency=_mean_of_pairs(corrected),
         index=index,
         jaccard=_mean_of_pairs(jaccard),
         similarity=jaccard,
-        frequency=member.mean(axis=0),
+        corrected=corrected,
         sizes=sizes,
     )
 

@@ -25,12 +25,9 @@ class FoldsView(View):
     ----------
     foldChosen : Signal(int)
         Number of the fold that the user moved to.
-    scopeChosen : Signal()
-        The user wants one run, or all.
     """
 
     foldChosen = Signal(int)
-    scopeChosen = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -41,7 +38,6 @@ class FoldsView(View):
             "folds-scope",
             "Everything of the run that is shown, or one measure of all runs on its folds",
         )
-        self.scope.chosen.connect(self.scopeChosen)
         self.table = Table(theme, (), "folds-table", lambda row: row.label)
         self.table.setAccessibleName("Folds of the run")
         self.table.placeholder = "The folds of a run are listed here as they are done."

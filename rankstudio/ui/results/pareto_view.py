@@ -26,28 +26,12 @@ _ACT = "click a point to choose it"
 
 @dataclass(frozen=True)
 class FrontRow:
-    """A model of the front.
-
-    Attributes
-    ----------
-    position : int
-        Among all models.
-    key : int
-        Its run's number.
-    method, setting : str
-    size, mean, error : float
-        See `Model`.
-    note : str
-        "best", "one standard error", both or neither.
-    """
+    """A model of the front: its position among all models, its run, and what is said of it."""
 
     position: int
     key: int
-    method: str
-    setting: str
-    size: float
-    mean: float
-    error: float
+    plan: Plan
+    model: Model
     note: str
 
 
@@ -59,17 +43,13 @@ class FrontView(View):
     picked : Signal(int, object, int)
         Number of the run, the values on its plan's axes and the place on the path of the model that the
         user chose.
-    scopeChosen : Signal()
-        The user wants all runs, or only the one that is shown.
     """
 
     picked = Signal(int, object, int)
-    scopeChosen = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._models: tuple[Model, ...] = ()
-        self._keys: tuple[int, ...] = ()
+        self._rows: list[FrontRow] = []
         self._measure = ""
         self.scope = self.add_choice(
             [(ALL, "all runs"), (ONE, "this run")],
@@ -77,7 +57,6 @@ class FrontView(View):
             "front-scope",
             "All runs on the same folds, or only the one that is shown",
         )
-        self.scope.chosen.connect(self.scopeChosen)
         self.plot = FrontPlot(theme, "validation measure", "features")
         self.plot.setObjectName("front-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
@@ -120,25 +99,17 @@ class FrontView(View):
             self._measure = name
             self.table.set_columns(_columns(name))
         self.plot.set_axes(replace(self.plot.axes, title=f"validation {name}"))
-        if found is None:
-            self._models, self._keys = (), ()
-            self.plot.set_spots(())
-            self.table.set_rows(())
-            self.set_caption("")
-            return
-        self._models = found.models
-        self._keys = tuple(runs[model.run][0] for model in found.models)
-        plans = [runs[model.run][1] for model in found.models]
-        spots = [_spot(*three) for three in zip(found.models, self._keys, plans, strict=True)]
-        self.plot.set_spots(spots, Marks(found.front, found.best, found.suggested, found.enough))
-        self.table.set_rows([_row(found, i, self._keys[i], plans[i]) for i in found.front])
-        self.set_caption(_said(found, name))
+        self._rows = _rows(runs, found) if found else []
+        marks = Marks(found.front, found.best, found.suggested, found.enough) if found else None
+        self.plot.set_spots([_spot(row) for row in self._rows], marks)
+        self.table.set_rows([self._rows[i] for i in found.front] if found else ())
+        self.set_caption(_said(found, name) if found else "")
 
     def choose(self, key: int | None, values: tuple[float, ...] | None, place: int | None) -> None:
         """Mark the current choice where it is one of the models; tells nobody."""
         wanted = (key, values, place)
-        found = [(k, m.values, m.place) for k, m in zip(self._keys, self._models, strict=True)]
-        position = found.index(wanted) if wanted in found else None
+        found = [row for row in self._rows if (row.key, row.model.values, row.model.place) == wanted]
+        position = found[0].position if found else None
         self.plot.choose(position)
         rows = [row for row in self.table.rows() if row.position == position]
         self.table.choose(rows[0] if rows else None)
@@ -149,26 +120,26 @@ class FrontView(View):
 
     @Slot(int)
     def _pick(self, position: int) -> None:
-        model = self._models[position]
-        self.picked.emit(self._keys[position], model.values, model.place)
+        row = self._rows[position]
+        self.picked.emit(row.key, row.model.values, row.model.place)
 
 
 def _setting(plan: Plan, model: Model) -> str:
     return combination_label(plan.axes, model.values)
 
 
-def _spot(model: Model, key: int, plan: Plan) -> Spot:
-    parts = [f"k = {plain(model.size)}", _setting(plan, model)]
+def _spot(row: FrontRow) -> Spot:
+    model, parts = row.model, (f"k = {plain(row.model.size)}", _setting(row.plan, row.model))
     note = " · ".join(part for part in parts if part)
-    return Spot(model.size, model.mean, model.error, key - 1, f"run {key} · {plan.title}", note)
+    title = f"run {row.key} · {row.plan.title}"
+    return Spot(model.size, model.mean, model.error, row.key - 1, title, note)
 
 
-def _row(found: Tradeoff, position: int, key: int, plan: Plan) -> FrontRow:
-    model = found.models[position]
+def _rows(runs: Sequence[tuple[int, Plan]], found: Tradeoff) -> list[FrontRow]:
+    """Return a row for every model: best, one standard error, both or neither."""
     notes = {"best": found.best, "one standard error": found.suggested}
-    note = ", ".join(text for text, at in notes.items() if at == position)
-    setting = _setting(plan, model)
-    return FrontRow(position, key, plan.title, setting, model.size, model.mean, model.error, note)
+    said = [", ".join(text for text, at in notes.items() if at == i) for i in range(len(found.models))]
+    return [FrontRow(i, *runs[model.run], model, said[i]) for i, model in enumerate(found.models)]
 
 
 def _said(found: Tradeoff, name: str) -> str:
@@ -180,22 +151,29 @@ def _said(found: Tradeoff, name: str) -> str:
     return f"{size} within one standard error ({best.error:.4f}) of the best {name}, {best.mean:.4f} · {_ACT}"
 
 
-def _columns(name: str) -> list[Column]:
-    return [
+_LAST = (
+    Column(
+        "error",
+        "± se",
+        "right",
+        ".4f",
+        value=lambda row: row.model.error,
+        tooltip="Standard error of the mean: deviation over the folds / √folds",
+        tone="muted",
+        width=72,
+    ),
+    Column("note", "choice", tone="accent", width=136),
+    Column("key", "run", "right", tone="muted", width=44),
+    Column("setting", "setting", value=lambda row: _setting(row.plan, row.model), tone="muted"),
+    Column("method", "method", value=lambda row: row.plan.title, stretch=True, tone="muted"),
+)
+
+
+def _columns(name: str) -> tuple[Column, ...]:
+    k, mean = "Features, mean over the folds", f"Validation {name}, mean over the folds"
+    return (
         RUN_DOT,
-        Column("size", "k", "right", plain, tooltip="Features, mean over the folds", width=48),
-        Column("mean", name, "right", ".4f", tooltip=f"Validation {name}, mean over the folds", width=84),
-        Column(
-            "error",
-            "± se",
-            "right",
-            ".4f",
-            tooltip="Standard error of the mean: deviation over the folds / √folds",
-            tone="muted",
-            width=72,
-        ),
-        Column("note", "choice", tone="accent", width=136),
-        Column("key", "run", "right", tone="muted", width=44),
-        Column("setting", "setting", tone="muted"),
-        Column("method", "method", stretch=True, tone="muted"),
-    ]
+        Column("size", "k", "right", plain, value=lambda row: row.model.size, tooltip=k, width=48),
+        Column("mean", name, "right", ".4f", value=lambda row: row.model.mean, tooltip=mean, width=84),
+        *_LAST,
+    )

@@ -138,7 +138,7 @@ class StabilityView(View):
             self.plot.set_values(np.empty((0, 0)), (), ())
             return
         index = str(self.index.value())
-        values = found.found.similarity if index == _JACCARD else found.corrected
+        values = found.found.similarity if index == _JACCARD else found.found.corrected
         folds = [str(number) for number in found.folds]
         self.plot.set_axes(replace(self.plot.axes, title=f"{index} similarity of the features chosen"))
         self.plot.set_values(values[::-1], folds[::-1], folds)

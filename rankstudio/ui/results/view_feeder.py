@@ -60,7 +60,7 @@ class Insights(QObject):
         views.viewChosen.connect(self.update)
         views.tests.referenceChosen.connect(self._refer_to)
         for view in (views.folds, views.front):
-            view.scopeChosen.connect(self.update)
+            view.scope.chosen.connect(self.update)
         for signal in (runs.added, runs.ended, runs.shownChanged, study.measureChanged, study.datasetChanged):
             signal.connect(self.update)
         runs.removed.connect(self._forget)

@@ -22,7 +22,7 @@ def test_pairs_of_folds_are_compared_by_the_sets_of_their_features() -> None:
     for i, j in combinations(range(3), 2):
         a, b = set(chosen[i]), set(chosen[j])
         assert found.found.similarity[i, j] == pytest.approx(len(a & b) / len(a | b))
-        assert found.corrected[i, j] == pytest.approx((len(a & b) * d - k * k) / (k * (d - k)))
+        assert found.found.corrected[i, j] == pytest.approx((len(a & b) * d - k * k) / (k * (d - k)))
 
 
 def test_features_are_told_with_the_place_at_which_each_fold_chose_them() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front, within_budget
+from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 
 NAN = float("nan")
 
@@ -63,22 +63,6 @@ def test_one_fold_has_no_error_and_leaves_the_best():
     assert one_standard_error([0.3, 0.5, 0.5], [NAN, NAN, NAN], [1, 3, 2]) == 2
 
 
-@given(models, st.integers(1, 6), st.booleans())
-def test_the_best_within_a_budget(found, budget, higher):
-    sign = 1 if higher else -1
-    sizes, values = zip(*found, strict=True)
-    there = [i for i in range(len(found)) if not np.isnan(values[i])]
-    able = [i for i in there if sizes[i] <= budget]
-    if able:
-        expected = min(able, key=lambda i: (-sign * values[i], sizes[i], i))
-        assert within_budget(sizes, values, budget, higher) == expected
-        assert found[expected] in [found[i] for i in pareto_front(sizes, values, higher)]
-    else:
-        with pytest.raises(ParameterError) as caught:
-            within_budget(sizes, values, budget, higher)
-        assert caught.value.name == ("budget" if there else "values")
-
-
 def test_no_models_have_an_empty_front():
     assert pareto_front([], []).tolist() == []
     assert pareto_front([1], [NAN]).tolist() == []
@@ -94,8 +78,7 @@ def test_no_models_have_an_empty_front():
         (lambda: one_standard_error([0.1], [0.1, 0.2], [1]), "errors"),
         (lambda: one_standard_error([0.1], [-0.1], [1]), "errors"),
         (lambda: one_standard_error([np.inf], [0.1], [1]), "means"),
-        (lambda: within_budget([3], [0.1], 2), "budget"),
-        (lambda: within_budget([], [], 2), "values"),
+        (lambda: one_standard_error([], [], []), "means"),
     ],
 )
 def test_errors_name_the_parameter(call, name):

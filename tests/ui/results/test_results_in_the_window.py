@@ -318,7 +318,7 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
     assert (spots[marks.best].y, -spots[marks.best].x) == pytest.approx(best)
     assert marks.enough == pytest.approx(spots[marks.best].y - spots[marks.best].error)
     rows = view.table.rows()
-    assert [row.size for row in rows] == sorted(row.size for row in rows)
+    assert [row.model.size for row in rows] == sorted(row.model.size for row in rows)
     assert [row.note for row in rows][-1].startswith("best")
     position = next(i for i in marks.front if spots[i].category < 2)
     at = view.plot.frame().point(spots[position].x, spots[position].y)
@@ -339,7 +339,7 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
 def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWindow) -> None:
     record = run_with(window)
     look(window, "front")
-    for model in views(window).front._models:
+    for model in (row.model for row in views(window).front._rows):
         setting = record.combination_of(model.values)
         values = [record.paths[f, setting].validation["MAP"][model.place - 1] for f in (1, 2)]
         assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))

@@ -39,7 +39,7 @@ def test_the_index_that_fits_the_sizes_is_offered(view):
     view.show_agreement("run 1", found(3))
     assert [button.text() for button in view.index._group.buttons()] == ["Jaccard", "Lustgarten"]
     view.index._group.buttons()[1].click()
-    np.testing.assert_array_equal(view.plot.values[::-1], found(3).corrected)
+    np.testing.assert_array_equal(view.plot.values[::-1], found(3).found.corrected)
     view.show_agreement("run 2", found(2))
     assert [button.text() for button in view.index._group.buttons()] == ["Jaccard", "Kuncheva"]
     view.clear("nothing")
