@@ -6,6 +6,7 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -135,14 +136,8 @@ def _plain(paper: Reproduction, data: str, tables: Sequence[Table], notes: Seque
 
 
 def _plain_table(table: Table) -> dict[str, Any]:
-    return {
-        "title": table.title,
-        "columns": list(table.columns),
-        "rows": [
-            {
-                "label": label,
-                "cells": [{"printed": c.printed, "ours": c.ours, "agrees": c.agrees} for c in cells],
-            }
-            for label, cells in table.rows
-        ],
-    }
+    rows = [
+        {"label": label, "cells": [{**asdict(cell), "agrees": cell.agrees} for cell in cells]}
+        for label, cells in table.rows
+    ]
+    return {"title": table.title, "columns": list(table.columns), "rows": rows}

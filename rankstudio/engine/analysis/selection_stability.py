@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.stability import Stability, stability
 

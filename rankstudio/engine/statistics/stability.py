@@ -89,9 +89,9 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
     member = membership(sets, n_features)
     sizes = member.sum(axis=1)
     index = "Kuncheva" if (sizes == sizes[0]).all() else "Lustgarten"
-    jaccard, corrected = _similarity(member, "Jaccard"), _similarity(member, index)
+    jaccard, corrected = similarity(member, "Jaccard"), similarity(member, index)
     return Stability(
-        nogueira=_nogueira(member, confidence(level)),
+        nogueira=nogueira(member, level),
         consistency=_mean_of_pairs(corrected),
         index=index,
         jaccard=_mean_of_pairs(jaccard),
@@ -101,7 +101,7 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
     )
 
 
-def similarity(sets: Sets, n_features: int, index: str = "Jaccard") -> Floats:
+def similarity(member: Bools, index: str = "Jaccard") -> Floats:
     """Return the similarity of each pair of sets.
 
     With r features common to sets of sizes k and l, of d features in all, it is
@@ -117,10 +117,8 @@ def similarity(sets: Sets, n_features: int, index: str = "Jaccard") -> Floats:
 
     Parameters
     ----------
-    sets : sequence of iterables of int
-        The features of each fold, 0 to d - 1.
-    n_features : int
-        d.
+    member : ndarray of bool of shape (M, d)
+        Of :func:`membership`.
     index : {"Jaccard", "Kuncheva", "Lustgarten"}, default "Jaccard"
 
     Returns
@@ -131,14 +129,28 @@ def similarity(sets: Sets, n_features: int, index: str = "Jaccard") -> Floats:
     Raises
     ------
     ParameterError
-        For another index, for Kuncheva's where sizes differ, and as in :func:`stability`.
+        For another index, and for Kuncheva's where sizes differ.
+
+    Notes
+    -----
+    Quotients of whole numbers: each is rounded once.
     """
     if index not in INDICES:
         raise ParameterError("index", index, ", ".join(INDICES[:-1]) + f" or {INDICES[-1]}")
-    return _similarity(membership(sets, n_features), index)
+    d = member.shape[1]
+    held = member.astype(np.float64)
+    common = held @ held.T
+    k = held.sum(axis=1)
+    similar = np.ones_like(common) if index == "Jaccard" else np.zeros_like(common)
+    if index == "Jaccard":
+        above, below = common, k[:, None] + k - common
+    else:
+        above, below = common * d - k[:, None] * k, _most(k, d, index)
+    np.divide(above, below, out=similar, where=below > 0)
+    return similar
 
 
-def nogueira(sets: Sets, n_features: int, level: float = 0.95) -> Nogueira:
+def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     """Estimate the stability of a selection with its confidence interval.
 
     Φ = 1 - (1/d Σ_f s_f²) / (k̄/d (1 - k̄/d)), where s_f² = M/(M - 1) p_f (1 - p_f) is the sample variance of
@@ -153,10 +165,8 @@ def nogueira(sets: Sets, n_features: int, level: float = 0.95) -> Nogueira:
 
     Parameters
     ----------
-    sets : sequence of iterables of int
-        The features of each fold, 0 to d - 1.
-    n_features : int
-        d.
+    member : ndarray of bool of shape (M, d)
+        Of :func:`membership`.
     level : float, default 0.95
         Confidence of the interval, between 0 and 1.
 
@@ -170,7 +180,7 @@ def nogueira(sets: Sets, n_features: int, level: float = 0.95) -> Nogueira:
     Raises
     ------
     ParameterError
-        As :func:`stability`.
+        For a level outside its range.
 
     Notes
     -----
@@ -184,7 +194,23 @@ def nogueira(sets: Sets, n_features: int, level: float = 0.95) -> Nogueira:
     Nogueira, Sechidis & Brown (2018), On the stability of feature selection algorithms, JMLR 18(174):
     Definition 4 (formula 4) and Corollary 9.
     """
-    return _nogueira(membership(sets, n_features), confidence(level))
+    from scipy.special import ndtri  # noqa: PLC0415 - scipy, where it is needed
+
+    level, (n_sets, d) = confidence(level), member.shape
+    if n_sets == 1:
+        return Nogueira(np.nan, np.nan, np.nan, np.nan)
+    if member.all() or not member.any():
+        return Nogueira(0.0, 0.0, 0.0, 0.0)
+    share = member.mean(axis=0)
+    size = member.mean(axis=1)  # k_i / d
+    mean = float(member.mean())  # k̄ / d
+    scale = mean * (1.0 - mean)
+    value = 1.0 - n_sets / (n_sets - 1) * float(np.mean(share * (1.0 - share))) / scale
+    own = (member @ share) / d - size * mean
+    own = (own + value / 2.0 * (2.0 * size * mean - size - mean + 1.0)) / scale
+    variance = 4.0 / n_sets * float(own.var())
+    room = float(ndtri((1.0 + level) / 2.0)) * np.sqrt(variance)
+    return Nogueira(value, variance, value - room, value + room)
 
 
 def membership(sets: Sets, n_features: int) -> Bools:
@@ -208,21 +234,6 @@ def membership(sets: Sets, n_features: int) -> Bools:
     return member
 
 
-def _similarity(member: Bools, index: str) -> Floats:
-    """Do what :func:`similarity` does, as quotients of whole numbers: each is rounded once."""
-    d = member.shape[1]
-    held = member.astype(np.float64)
-    common = held @ held.T
-    k = held.sum(axis=1)
-    similar = np.ones_like(common) if index == "Jaccard" else np.zeros_like(common)
-    if index == "Jaccard":
-        above, below = common, k[:, None] + k - common
-    else:
-        above, below = common * d - k[:, None] * k, _most(k, d, index)
-    np.divide(above, below, out=similar, where=below > 0)
-    return similar
-
-
 def _most(k: Floats, d: int, index: str) -> Floats:
     """Return what scales an index corrected for chance, times d, for each pair of sets of sizes k."""
     smaller: Floats = np.minimum(k[:, None], k)
@@ -234,26 +245,6 @@ def _most(k: Floats, d: int, index: str) -> Floats:
     else:
         raise ParameterError("index", index, "Jaccard or Lustgarten for sets of different sizes")
     return scale
-
-
-def _nogueira(member: Bools, level: float) -> Nogueira:
-    from scipy.special import ndtri  # noqa: PLC0415 - scipy, where it is needed
-
-    n_sets, d = member.shape
-    if n_sets == 1:
-        return Nogueira(np.nan, np.nan, np.nan, np.nan)
-    if member.all() or not member.any():
-        return Nogueira(0.0, 0.0, 0.0, 0.0)
-    share = member.mean(axis=0)
-    size = member.mean(axis=1)  # k_i / d
-    mean = float(member.mean())  # k̄ / d
-    scale = mean * (1.0 - mean)
-    value = 1.0 - n_sets / (n_sets - 1) * float(np.mean(share * (1.0 - share))) / scale
-    own = (member @ share) / d - size * mean
-    own = (own + value / 2.0 * (2.0 * size * mean - size - mean + 1.0)) / scale
-    variance = 4.0 / n_sets * float(own.var())
-    room = float(ndtri((1.0 + level) / 2.0)) * np.sqrt(variance)
-    return Nogueira(value, variance, value - room, value + room)
 
 
 def _mean_of_pairs(similar: Floats) -> float:

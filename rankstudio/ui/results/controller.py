@@ -55,9 +55,9 @@ class ResultsPlace(QObject):
         self.views.front.picked.connect(self._pick)
         self.views.stability.inspected.connect(self.inspected)
         self.panel.selected.connect(self._select)
-        self.panel.removed.connect(self._remove)
-        self.panel.cancelRequested.connect(self._cancel)
-        self.panel.goOnRequested.connect(self._go_on)
+        self.panel.removed.connect(lambda key: runs.remove(runs.record(key)))
+        self.panel.cancelRequested.connect(lambda key: runs.stop(runs.record(key)))
+        self.panel.goOnRequested.connect(lambda key: self.goOnAsked.emit(runs.record(key)))
         runs.added.connect(self._note)
         runs.changed.connect(self._note)
         runs.told.connect(self._note)
@@ -120,15 +120,3 @@ class ResultsPlace(QObject):
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)
         self._study.choose(values, place)
-
-    @Slot(int)
-    def _remove(self, key: int) -> None:
-        self._runs.remove(self._runs.record(key))
-
-    @Slot(int)
-    def _cancel(self, key: int) -> None:
-        self._runs.stop(self._runs.record(key))
-
-    @Slot(int)
-    def _go_on(self, key: int) -> None:
-        self.goOnAsked.emit(self._runs.record(key))

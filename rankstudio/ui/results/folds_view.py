@@ -15,7 +15,7 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.results.view import ALL, ONE, View
 from rankstudio.ui.style.number_format import axis_value, plain, power
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Table
+from rankstudio.ui.widgets import Column
 
 
 class FoldsView(View):
@@ -38,15 +38,12 @@ class FoldsView(View):
             "folds-scope",
             "Everything of the run that is shown, or one measure of all runs on its folds",
         )
-        self.table = Table(theme, (), "folds-table", lambda row: row.label)
+        said = "The folds of a run are listed here as they are done."
+        about = "Every fold of the run with its choice and measures."
+        self.table = self.add_table("folds", "Folds table", about, said, lambda row: row.label)
         self.table.setAccessibleName("Folds of the run")
-        self.table.placeholder = "The folds of a run are listed here as they are done."
         self.body.addWidget(self.table)
         self.table.chosen.connect(self._on_chosen)
-
-    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
-        """Return the table of folds for export."""
-        return (("folds", "Folds table", "Every fold of the run with its choice and measures.", self.table),)
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the folds of a run that are done; ``name`` says which run it is."""

@@ -77,19 +77,19 @@ class ResultsPanel(Panel):
 
     def tables(self) -> tuple[Table, ...]:
         """Return the tables of all views."""
-        return tuple(table for view in self._views.values() for *_, table in view.tables())
+        return tuple(table for view in self._views.values() for *_, table in view.tables)
 
     def plots(self) -> tuple[Plot, ...]:
         """Return the plots of all views."""
-        return tuple(plot for view in self._views.values() for *_, plot in view.plots())
+        return tuple(plot for view in self._views.values() for *_, plot in view.plots)
 
     def shown_tables(self) -> tuple[tuple[str, str, str, Table], ...]:
         """Return the table of runs and those of the view that is shown: key, label, a sentence, the table."""
-        return tuple(t for view in dict.fromkeys((self.runs, self.view())) for t in view.tables())
+        return tuple(t for view in dict.fromkeys((self.runs, self.view())) for t in view.tables)
 
     def shown_plots(self) -> tuple[tuple[str, str, Plot], ...]:
         """Return the plots of the view that is shown: key, label and the plot."""
-        return tuple(self.view().plots())
+        return self.view().plots
 
     @Slot(object)
     def show_view(self, key: str) -> None:

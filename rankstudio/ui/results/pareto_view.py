@@ -10,17 +10,17 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.pareto import Model, Tradeoff
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.pareto import FrontPlot, Marks, Spot
 from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, RUN_DOT, View
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Table
+from rankstudio.ui.widgets import Column
 
 _NOTHING = (
     "The sizes that finished runs have tried are held against their validation measure here, "
     "mean over the folds."
 )
+_BEATEN = "Models that no other beats in size and measure"
 _ACT = "click a point to choose it"
 
 
@@ -61,9 +61,10 @@ class FrontView(View):
         self.plot.setObjectName("front-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
-        self.table = Table(theme, (), "front-table", lambda row: row.position)
-        self.table.setAccessibleName("Models that no other beats in size and measure")
-        self.table.placeholder = "Models that no other beats in size and measure are listed here."
+        self.plots = (("front", "Size against measure", self.plot),)
+        said, about = f"{_BEATEN} are listed here.", f"The m{_BEATEN[1:]}."
+        self.table = self.add_table("front", "Front table", about, said, lambda row: row.position)
+        self.table.setAccessibleName(_BEATEN)
         row = QHBoxLayout()
         left = QVBoxLayout()
         left.setContentsMargins(12, 10, 8, 4)
@@ -74,14 +75,6 @@ class FrontView(View):
         self.body.addLayout(row)
         self.plot.picked.connect(self._pick)
         self.table.chosen.connect(self._on_chosen)
-
-    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
-        """Return the table of the front for export."""
-        return (("front", "Front table", "The models that no other beats in size and measure.", self.table),)
-
-    def plots(self) -> Sequence[tuple[str, str, Plot]]:
-        """Return the plot for export."""
-        return (("front", "Size against measure", self.plot),)
 
     def show_tradeoff(self, runs: Sequence[tuple[int, Plan]], found: Tradeoff | None, name: str) -> None:
         """Show what runs have tried.

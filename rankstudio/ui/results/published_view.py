@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from PySide6.QtWidgets import QWidget
 
@@ -12,7 +12,7 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Table
+from rankstudio.ui.widgets import Column
 
 
 def _identity(row: PublishedRow) -> tuple[int, str, str]:
@@ -35,15 +35,11 @@ class PublishedView(View):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.table = Table(theme, _COLUMNS, "published-table", _identity)
+        about = "What papers print for the methods that were run, beside ours."
+        self.table = self.add_table("published", "Published results", about, known_text(), _identity)
+        self.table.set_columns(_COLUMNS)
         self.table.setAccessibleName("Published results beside ours")
-        self.table.placeholder = known_text()
         self.body.addWidget(self.table)
-
-    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
-        """Return the table for export."""
-        text = "What papers print for the methods that were run, beside ours."
-        return (("published", "Published results", text, self.table),)
 
     def show_runs(self, runs: Iterable[tuple[int, RunResult]]) -> None:
         """Show what is printed for finished runs."""

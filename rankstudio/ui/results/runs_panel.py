@@ -19,7 +19,7 @@ from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Table
+from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.columns import Progress
 
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
@@ -194,9 +194,10 @@ class RunsPanel(View):
         self._shape: tuple[object, ...] = ()
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
-        self.table = Table(theme, (), "runs-table", lambda row: row.key)
+        said = "Runs are listed here. Press Run to start one."
+        about = "Every run with its measures."
+        self.table = self.add_table("runs", "Runs table", about, said, lambda row: row.key)
         self.table.setAccessibleName("Runs")
-        self.table.placeholder = "Runs are listed here. Press Run to start one."
         self.table.row_actions = self._actions
         self.body.addWidget(self.table)
         self.table.chosen.connect(self._on_chosen)
@@ -204,10 +205,6 @@ class RunsPanel(View):
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self._remove_current)
         self._show()
-
-    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
-        """Return the table of runs for export."""
-        return (("runs", "Runs table", "Every run with its measures.", self.table),)
 
     def add_run(self, row: RunRow) -> None:
         """Add a run at the end."""

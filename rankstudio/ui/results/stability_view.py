@@ -11,11 +11,11 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import Agreement, ChosenFeature
-from rankstudio.ui.plots import HeatMapPlot, Plot
+from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.results.view import LEAST_PLOT, View
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, KeyValue, Row, Table
+from rankstudio.ui.widgets import Column, KeyValue, Row
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 
 _JACCARD = "Jaccard"
@@ -52,9 +52,11 @@ class StabilityView(View):
         self.plot.setObjectName("stability-map")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
-        self.table = Table(theme, (), "stability-table", lambda row: row.feature)
+        self.plots = (("stability", "Similarity of folds", self.plot),)
+        said = "How many folds chose a feature, and as which one, is listed here."
+        about = "Every feature that a fold chose, with the folds and its rank there."
+        self.table = self.add_table("stability", "Features by fold", about, said, lambda row: row.feature)
         self.table.setAccessibleName("Features by the folds that chose them")
-        self.table.placeholder = "How many folds chose a feature, and as which one, is listed here."
         self.facts = KeyValue()
         self.warning = QLabel()
         self._lay_out()
@@ -62,15 +64,6 @@ class StabilityView(View):
         self.table.chosen.connect(self._on_chosen)
         self.plot.picked.connect(self.plot.choose)
         self.clear()
-
-    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
-        """Return the table of features for export."""
-        text = "Every feature that a fold chose, with the folds and its rank there."
-        return (("stability", "Features by fold", text, self.table),)
-
-    def plots(self) -> Sequence[tuple[str, str, Plot]]:
-        """Return the map for export."""
-        return (("stability", "Similarity of folds", self.plot),)
 
     def show_agreement(self, name: str, found: Agreement) -> None:
         """Show what the folds of a run have in common; ``name`` says which run it is."""

@@ -16,7 +16,7 @@ from rankstudio.ui.method.fields import choice_box
 from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Table
+from rankstudio.ui.widgets import Column
 
 _BEST = "best"
 _BOX = 216
@@ -44,17 +44,14 @@ class TestsView(View):
         self.reference.setAccessibleName("Run to compare with")
         self.reference.setMinimumWidth(_BOX)
         self.tools = (self.reference,)
-        self.table = Table(theme, (), "tests-table", lambda row: row.key)
+        said = "Two finished runs on the same folds are compared here, query by query."
+        about = "Every finished run against one of them, by query."
+        self.table = self.add_table("tests", "Tests table", about, said, lambda row: row.key)
         self.table.setAccessibleName("Paired tests")
-        self.table.placeholder = "Two finished runs on the same folds are compared here, query by query."
         self.table.row_actions = self._actions
         self.body.addWidget(self.table)
         self.reference.activated.connect(self._on_reference)
         self.table.activated.connect(self._on_activated)
-
-    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
-        """Return the table of tests for export."""
-        return (("tests", "Tests table", "Every finished run against one of them, by query.", self.table),)
 
     def show_rows(self, rows: Sequence[ComparedRun], name: str) -> None:
         """Show runs against the first of them, by a measure."""

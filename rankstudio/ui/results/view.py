@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
@@ -38,6 +39,8 @@ class View(QWidget):
         The caption is another one.
     room : int
         Height in pixels that the view asks for; 0 for whatever there is.
+    tables, plots : tuple
+        For export: key, label, of a table a sentence on what is in it, and the widget.
     tools : tuple of QWidget
         What stands in the panel's header while the view is shown.
     body : QVBoxLayout
@@ -50,6 +53,8 @@ class View(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._caption = ""
+        self.tables: tuple[tuple[str, str, str, Table], ...] = ()
+        self.plots: tuple[tuple[str, str, Plot], ...] = ()
         self.tools: tuple[QWidget, ...] = ()
         self.body = QVBoxLayout(self)
         self.body.setContentsMargins(0, 0, 0, 0)
@@ -66,13 +71,24 @@ class View(QWidget):
         self.tools = (*self.tools, made)
         return made
 
-    def tables(self) -> Sequence[tuple[str, str, str, Table]]:
-        """Return the tables for export: key, label, a sentence on what is in it, and the table."""
-        return ()
+    def add_table(
+        self, key: str, label: str, about: str, placeholder: str, identity: Callable[[Any], Hashable]
+    ) -> Table:
+        """Return a table without columns, registered for export.
 
-    def plots(self) -> Sequence[tuple[str, str, Plot]]:
-        """Return the plots for export: key, label and the plot."""
-        return ()
+        Parameters
+        ----------
+        key, label, about : str
+            Of the export: its key, what it is called, and a sentence on what is in it.
+        placeholder : str
+            What the table says while it has no rows.
+        identity : callable
+            Of a row: what makes it the same row when its contents are others.
+        """
+        made = Table(self._theme, (), f"{key}-table", identity)
+        made.placeholder = placeholder
+        self.tables = (*self.tables, (key, label, about, made))
+        return made
 
     def caption(self) -> str:
         """Return what the view shows and how to act on it."""

@@ -52,7 +52,7 @@ def pairwise(sets, index):
 def test_nogueira_is_the_paper_number_by_number(selection):
     sets, d = selection
     total = sum(map(len, sets))
-    found = nogueira(sets, d)
+    found = nogueira(membership(sets, d))
     if total in (0, len(sets) * d):
         assert found == (0, 0, 0, 0)
         return
@@ -69,7 +69,7 @@ def test_variance_is_that_of_the_influence_of_each_set():
     # The derivative of Φ's numerator and denominator in the weight of one set, numerically: they are
     # quadratic in the weights, so that central differences are exact but for rounding.
     z = (np.random.default_rng(0).random((12, 7)) < np.linspace(0.1, 0.9, 7)).astype(float)
-    found = nogueira([np.flatnonzero(row).tolist() for row in z], 7)
+    found = nogueira(membership([np.flatnonzero(row).tolist() for row in z], 7))
 
     def parts(weights):
         p = weights @ z
@@ -91,7 +91,7 @@ def test_the_interval_covers_the_stability_of_the_drawing():
     truth = 1 - np.mean(p * (1 - p)) / (p.mean() * (1 - p.mean()))
     covered = 0
     for _ in range(runs):
-        found = nogueira([np.flatnonzero(row) for row in rng.random((n_sets, d)) < p], d, level)
+        found = nogueira(rng.random((n_sets, d)) < p, level)
         covered += found.low <= truth <= found.high
     # Four standard deviations of a share, and 2 / M for what the normal limit leaves out: Student's quantile
     # alone would make 0.3 / M of it.
@@ -100,7 +100,9 @@ def test_the_interval_covers_the_stability_of_the_drawing():
 
 def test_sets_at_random_have_no_stability_on_average():
     rng = np.random.default_rng(2)
-    values = [nogueira([rng.permutation(20)[:7] for _ in range(5)], 20).value for _ in range(2000)]
+    values = [
+        nogueira(membership([rng.permutation(20)[:7] for _ in range(5)], 20)).value for _ in range(2000)
+    ]
     assert abs(np.mean(values)) <= 4 * np.std(values) / sqrt(len(values))
 
 
@@ -127,7 +129,7 @@ def test_sets_of_different_sizes_have_lustgartens_index(selection):
         return (len(a & b) - len(a) * len(b) / d) / most if most else 0.0
 
     expected = pairwise(sets, index)
-    matrix = similarity(sets, d, "Lustgarten")
+    matrix = similarity(membership(sets, d), "Lustgarten")
     assert matrix[np.triu_indices(len(sets), 1)].mean() == pytest.approx(expected, abs=1e-14)
     assert np.abs(matrix).max() <= 1
     found = stability(sets, d)
@@ -146,7 +148,7 @@ def test_jaccard_similarity_and_sizes(selection):
     found = stability(sets, d)
     assert found.similarity.tolist() == [[index(set(a), set(b)) for b in sets] for a in sets]
     assert found.jaccard == pytest.approx(pairwise(sets, index), abs=1e-14)
-    np.testing.assert_array_equal(found.corrected, similarity(sets, d, found.index))
+    np.testing.assert_array_equal(found.corrected, similarity(membership(sets, d), found.index))
     assert found.sizes.tolist() == [len(s) for s in sets]
 
 
@@ -166,7 +168,7 @@ def test_a_textbook_case():
     # Two sets of 5 of 10 with 4 in common: (4 × 10 - 25) / 25.
     sets = [[0, 1, 2, 3, 4], [0, 1, 2, 3, 9]]
     assert stability(sets, 10).consistency == pytest.approx(0.6)
-    assert similarity(sets, 10, "Kuncheva") == pytest.approx(np.array([[1, 0.6], [0.6, 1]]))
+    assert similarity(membership(sets, 10), "Kuncheva") == pytest.approx(np.array([[1, 0.6], [0.6, 1]]))
     assert stability(sets, 10).jaccard == pytest.approx(4 / 6)
 
 
@@ -199,9 +201,9 @@ def test_nothing_or_everything_selected_agrees_as_chance_does(chosen):
         (lambda: stability([[1, 1]], 3), "sets"),
         (lambda: stability([[0.5]], 3), "sets"),
         (lambda: membership([[0]], 0), "n_features"),
-        (lambda: nogueira([[0], [1]], 3, 95.0), "level"),
-        (lambda: similarity([[0], [1]], 3, "Dice"), "index"),
-        (lambda: similarity([[0], [1, 2]], 3, "Kuncheva"), "index"),
+        (lambda: nogueira(membership([[0], [1]], 3), 95.0), "level"),
+        (lambda: similarity(membership([[0], [1]], 3), "Dice"), "index"),
+        (lambda: similarity(membership([[0], [1, 2]], 3), "Kuncheva"), "index"),
     ],
 )
 def test_errors_name_the_parameter(call, name):
