@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.experiment.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
+from rankstudio.engine.analysis.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult

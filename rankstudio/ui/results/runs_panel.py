@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.experiment.fold_table import RunSummary, best_of_several, run_summary
+from rankstudio.engine.analysis.fold_table import RunSummary, best_of_several, run_summary
 from rankstudio.engine.experiment.plan.difference import distinctions
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.tables import range_text

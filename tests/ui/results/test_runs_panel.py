@@ -5,7 +5,7 @@ from experiment.runs import fold
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.experiment.fold_table import run_summary
+from rankstudio.engine.analysis.fold_table import run_summary
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.results.runs_panel import RunRow, RunsPanel, run_row

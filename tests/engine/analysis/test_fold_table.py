@@ -8,7 +8,7 @@ from statistics import mean, stdev
 import pytest
 from experiment.runs import fold, result
 
-from rankstudio.engine.experiment.fold_table import best_of_several, fold_rows, measure_rows, run_summary
+from rankstudio.engine.analysis.fold_table import best_of_several, fold_rows, measure_rows, run_summary
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 
