@@ -38,6 +38,7 @@ SUFFIX = ".rankstudio"
 """The ending of a study's name."""
 
 
+
 class Study:
     """An open study; a context manager. Threads may share it, processes may not.
 
@@ -93,12 +94,17 @@ class Study:
         """Return, as sentences, what is damaged besides what the listed runs tell of themselves."""
         titled = self._records.sound("study")
         found = [] if titled else [f"{self.path}: the study's title is damaged."]
-        for row in self._file.records("run", "ORDER BY id"):
+        for row in self._records.listed():
             try:
                 self._records.asked(row)
             except StoreError as error:
                 found.append(str(error))
         return tuple(found)
+
+    @property
+    def last_id(self) -> int:
+        """The greatest number of a run, removed ones included; 0 before the first."""
+        return int(self._file.rows("SELECT ifnull(max(id), 0) FROM run")[0][0])
 
     def close(self) -> None:
         """Give the file up for others."""
@@ -181,11 +187,14 @@ class Study:
         return self._records.data(self._records.run(run.id))
 
     def remove(self, run: RunKey) -> None:
-        """Forget a run and everything that it has found."""
+        """Mark a run as removed: it is neither listed nor gone on with, but what it found stays."""
         with self._file.transaction() as db:
-            for table, column in (("unit", "run"), ("fold", "run"), ("run", "id")):
-                db.execute(f"DELETE FROM {table} WHERE {column} = ?", (run.id,))
-            db.execute("DELETE FROM dataset WHERE id NOT IN (SELECT dataset FROM run)")
+            write(db, "removed", run=run.id)
+
+    def restore(self, run: RunKey) -> None:
+        """Take the mark of :meth:`remove` away from a run."""
+        with self._file.transaction() as db:
+            db.execute("DELETE FROM removed WHERE run = ?", (run.id,))
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""
@@ -262,9 +271,9 @@ class Study:
                 write(db, "run", **{**row.values, "finished": _now(), "seconds": seconds})
 
     def runs(self) -> list[RunSummary]:
-        """Return the runs, the oldest first, but those that :meth:`damage` tells of."""
+        """Return the runs, the oldest first, but removed ones and those that :meth:`damage` tells of."""
         listed = []
-        for row in self._file.records("run", "ORDER BY id"):
+        for row in self._records.listed():
             with suppress(StoreError):
                 listed.append(self._records.summary(row))
         return listed

@@ -39,6 +39,11 @@ class StudyRecords:
         """Return the rows of a table that are not damaged."""
         return _sound(self.file.records(table, where, *values))
 
+    def listed(self) -> list[Row]:
+        """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
+        removed = {row["run"] for row in self.sound("removed")}
+        return [row for row in self.file.records("run", "ORDER BY id") if row.id not in removed]
+
     def run(self, run: int) -> Row:
         """Return the record of a run."""
         rows = self.sound("run", "WHERE id = ?", run)
@@ -62,7 +67,10 @@ class StudyRecords:
         where = (
             "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         )
+        listed = {row.id for row in self.listed()}
         for row in self.sound("run", where, versions, checksum):
+            if row.id not in listed:
+                continue
             try:
                 # Where the data are does not count: they have their checksum.
                 if self.asked(row)[1].changed(data=plan.data) == plan:
@@ -73,9 +81,10 @@ class StudyRecords:
 
     def refuse_changes(self, place: str, found: Sequence[Source]) -> None:
         """Raise ChangedDataError where files of a place changed since they were recorded."""
+        used = {row["dataset"] for row in self.listed()}
         for row in self.sound("dataset", "WHERE place = ?", place):
             changed = change(sources(row["files"]), found)
-            if changed:
+            if changed and row.id in used:
                 raise ChangedDataError(
                     f"{changed}. The runs in {self.file.path} were computed from the old one: put it back, "
                     "or begin another study."

@@ -16,6 +16,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "run": ("id", "dataset", "plan", "same", "versions", "created", "finished", "seconds"),
     "unit": ("run", "fold", "position", "setting", "seconds", "payload"),
     "fold": ("run", "fold", "payload"),
+    "removed": ("run",),
 }
 """The columns of each table, besides the digest."""
 
@@ -117,5 +118,6 @@ MIGRATIONS: tuple[Migration, ...] = (
         PRIMARY KEY (run, fold));
     """,
     _add_digests,
+    "CREATE TABLE removed (run INTEGER PRIMARY KEY REFERENCES run, digest TEXT NOT NULL)",
 )
 """The n-th makes a file of version n from one of version n - 1; the first one's is empty."""

@@ -18,7 +18,9 @@ from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.results.events import RunFinished, StepDone
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage import sqlite_file as study_file
 from rankstudio.engine.experiment.storage import study as store
+from rankstudio.engine.experiment.storage.sqlite_file import MIGRATIONS
 from rankstudio.engine.experiment.storage.study import Study
 
 
@@ -83,16 +85,40 @@ def test_a_run_of_other_versions_is_not_gone_on_with(path: Path, monkeypatch: py
             study.check(key, dataset())
 
 
-def test_a_removed_run_is_gone_and_the_others_are_not(path: Path) -> None:
-    _, study = fill(path)
+def test_a_removed_run_is_not_listed_and_comes_back_with_all_it_had(path: Path) -> None:
+    result, study = fill(path)
     with study:
         (first,) = study.runs()
-        second = study.begin(PLAN, dataset(3))
         study.remove(first.key)
-        assert [s.key for s in study.runs()] == [second]
-        assert study._file.rows("SELECT count(*) FROM unit") == [(0,)]
-        assert study._file.rows("SELECT count(*) FROM fold") == [(0,)]
-        assert study._file.rows("SELECT count(*) FROM dataset") == [(1,)]
+        study.remove(first.key)  # as where it is asked for twice
+        assert study.runs() == []
+        assert study.begin(PLAN, dataset()).id == 2  # rather than go on with the removed one
+    with Study.open(path) as study:
+        assert [s.key.id for s in study.runs()] == [2]
+        assert study.last_id == 2
+        study.restore(first.key)
+        assert study.runs()[0] == first
+        assert results_as_dict(study.result(first.key)) == results_as_dict(result)
+
+
+def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> None:
+    save_letor(dataset().folds[0].train, tmp_path / "train.txt", comments=False)
+    with Study.create(path) as study:
+        key = study.begin(PLAN, open_dataset(tmp_path / "train.txt"))
+        save_letor(dataset().folds[1].train, tmp_path / "train.txt", comments=False)
+        changed = open_dataset(tmp_path / "train.txt")
+        with pytest.raises(ChangedDataError, match="the file changed"):
+            study.begin(PLAN, changed)
+        study.remove(key)
+        study.begin(PLAN, changed)
+
+
+def test_a_study_from_before_runs_could_be_restored_is_brought_up_to_date(path: Path) -> None:
+    study_file.create(path, MIGRATIONS[:1])
+    with Study.open(path) as study:
+        assert (study.runs(), study.last_id) == ([], 0)
+        study.remove(study.begin(PLAN, dataset()))
+        assert (study.runs(), study.last_id) == ([], 1)
 
 
 def test_a_study_goes_on_in_another_file(path: Path, tmp_path: Path) -> None:
