@@ -131,10 +131,10 @@ def measure(data: Path, runs: int) -> bool:
     for _ in range(runs):
         window.control.run()
         good &= follow("greedy RankRLS, 11 λ, all folds", lambda: not window.runs.busy)
-    window.crew.choose("processes")
+    window.models.crew.choose("processes")
     window.control.run()
-    good &= follow(f"the same on {window.crew.n_processes} processes", lambda: not window.runs.busy)
-    window.crew.choose("live")
+    good &= follow(f"the same on {window.models.crew.n_processes} processes", lambda: not window.runs.busy)
+    window.models.crew.choose("live")
     window.study.look_at(window.study.dataset.folds[0].number)
     good &= follow("looking at another fold", lambda: not _busy(window))
     good &= slide(window, follow, gaps)
@@ -146,16 +146,16 @@ def measure(data: Path, runs: int) -> bool:
 
 def reopen(window, follow) -> bool:  # type: ignore[no-untyped-def]
     """Save the study, begin another one, open it again with all its runs, and go on with a stopped one."""
-    studies, file = window.keeping.studies, Path(window._settings.folder) / "again.rankstudio"
+    studies, file = window.studies, Path(window._settings.folder) / "again.rankstudio"
     studies.save_as(str(file))
     good = follow("saving the study as a file", lambda: not _busy(window))
     window.control.run()
     good &= follow("half of a run", lambda: window.runs.records[-1].progress > 0.5)
-    window.keeping.studies._change_to(None)  # as the command does when its question is answered
+    window.studies._change_to(None)  # as the command does when its question is answered
     good &= follow("beginning a new study", lambda: not _busy(window))
     studies.open(str(file))
     good &= follow("opening the study, with its runs", lambda: not _busy(window) and window.runs.shown)
-    window.keeping.go_on()
+    window.commands["go_on"].trigger()
     return good & follow("the other half of that run", lambda: not window.runs.busy)
 
 

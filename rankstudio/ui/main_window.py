@@ -14,15 +14,17 @@ from rankstudio.ui.controllers.action_state import enabled_commands
 from rankstudio.ui.controllers.export import TakingHome
 from rankstudio.ui.controllers.lambda_slider import Sliding
 from rankstudio.ui.controllers.open import Opening
+from rankstudio.ui.controllers.resplit import Dividing
+from rankstudio.ui.controllers.restore_runs import Reopening
 from rankstudio.ui.controllers.run import RunControl
-from rankstudio.ui.controllers.study import Keeping
+from rankstudio.ui.controllers.study_files import Studies
 from rankstudio.ui.controllers.window_state import Remembering
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.execution_backend import Crew
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.run_removal import RunRemoval
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.backend_menu import CrewMenu
 from rankstudio.ui.shell.help import Help
@@ -61,7 +63,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self._theme, self._settings = theme, settings
         self._asks = True
-        self.models = models = Models(runner, self)
+        self.models = models = Models(settings, runner, self)
         self.study, self.runs, self.current = models.study, models.runs, models.current
         self.places = places = Places(theme, models, self)
         self.opening = Opening(self.study, self.runs, models.loader, settings, self)
@@ -89,13 +91,14 @@ class MainWindow(QMainWindow):
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.study, self._theme, self._settings, self)
-        self.crew = Crew(self._settings, self)
-        self.runs.hire = self.crew.runner
-        CrewMenu(self.commands.submenus["crew"], self.crew, self)
+        CrewMenu(self.commands.submenus["crew"], self.models.crew, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self.notice = Notice(self._theme)
-        self.keeping = Keeping(self.models, self.places, self.opening, self._settings, self.notice, self)
+        self.reopening = Reopening(self.study, self.runs, self.models.loader, self.models.desk, self)
+        self.studies = Studies(self.models, self.reopening, self._settings, self)
+        self.dividing = Dividing(self.study, self.runs, self.models.loader, self)
+        self.removal = RunRemoval(self.models, self.notice, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
@@ -127,9 +130,9 @@ class MainWindow(QMainWindow):
             open=self.opening.ask,
             sample=self.opening.open_sample,
             cancel_load=self.models.loader.cancel,
-            new_study=self.keeping.studies.new,
-            open_study=self.keeping.studies.ask_open,
-            save_study=self.keeping.studies.ask_save_as,
+            new_study=self.studies.new,
+            open_study=self.studies.ask_open,
+            save_study=self.studies.ask_save_as,
             save_plan=taking_home.ask_save_plan,
             export=taking_home.show_dialog,
             copy_command=taking_home.copy_command,
@@ -146,7 +149,7 @@ class MainWindow(QMainWindow):
             run=control.run,
             pause=control.toggle_pause,
             step=control.step,
-            go_on=self.keeping.go_on,
+            go_on=lambda: self.reopening.go_on(self.runs.shown),
             stop=control.stop,
             stop_all=self.runs.stop_all,
             guide=self.help.show_guide,
@@ -166,7 +169,10 @@ class MainWindow(QMainWindow):
         places = self.places
         failing = (
             self.opening,
-            self.keeping,
+            self.reopening,
+            self.studies,
+            self.dividing,
+            self.removal,
             self.remembering,
             self.taking_home,
             self.current,
@@ -183,9 +189,9 @@ class MainWindow(QMainWindow):
             plot.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
         self.remembering.saved.connect(self.status.show_saved)
-        for part in (self.opening, self.keeping):
+        for part in (self.opening, self.studies):
             part.warned.connect(self.say_warning)
-        for part in (self.taking_home, self.keeping):
+        for part in (self.taking_home, self.studies):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
@@ -196,7 +202,13 @@ class MainWindow(QMainWindow):
         loader.ended.connect(self.loading.hide)
         loader.ended.connect(self._update)
         self.opening.opened.connect(self._show_data)
-        self.keeping.changed.connect(self._show_study)
+        self.opening.studyAsked.connect(self.studies.open)
+        self.studies.changed.connect(self._show_study)
+        self.studies.left.connect(self._offer)
+        self.dividing.failed.connect(self.places.method.refuse_division)
+        self.dividing.divided.connect(self.notice.dismiss)
+        self.places.results.goOnAsked.connect(self.reopening.go_on)
+        self.places.results.removalAsked.connect(self.removal.ask)
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)
         self.opening.runAsked.connect(self.control.run)
@@ -219,10 +231,11 @@ class MainWindow(QMainWindow):
     def restore(self) -> None:
         """Open the study and the data of the last time."""
         self.opening.restore()
-        self.keeping.studies.restore()
+        self.studies.restore()
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
+        self.reopening.recognise()
         self.notice.dismiss()
         self._show_workspace()
         self.menus.show_recent()
@@ -282,6 +295,17 @@ class MainWindow(QMainWindow):
         """Show what the user should know."""
         self.notice.say(text, "warning")
 
+    @Slot(object)
+    def _offer(self, record: RunRecord) -> None:
+        """Say that a run was left unfinished, with a button that goes on with it."""
+
+        def go_on() -> None:
+            self.notice.dismiss()
+            self.reopening.go_on(record)
+
+        text = f"{record.plan.title} on {record.dataset.name} was left at {record.units_text}."
+        self.notice.say(text, "info", "Continue", go_on)
+
     # State
 
     @Slot()
@@ -292,7 +316,7 @@ class MainWindow(QMainWindow):
         self.toolbar.slider.setEnabled(study.watched is not None and study.axis is not None)
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
-        names = (study.dataset.name if study.dataset else "", self.keeping.studies.name, "RankStudio")
+        names = (study.dataset.name if study.dataset else "", self.studies.name, "RankStudio")
         self.setWindowTitle(" – ".join(name for name in names if name))
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -14,7 +14,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer, QtMsgType, qInstallMessageHandler
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from shiboken6 import isValid
 from windows import open_window, write_folds
 
@@ -117,6 +117,19 @@ def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
 def _pending(timer: QTimer) -> bool:
     """Tell whether a timer will stop by itself."""
     return timer.isActive() and timer.isSingleShot()
+
+
+@pytest.fixture
+def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The questions that were asked; each is answered with yes."""
+    asked: list[str] = []
+
+    def answer(_parent: QWidget, _title: str, text: str) -> QMessageBox.StandardButton:
+        asked.append(text)
+        return QMessageBox.StandardButton.Yes
+
+    monkeypatch.setattr(QMessageBox, "question", answer)
+    return asked
 
 
 @pytest.fixture(scope="session")

@@ -75,7 +75,7 @@ def test_the_next_window_goes_on_to_the_same_bits(
         assert record.state is RunState.UNFINISHED
         assert units <= record.units_done < 82
         assert window.places.results.panel.rows()[0].message.startswith(f"{record.units_done} of 82 units")
-        window.keeping.reopening.go_on(record)
+        window.reopening.go_on(record)
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
     *_, undisturbed = run(plan)

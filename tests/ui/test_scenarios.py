@@ -116,7 +116,9 @@ def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
         assert window.study.fold == 1
 
 
-def test_runs_queue_and_a_waiting_one_can_be_cancelled(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_runs_queue_and_a_waiting_one_can_be_cancelled(
+    theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
+) -> None:
     with open_window(theme, tmp_path / "config", folds, slowly) as window:
         for _ in range(3):
             window.commands["run"].trigger()

@@ -39,7 +39,7 @@ class Outcome:
     details: str = ""
 
 
-def _ignore(_: Any) -> None:
+def ignore(_: Any) -> None:
     """Take a message nobody is interested in."""
 
 
@@ -70,8 +70,8 @@ class Job:
         what: str,
         function: JobFunction,
         *,
-        on_message: Callable[[Any], None] = _ignore,
-        on_end: Callable[[Outcome], None] = _ignore,
+        on_message: Callable[[Any], object] = ignore,
+        on_end: Callable[[Outcome], object] = ignore,
         is_step: Callable[[Any], bool] = bool,
         slot: str = "",
         paused: bool = False,

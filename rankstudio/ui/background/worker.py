@@ -12,13 +12,14 @@ import threading
 import time
 import traceback
 from collections import deque
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, TypeVarTuple
 
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.support import threads
-from rankstudio.ui.background.job import Ending, Job, Outcome
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome, ignore
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +28,8 @@ _TURN_SECONDS = 0.010  # of the event loop, per turn, for delivering messages
 _MOST_WAITING = 4096  # messages not yet delivered, before the worker waits for the window
 
 _Letter = tuple[Job, Any]
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
 
 
 class _Thread(QThread):
@@ -146,6 +149,46 @@ class Worker(QObject):
         if not self._timer.isActive():
             self._timer.start()
         return job
+
+    def task(
+        self,
+        what: str,
+        function: Callable[[*Arguments], Result],
+        *arguments: *Arguments,
+        on_done: Callable[[Result], object] = ignore,
+        on_error: Callable[[str], object] = ignore,
+        slot: str = "",
+    ) -> Job:
+        """Call a plain function on the worker's thread, when the jobs before have ended.
+
+        Parameters
+        ----------
+        what : str
+            The beginning of the sentence that tells of a failure.
+        function : callable
+        *arguments
+            Of the function.
+        on_done : callable
+            Called on the GUI thread with what the function returned.
+        on_error : callable
+            Called there with a sentence where it failed.
+        slot : str
+            Of two waiting jobs of one slot only the later is carried out; "" for a slot of its own.
+
+        Returns
+        -------
+        Job
+            :meth:`~rankstudio.ui.background.job.Job.abandon` disconnects it: from then on neither is called.
+        """
+
+        def work(_: CancelFlag) -> Iterator[Result]:
+            yield function(*arguments)
+
+        def end(outcome: Outcome) -> None:
+            if outcome.ending is Ending.FAILED:
+                on_error(outcome.text)
+
+        return self.submit(Job(what, work, on_message=on_done, on_end=end, slot=slot))
 
     def close(self) -> None:
         """Ask everything to stop and wait for it; nothing arrives any more."""

@@ -63,7 +63,7 @@ class Reopening(QObject):
         if self._study.dataset is before:  # nothing changed that would have the data opened
             self._open(record)
 
-    def recognise(self, then: Callable[[], None]) -> None:
+    def recognise(self, then: Callable[[], None] = lambda: None) -> None:
         """See which stored runs were computed on the data that are open, and do something then."""
         study, dataset = self._study, self._study.dataset
         fitting = [

@@ -13,7 +13,6 @@ from rankstudio.engine.errors import StudyInUseError
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
 from rankstudio.ui.controllers.restore_runs import Reopening
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.stored_run_records import record_of
 from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, StoredRun, is_study
 from rankstudio.ui.process.settings import Settings
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import Study
 
 _FILTER = f"Studies (*{SUFFIX})"
-_ASK_AFTER_SECONDS = 30.0  # of work on a run, before it is thrown away without a question
 
 
 class Studies(QObject):
@@ -53,8 +51,6 @@ class Studies(QObject):
         self._shelf, self._runs, self._window = models.shelf, models.runs, parent
         self._told_of_loss = False
         self._opening: Path | None = None
-        self._runs.may_remove = self._may_remove
-        self._runs.discarded.connect(self._remove)
         self._runs.kept.connect(self._note_file)
         self._runs.notKept.connect(self._tell_of_loss)
 
@@ -141,12 +137,12 @@ class Studies(QObject):
             match message:
                 case OpenedStudy():
                     versions = message.versions
-                    self._change_to(message.study)
+                    self._change_to(message.study, message.last_id)
                     self._settings.add_recent(str(file))
                     s = "" if message.n_runs == 1 else "s"
                     self.said.emit(f"{file.name} is open: {message.n_runs} run{s}")
                 case StoredRun():
-                    self._runs.add(record_of(self._runs.next_key(), message, versions))
+                    self._runs.add(record_of(message, versions))
                 case str():
                     self.said.emit(message)
 
@@ -179,9 +175,9 @@ class Studies(QObject):
         if self._runs.records:
             self._reopening.look_at(self._runs.records[-1])
 
-    def _change_to(self, study: Study | None) -> None:
+    def _change_to(self, study: Study | None, last_id: int = 0) -> None:
         """Let the present study go, when its run has let go of it, and take another one."""
-        self._runs.clear()
+        self._runs.clear(last_id)
         before = self._shelf.take(study)
         self._told_of_loss = False
         if before is not None:
@@ -201,21 +197,6 @@ class Studies(QObject):
         self._settings.set("study/file", str(path) if path else None)
         self._settings.sync()
         self.changed.emit()
-
-    @Slot(object)
-    def _remove(self, record: RunRecord) -> None:
-        """Forget a run that was thrown away; one that still works when it has let go."""
-        study = self._shelf.study
-        if study is None:
-            return
-
-        def work(_: CancelFlag) -> Iterator[None]:
-            if record.stored is not None:
-                self._shelf.remove(study, record.stored)
-            return iter(())
-
-        job = Job("Removing a run", work, on_end=self._tell_failure)
-        (self._models.desk if record.state.ended else self._models.run_worker).submit(job)
 
     @Slot(str)
     def _tell_of_loss(self, reason: str) -> None:
@@ -244,12 +225,4 @@ class Studies(QObject):
             return True
         text = f"A run is not finished. {what}, and stop it? What it has finished stays in its study."
         answer = QMessageBox.question(self._window, what, text)
-        return answer == QMessageBox.StandardButton.Yes
-
-    def _may_remove(self, record: RunRecord) -> bool:
-        """Ask before the work of a while is thrown away."""
-        if record.clock.seconds < _ASK_AFTER_SECONDS:
-            return True
-        text = f"Run {record.key} took {record.clock.seconds:.0f} s. Remove it and what it has found?"
-        answer = QMessageBox.question(self._window, "Remove run", text)
         return answer == QMessageBox.StandardButton.Yes

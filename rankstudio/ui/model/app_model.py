@@ -8,10 +8,12 @@ from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import Bench, warm_up
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.execution_backend import Crew
 from rankstudio.ui.model.run_queue import Runner, Runs, engine_run
 from rankstudio.ui.model.selected_model import Current
 from rankstudio.ui.model.session import Study
 from rankstudio.ui.model.study_store import Shelf
+from rankstudio.ui.process.settings import Settings
 
 
 class Models(QObject):
@@ -19,11 +21,15 @@ class Models(QObject):
 
     Parameters
     ----------
+    settings : Settings
+        Remember who carries out the runs.
     runner : callable
         What carries out a plan; the engine's unless a test gives another.
     """
 
-    def __init__(self, runner: Runner = engine_run, parent: QObject | None = None) -> None:
+    def __init__(
+        self, settings: Settings, runner: Runner = engine_run, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self.study = Study(self)
         # The desk answers the slider: it looks for results as often as a screen refreshes. The runs' curves
@@ -32,7 +38,8 @@ class Models(QObject):
         self.run_worker = Worker("runs", interval=40, parent=self)
         self.bench = Bench()
         self.shelf = Shelf()
-        self.runs = Runs(self.run_worker, self.shelf, runner, self)
+        self.crew = Crew(settings, self)
+        self.runs = Runs(self.run_worker, self.shelf, runner, self.crew.runner, self)
         self.current = Current(self.study, self.runs, self.desk, self.bench, self)
         self.loader = Loader(self.desk, self)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,6 +17,9 @@ from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.study_store import Kept, Shelf
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.study import RunKey
 
 Runner = Callable[[Plan, FoldedDataset, Kept | None], Iterator[Event]]
 
@@ -65,13 +69,8 @@ class Runs(QObject):
         Where the runs are kept.
     runner : callable
         What carries out a plan; the engine's unless a test gives another.
-
-    Attributes
-    ----------
-    may_remove : callable
-        Asked before a run is forgotten (RunRecord).
-    hire : callable
-        Asked for what carries out a run that begins now, where that is not this window; None where it is.
+    other_runner : callable
+        Returns what carries out a run that is submitted now in place of the runner; None for the runner.
     """
 
     added = Signal(object)
@@ -87,25 +86,28 @@ class Runs(QObject):
     shownChanged = Signal()
     """Another run is shown."""
     removed = Signal(int)
-    """A run was forgotten (its key)."""
+    """A run is not listed any more (its key)."""
     cleared = Signal()
     """All runs were forgotten at once: another study is open."""
-    discarded = Signal(object)
-    """The user threw a run away (RunRecord)."""
+    marked = Signal(object, bool)
+    """Whether a run that the study keeps is removed (RunRecord, whether it is) has to be noted there."""
     kept = Signal(object)
     """A run began that the study keeps (RunRecord)."""
     notKept = Signal(str)
     """A run began that no study keeps; a sentence says why."""
 
     def __init__(
-        self, worker: Worker, shelf: Shelf, runner: Runner = engine_run, parent: QObject | None = None
+        self,
+        worker: Worker,
+        shelf: Shelf,
+        runner: Runner = engine_run,
+        other_runner: Callable[[], Runner | None] = lambda: None,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._worker = worker
         self._shelf = shelf
-        self._runner = runner
-        self.may_remove: Callable[[RunRecord], bool] = lambda _: True
-        self.hire: Callable[[], Runner | None] = lambda: None
+        self._runner, self._other_runner = runner, other_runner
         self._records: dict[int, RunRecord] = {}
         self._jobs: dict[int, Job] = {}
         self._shown: RunRecord | None = None
@@ -138,7 +140,8 @@ class Runs(QObject):
 
     def start(self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False) -> RunRecord:
         """Run a plan when the runs before it have ended."""
-        record = RunRecord(self.next_key(), plan, dataset)
+        self._last_key += 1
+        record = RunRecord(self._last_key, plan, dataset)
         self._records[record.key] = record
         self._submit(record, paused)
         self.added.emit(record)
@@ -153,21 +156,18 @@ class Runs(QObject):
         self.changed.emit(record)
         self.show(record)
 
-    def next_key(self) -> int:
-        """Return the number of the next run of the window."""
-        self._last_key += 1
-        return self._last_key
-
     def add(self, record: RunRecord) -> None:
-        """List a run that is there already."""
-        self._records[record.key] = record
+        """List a run that is there already, in the place that its number gives it."""
+        self._records = dict(sorted({**self._records, record.key: record}.items()))
         self.added.emit(record)
 
-    def clear(self) -> None:
-        """List no runs any more; they stay in their study."""
-        for record in self.records:
-            self._forget(record)
-        self._last_key = 0
+    def clear(self, last_key: int = 0) -> None:
+        """List no runs any more; they stay in their study, and the next one's number follows ``last_key``."""
+        for job in self._jobs.values():
+            job.abandon()
+        self._jobs.clear()
+        self._records.clear()
+        self._last_key = last_key
         self.cleared.emit()
         self.show(None)
 
@@ -179,10 +179,11 @@ class Runs(QObject):
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
         # Who goes step by step watches this window at work.
-        runner = (None if paused else self.hire()) or self._runner
+        runner = (None if paused else self._other_runner()) or self._runner
+        plan, dataset, stored = record.plan, record.dataset, record.stored
         job = Job(
-            f"{record.plan.title} on {record.dataset.name}",
-            lambda _: self._work(record, runner),
+            f"{plan.title} on {dataset.name}",
+            lambda _: self._work(plan, dataset, stored, runner),
             on_message=lambda event: self._take(record, event),
             on_end=lambda outcome: self._end(record, outcome),
             is_step=_is_step,
@@ -193,23 +194,22 @@ class Runs(QObject):
             record.state = RunState.PAUSED
         self._worker.submit(job)
 
-    def _work(self, record: RunRecord, runner: Runner) -> Iterator[Event | Kept | _NotKept | None]:
-        """Carry out a run, on the worker."""
+    def _work(
+        self, plan: Plan, dataset: FoldedDataset, stored: RunKey | None, runner: Runner
+    ) -> Iterator[Event | Kept | _NotKept | None]:
+        """Carry out a run on the worker, which knows no record: what it finds goes there as messages."""
         yield None  # the sign that its turn has come
-        plan = record.stored.plan if record.stored else record.plan
+        plan = stored.plan if stored else plan
         kept: Kept | None = None
         try:
-            kept = (
-                self._shelf.kept(record.stored) if record.stored else self._shelf.begin(plan, record.dataset)
-            )
+            kept = self._shelf.kept(stored) if stored else self._shelf.begin(plan, dataset)
         except ChangedDataError:
             raise  # the study's other runs are of other data: that is for the user to decide
         except StoreError as error:
             yield _NotKept(str(error))
         if kept is not None:
-            record.stored = kept.key
             yield kept
-        yield from runner(plan, record.dataset, kept)
+        yield from runner(plan, dataset, kept)
 
     def show(self, record: RunRecord | None) -> None:
         """Show another run."""
@@ -258,37 +258,48 @@ class Runs(QObject):
             self.stop(record)
 
     def remove(self, record: RunRecord) -> None:
-        """Throw a run away; one that has not ended is abandoned."""
-        if not self.may_remove(record):
-            return
-        self.discarded.emit(record)
-        self._forget(record)
+        """List a run no more, and stop it where it has not ended; :meth:`restore` brings it back."""
+        if record.key in self._jobs:
+            self._jobs[record.key].cancel()  # what it tells until then still comes: where it is kept, too
+        del self._records[record.key]
+        self._mark(record)
         self.removed.emit(record.key)
         if record is self._shown:
             same = [other for other in self.records if other.dataset is record.dataset]
             self.show(same[-1] if same else None)
 
-    def _forget(self, record: RunRecord) -> None:
-        job = self._jobs.pop(record.key, None)
-        if job and not record.state.ended:
-            job.abandon()
-            record.state = RunState.CANCELLED
-        del self._records[record.key]
+    def restore(self, record: RunRecord) -> None:
+        """List a run again that was removed."""
+        self.add(record)
+        self._mark(record)
+
+    def _listed(self, record: RunRecord) -> bool:
+        return self._records.get(record.key) is record
+
+    def _mark(self, record: RunRecord) -> None:
+        if record.stored is not None:
+            self.marked.emit(record, not self._listed(record))
 
     def _take(self, record: RunRecord, event: Event | Kept | _NotKept | None) -> None:
+        """Note what the worker tells of a run, also of one that was removed and is just stopping."""
         if isinstance(event, Kept):
+            record.stored = event.key
             self.kept.emit(record)
+            if not self._listed(record):
+                self._mark(record)
         elif isinstance(event, _NotKept):
             self.notKept.emit(event.reason)
         elif event is None:
             if record.state is RunState.QUEUED:
                 record.state = RunState.RUNNING
                 record.clock.go()
-            self.began.emit(record)
-            self.changed.emit(record)
+            if self._listed(record):
+                self.began.emit(record)
+                self.changed.emit(record)
         else:
             record.take(event)
-            self.told.emit(record, event)
+            if self._listed(record):
+                self.told.emit(record, event)
 
     def _end(self, record: RunRecord, outcome: Outcome) -> None:
         record.clock.stop()
@@ -300,5 +311,6 @@ class Runs(QObject):
         }[outcome.ending]
         record.failure = outcome.text
         self._jobs.pop(record.key, None)
-        self.changed.emit(record)
-        self.ended.emit(record)
+        if self._listed(record):
+            self.changed.emit(record)
+            self.ended.emit(record)

@@ -39,6 +39,17 @@ class State:
     choice: Choice = Choice()
 
 
+class LastingChange(QUndoCommand):
+    """A change that can be undone even after other data were opened.
+
+    Its ``redo`` does nothing where it is done already.
+    """
+
+    def again(self) -> LastingChange:
+        """Return the same change as another command."""
+        raise NotImplementedError
+
+
 class Study(QObject):
     """Data, plan and choice, with undo. Widgets show it; only this class changes it.
 
@@ -134,7 +145,11 @@ class Study(QObject):
         self._state = State(plan.changed(data=data))
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
-        self.undo.clear()
+        done = [self.undo.command(i) for i in range(self.undo.index())]
+        lasting = [command.again() for command in done if isinstance(command, LastingChange)]
+        self.undo.clear()  # what belonged to the other data
+        for command in lasting:
+            self.undo.push(command)
         self._keep_measure()
         self.datasetChanged.emit()
         self.planChanged.emit()

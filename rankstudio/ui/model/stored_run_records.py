@@ -9,20 +9,18 @@ from rankstudio.ui.model.run_record import Clock, RunRecord, RunState
 from rankstudio.ui.model.study_store import StoredRun
 
 
-def record_of(key: int, run: StoredRun, versions: Mapping[str, str]) -> RunRecord:
-    """Return the record of a stored run.
+def record_of(run: StoredRun, versions: Mapping[str, str]) -> RunRecord:
+    """Return the record of a stored run; in the window it has the number that it has in the study.
 
     Parameters
     ----------
-    key : int
-        Its number in the window.
     run : StoredRun
     versions : Mapping of str to str
         By which it would go on.
     """
     summary = run.summary
     record = RunRecord(
-        key,
+        run.key.id,
         summary.key.plan,
         run.dataset,
         state=RunState.DONE if summary.finished else RunState.UNFINISHED,

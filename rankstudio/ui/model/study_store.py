@@ -78,13 +78,15 @@ class OpenedStudy:
     Attributes
     ----------
     study : Study
-    n_runs : int
+    n_runs, last_id : int
+        How many runs there are, and the greatest number that one of them has or a removed one had.
     versions : Mapping of str to str
         By which its runs would go on.
     """
 
     study: Study
     n_runs: int
+    last_id: int
     versions: Mapping[str, str]
 
 
@@ -151,11 +153,11 @@ class Shelf:
 
             study = self._add(Study.open(path))
             try:
-                runs = study.runs()
+                runs, last_id = study.runs(), study.last_id
             except StoreError:
                 self.close(study)
                 raise
-            yield OpenedStudy(study, len(runs), versions())
+            yield OpenedStudy(study, len(runs), last_id, versions())
             known: dict[object, FoldedDataset] = {}
             for summary in runs:
                 yield _read_run(study, summary, known)
@@ -187,7 +189,7 @@ class Shelf:
             before.unlink(missing_ok=True)
 
     def remove(self, study: Study, key: RunKey) -> None:
-        """Forget a run of a study, unless it was closed by now.
+        """Mark a run of a study as removed, unless the study was closed by now.
 
         Raises
         ------
@@ -196,6 +198,11 @@ class Shelf:
         """
         if study in self._open:
             study.remove(key)
+
+    def restore(self, study: Study, key: RunKey) -> None:
+        """Take that mark away; as :meth:`remove`."""
+        if study in self._open:
+            study.restore(key)
 
     def close(self, study: Study) -> None:
         """Give a study up for others."""

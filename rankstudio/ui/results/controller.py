@@ -33,6 +33,8 @@ class ResultsPlace(QObject):
         The table of runs, one of the views.
     """
 
+    removalAsked = Signal(object)
+    """A run is not wanted any more (RunRecord)."""
     goOnAsked = Signal(object)
     """A run is to go on where it was left (RunRecord)."""
     failed = Signal(str)
@@ -55,7 +57,7 @@ class ResultsPlace(QObject):
         self.views.front.picked.connect(self._pick)
         self.views.stability.inspected.connect(self.inspected)
         self.panel.selected.connect(self._select)
-        self.panel.removed.connect(lambda key: runs.remove(runs.record(key)))
+        self.panel.removed.connect(lambda key: self.removalAsked.emit(runs.record(key)))
         self.panel.cancelRequested.connect(lambda key: runs.stop(runs.record(key)))
         self.panel.goOnRequested.connect(lambda key: self.goOnAsked.emit(runs.record(key)))
         runs.added.connect(self._note)

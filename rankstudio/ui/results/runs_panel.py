@@ -207,8 +207,9 @@ class RunsPanel(View):
         self._show()
 
     def add_run(self, row: RunRow) -> None:
-        """Add a run at the end."""
-        self.update_run(row.key, row)
+        """Add a run, in the place that its number gives it."""
+        self._rows = dict(sorted({**self._rows, row.key: row}.items()))
+        self._show()
 
     def update_run(self, key: int, row: RunRow) -> None:
         """Show what is known of a run by now."""

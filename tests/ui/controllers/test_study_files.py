@@ -173,8 +173,8 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
     named = tmp_path / "Thesis.rankstudio"
     with open_window(theme, tmp_path / "config", data) as window:
         finish(window)
-        window.keeping.studies.save_as(str(named))
-        wait_until(lambda: window.keeping.studies.name == "Thesis")
+        window.studies.save_as(str(named))
+        wait_until(lambda: window.studies.name == "Thesis")
         wait_until(lambda: window.windowTitle() == "Small – Thesis – RankStudio")
         assert not list(shelf_folder.glob("*.rankstudio"))
         finish(window)
@@ -281,33 +281,11 @@ def test_a_study_is_saved_elsewhere_while_a_run_works(theme: Theme, tmp_path: Pa
     with open_window(theme, tmp_path / "config", data, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
-        window.keeping.studies.save_as(str(named))
+        window.studies.save_as(str(named))
         wait_until(lambda: not window.runs.busy and window.models.shelf.path == named)
         assert window.runs.records[0].state is RunState.DONE
     with Study.open(named) as study:
         assert [bool(run.finished) for run in study.runs()] == [True]
-
-
-def test_a_run_that_is_removed_is_gone_from_the_study(
-    theme: Theme, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_window(theme, tmp_path / "config", data, slowly) as window:
-        finish(window)
-        window.runs.records[0].clock.worked = 100.0
-        monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.No)
-        window.places.results.panel.removed.emit(1)
-        assert len(window.runs.records) == 1
-        monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Yes)
-        window.places.results.panel.removed.emit(1)
-        window.commands["run"].trigger()
-        wait_until(lambda: window.runs.records[0].units_done)
-        window.places.results.panel.removed.emit(2)  # one that works
-        finish(window)
-        wait_until(lambda: not window.models.run_worker.jobs)
-        file = window.models.shelf.path
-    assert file is not None
-    with Study.open(file) as study:
-        assert [run.key.id for run in study.runs()] == [3] or len(study.runs()) == 1
 
 
 # What can go wrong

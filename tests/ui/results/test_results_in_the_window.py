@@ -176,7 +176,7 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
     assert len(rows) == len(terminal["runs"]) == 3
 
 
-def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow) -> None:
+def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow, questions: list[str]) -> None:
     plain, pinned, _ = three_runs(window)
     look(window, "tests")
     box = views(window).tests.reference

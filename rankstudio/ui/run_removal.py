@@ -1,0 +1,90 @@
+"""Removing a run: with a question, and an undo until the study is closed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import LastingChange, Study
+from rankstudio.ui.widgets import Notice
+
+
+class RunRemoval(QObject):
+    """Removes runs from the list; the study marks them, and keeps what they found.
+
+    Parameters
+    ----------
+    models : Models
+    notice : Notice
+        Offers to undo the removal.
+    parent : QWidget
+        Over which the question opens.
+    """
+
+    failed = Signal(str)
+
+    def __init__(self, models: Models, notice: Notice, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._models, self._notice, self._window = models, notice, parent
+        self._offer = ""
+        models.runs.marked.connect(self._mark)
+        models.runs.cleared.connect(self._forget)
+        models.study.undo.indexChanged.connect(self._withdraw)
+
+    @Slot(object)
+    def ask(self, record: RunRecord) -> None:
+        """Remove a run, if the user means it."""
+        name = f"Run {record.key}, {record.plan.title} on {record.dataset.name},"
+        stop = "" if record.state.ended else " It is not finished, and is stopped."
+        text = f"{name} will not be listed any more.{stop} Until the study is closed this can be undone."
+        if QMessageBox.question(self._window, "Remove run", text) == QMessageBox.StandardButton.Yes:
+            undo = self._models.study.undo
+            undo.push(_Removal(self._models.study, self._models.runs, record))
+            self._offer = f"Run {record.key} is removed."
+            self._notice.say(self._offer, "info", "Undo", undo.undo)
+
+    @Slot()
+    def _withdraw(self) -> None:
+        """Offer no undo any more, which by now would take back something else."""
+        if self._offer and self._notice.text() == self._offer:
+            self._notice.dismiss()
+
+    @Slot()
+    def _forget(self) -> None:
+        """Let nothing be undone any more that removed runs of a study that is closed."""
+        undo = self._models.study.undo
+        if any(isinstance(undo.command(i), _Removal) for i in range(undo.count())):
+            undo.clear()
+
+    @Slot(object, bool)
+    def _mark(self, record: RunRecord, removed: bool) -> None:
+        """Note in the study whether a run is removed."""
+        shelf, key = self._models.shelf, record.stored
+        if shelf.study is not None and key is not None:
+            what = f"{'Removing' if removed else 'Restoring'} run {record.key}"
+            mark = shelf.remove if removed else shelf.restore
+            self._models.desk.task(what, mark, shelf.study, key, on_error=self.failed.emit)
+
+
+class _Removal(LastingChange):
+    """One removed run."""
+
+    def __init__(self, study: Study, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
+        super().__init__(f"removing run {record.key}")
+        self._study, self._runs, self._record, self._was_shown = study, runs, record, was_shown
+
+    def again(self) -> _Removal:
+        return _Removal(self._study, self._runs, self._record, self._was_shown)
+
+    def redo(self) -> None:
+        if self._record in self._runs.records:
+            self._was_shown = self._runs.shown is self._record
+            self._runs.remove(self._record)
+
+    def undo(self) -> None:
+        self._runs.restore(self._record)
+        if self._was_shown and self._record.dataset is self._study.dataset:
+            self._runs.show(self._record)

@@ -1,0 +1,212 @@
+"""Removing runs: asked first, undone by key, menu and button, and nothing of the other runs changes."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox, QPushButton
+from waiting import wait_until
+from windows import finish, open_window, settle, slowly, write_folds
+
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+
+
+def listed(window: MainWindow) -> dict[int, tuple[str, int]]:
+    """What the table of runs shows: number, state and colour."""
+    panel = window.places.results.panel
+    dots = panel.table.rows_model.columns[0]
+    return {row.key: (row.state, dots.of(row).category) for row in panel.rows()}
+
+
+def press_delete(window: MainWindow, key: int) -> None:
+    table = window.places.results.panel.table
+    window.activateWindow()
+    wait_until(window.isActiveWindow)
+    table.choose(next(row for row in table.rows() if row.key == key))
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Delete)
+
+
+def remove_by_menu(window: MainWindow, key: int) -> None:
+    panel = window.places.results.panel
+    actions = panel.table.row_actions(next(row for row in panel.rows() if row.key == key))
+    next(action for action in actions if action.text().startswith("Remove")).trigger()
+
+
+def file_of(window: MainWindow) -> Path:
+    path = window.models.shelf.path
+    assert path is not None
+    return path
+
+
+def test_delete_asks_first_and_ctrl_z_brings_the_run_back(
+    theme: Theme, tmp_path: Path, folds: Path, questions: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_window(theme, tmp_path / "config", folds) as window:
+        for _ in range(3):
+            finish(window)
+        before, second, file = listed(window), window.runs.record(2), file_of(window)
+        with monkeypatch.context() as no:
+            no.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.No)
+            press_delete(window, 2)
+        assert listed(window) == before
+        press_delete(window, 2)
+        assert questions == [
+            "Run 2, Greedy RankRLS on Small, will not be listed any more. "
+            "Until the study is closed this can be undone."
+        ]
+        assert listed(window) == {key: before[key] for key in (1, 3)}
+        assert second not in window.runs.records
+        settle(window)
+        QTest.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        assert listed(window) == before
+        assert list(listed(window)) == [1, 2, 3]
+        assert window.runs.record(2) is second
+        settle(window)
+    with Study.open(file) as study:
+        assert [run.key.id for run in study.runs()] == [1, 2, 3]
+
+
+def test_the_menus_remove_undo_and_redo(window: MainWindow, questions: list[str]) -> None:
+    finish(window)
+    finish(window)
+    remove_by_menu(window, 2)
+    assert window.runs.shown is window.runs.record(1)
+    assert window.commands["undo"].text() == "&Undo removing run 2"
+    window.commands["undo"].trigger()
+    assert list(listed(window)) == [1, 2]
+    assert window.runs.shown is window.runs.record(2)
+    window.commands["redo"].trigger()
+    assert list(listed(window)) == [1]
+    settle(window)
+    assert len(questions) == 1
+
+
+def test_the_message_offers_to_undo_until_something_else_is_done(
+    window: MainWindow, questions: list[str]
+) -> None:
+    finish(window)
+    remove_by_menu(window, 1)
+    assert window.notice.text() == "Run 1 is removed."
+    window.notice.findChild(QPushButton).click()
+    assert window.notice.text() == ""
+    assert list(listed(window)) == [1]
+    remove_by_menu(window, 1)
+    window.study.change("editing", seed=3)
+    assert window.notice.text() == ""
+    settle(window)
+
+
+def test_other_data_opened_meanwhile_do_not_make_it_final(
+    window: MainWindow, tmp_path: Path, questions: list[str]
+) -> None:
+    finish(window)
+    finish(window)
+    remove_by_menu(window, 1)
+    window.study.change("editing", seed=3)
+    window.open_path(str(write_folds(tmp_path / "Other")))
+    wait_until(lambda: window.study.dataset.name == "Other")
+    assert window.commands["undo"].text() == "&Undo removing run 1"
+    window.commands["undo"].trigger()
+    assert list(listed(window)) == [1, 2]
+    assert not window.study.undo.canUndo()
+    settle(window)
+
+
+def test_a_removed_run_stays_away_and_the_others_keep_their_numbers_and_colours(
+    theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
+) -> None:
+    with open_window(theme, tmp_path / "config", folds) as window:
+        for _ in range(3):
+            finish(window)
+        before, file = listed(window), file_of(window)
+        remove_by_menu(window, 1)
+        remove_by_menu(window, 3)
+        settle(window)
+        window.commands["new_study"].trigger()
+        assert not window.study.undo.canUndo()
+        finish(window)
+        assert list(listed(window)) == [1]
+        window.open_path(str(file))
+        wait_until(lambda: list(listed(window)) == [2])
+        settle(window)
+        assert listed(window) == {2: before[2]}
+        finish(window)
+        assert list(listed(window)) == [2, 4]
+    with Study.open(file) as study:
+        assert [run.key.id for run in study.runs()] == [2, 4]
+        assert study._file.rows("SELECT count(DISTINCT run) FROM unit") == [(4,)]
+
+
+def test_a_run_that_works_is_stopped_and_goes_on_after_an_undo(
+    theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
+) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        window.commands["run"].trigger()
+        record = window.runs.records[0]
+        wait_until(lambda: record.units_done)
+        remove_by_menu(window, 1)
+        assert "It is not finished, and is stopped." in questions[0]
+        assert listed(window) == {}
+        assert not window.runs.busy
+        heard: list[object] = []
+        for signal in (window.runs.told, window.runs.changed, window.runs.ended):
+            signal.connect(lambda *given: heard.append(given))
+        wait_until(lambda: not window.models.run_worker.jobs)
+        assert (heard, listed(window)) == ([], {})
+        window.commands["undo"].trigger()
+        assert listed(window)[1][0] == "cancelled"
+        settle(window)
+        assert record.can_go_on
+        window.reopening.go_on(record)
+        wait_until(lambda: record.state is RunState.DONE)
+        settle(window)
+    assert record.result is not None
+    assert record.result.complete
+
+
+def test_a_run_removed_before_the_window_hears_of_its_study_is_marked_there_too(
+    theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
+) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        window.commands["run"].trigger()
+        while window.models.shelf.study is None or not window.models.shelf.study.last_id:
+            threading.Event().wait(0.001)  # the worker has begun it
+        assert window.runs.records[0].stored is None
+        assert window.runs.records[0].state is RunState.QUEUED
+        remove_by_menu(window, 1)
+        wait_until(lambda: not window.models.run_worker.jobs)
+        settle(window)
+        file = file_of(window)
+    with Study.open(file) as study:
+        assert study.runs() == []
+        assert study.last_id == 1
+
+
+def test_the_worker_never_writes_a_record_of_the_window(
+    theme: Theme, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writers: set[int] = set()
+
+    def note(record: RunRecord, name: str, value: Any) -> None:
+        writers.add(threading.get_ident())
+        object.__setattr__(record, name, value)
+
+    monkeypatch.setattr(RunRecord, "__setattr__", note)
+    with open_window(theme, tmp_path / "config", folds) as window:
+        finish(window)
+        assert window.runs.records[0].stored is not None
+    assert writers == {threading.get_ident()}
