@@ -6,7 +6,6 @@ Everything here runs on that worker's thread; the engine's heavy modules are imp
 from __future__ import annotations
 
 import gc
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,14 +17,15 @@ from rankstudio.engine.errors import ChangedDataError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.results.model_selection import choose
 from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint as data_fingerprint
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag, JobFunction
 from rankstudio.ui.model.run_record import fingerprint
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
-    from rankstudio.engine.data.summary import DatasetSummary
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
 
@@ -67,14 +67,6 @@ class LivePath:
     best: Step
 
 
-@dataclass(frozen=True, eq=False)
-class Tested:
-    """The measures of one model on the test part."""
-
-    step: Step
-    measures: dict[str, float]
-
-
 def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> JobFunction:
     """Make the job that opens a file, a folder or the sample; it yields Progress, then FoldedDataset.
 
@@ -114,16 +106,10 @@ def _load(path: str | Path, plan: Plan, cancelled: CancelFlag) -> Iterator[Progr
     )
 
 
-def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> JobFunction:
-    """Make the job that yields those of some recorded data which a dataset is (a set of them)."""
-
-    def work(_: CancelFlag) -> Iterator[set[RecordedData]]:
-        from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint  # noqa: PLC0415 - reads all data
-
-        checksum = fingerprint(dataset).checksum
-        yield {recorded for recorded in among if recorded.checksum == checksum}
-
-    return work
+def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:
+    """Return those of some recorded data which a dataset is; reads all of it."""
+    checksum = data_fingerprint(dataset).checksum
+    return {recorded for recorded in among if recorded.checksum == checksum}
 
 
 def _with_progress(call: Callable[[Callable[[int, int], None]], Any]) -> Iterator[Any]:
@@ -146,61 +132,35 @@ def _with_progress(call: Callable[[Callable[[int, int], None]], Any]) -> Iterato
     yield future.result()
 
 
-def describe(dataset: FoldedDataset, number: int | None) -> JobFunction:
-    """Make the job that yields the statistics of a fold's training part, or of the whole dataset (None)."""
-
-    def work(_: CancelFlag) -> Iterator[DatasetSummary]:
-        from rankstudio.engine.data.summary import describe_fold  # noqa: PLC0415 - on the worker only
-
-        yield describe_fold(dataset, number)
-
-    return work
-
-
 class Bench:
     """Computes paths and tests models, keeping the folds it has prepared.
 
-    Its jobs run on one worker, one after another, so nothing in it is shared between threads.
+    It is called on one worker alone, so nothing in it is shared between threads.
     """
 
     def __init__(self) -> None:
         self._prepared: OrderedDict[tuple[int, str], tuple[Fold, FoldContext]] = OrderedDict()
         self._inspector: Inspector | None = None
 
-    def path(self, wanted: PathWanted) -> JobFunction:
-        """Make the job that yields the whole path that is wanted (LivePath)."""
+    def path(self, wanted: PathWanted) -> LivePath:
+        """Compute the whole path that is wanted."""
+        unit = Unit(wanted.fold.number, 0, wanted.plan.combination(wanted.values))
+        path = self._fold(wanted.plan, wanted.fold).path(unit)
+        # A rule that no model of this path meets is a run's to refuse: here the best one is shown.
+        return LivePath(wanted, path, select_model(wanted.plan.changed(rule="best"), [path]).step)
 
-        def work(_: CancelFlag) -> Iterator[LivePath]:
-            from rankstudio.engine.experiment.runner import select_model  # noqa: PLC0415 - on the worker only
+    def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
+        """Measure a model on the test part."""
+        return self._fold(plan, fold).evaluate(step, "test")
 
-            unit = Unit(wanted.fold.number, 0, wanted.plan.combination(wanted.values))
-            path = self._fold(wanted.plan, wanted.fold).path(unit)
-            # A rule that no model of this path meets is a run's to refuse: here the best one is shown.
-            yield LivePath(wanted, path, select_model(wanted.plan.changed(rule="best"), [path]).step)
+    def inspect(self, fold: Fold, column: int, convention: str) -> FeatureProfile:
+        """Return the profile of a feature of a fold's training part."""
+        from rankstudio.engine.analysis.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
 
-        return work
-
-    def test(self, plan: Plan, fold: Fold, step: Step) -> JobFunction:
-        """Make the job that measures a model on the test part (Tested)."""
-
-        def work(_: CancelFlag) -> Iterator[Tested]:
-            if fold.test is not None:
-                yield Tested(step, self._fold(plan, fold).evaluate(step, "test"))
-
-        return work
-
-    def inspect(self, fold: Fold, column: int, convention: str) -> JobFunction:
-        """Make the job that yields the profile of a feature of a fold's training part (FeatureProfile)."""
-
-        def work(_: CancelFlag) -> Iterator[FeatureProfile]:
-            from rankstudio.engine.analysis.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
-
-            inspector = self._inspector
-            if inspector is None or (inspector.dataset, inspector.convention) != (fold.train, convention):
-                inspector = self._inspector = Inspector(fold.train, convention)
-            yield inspector.profile(column)
-
-        return work
+        inspector = self._inspector
+        if inspector is None or (inspector.dataset, inspector.convention) != (fold.train, convention):
+            inspector = self._inspector = Inspector(fold.train, convention)
+        return inspector.profile(column)
 
     def _fold(self, plan: Plan, fold: Fold) -> FoldContext:
         from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
@@ -215,25 +175,19 @@ class Bench:
         return self._prepared[key][1]
 
 
-def warm_up() -> JobFunction:
-    """Make the job that loads the engine's heavy modules and compiled kernels before they are needed."""
+def warm_up() -> None:
+    """Load the engine's heavy modules and compiled kernels before they are needed."""
+    from rankstudio.engine.data.letor import parser  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
+    from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
 
-    def work(_: CancelFlag) -> Iterator[float]:
-        started = time.perf_counter()
-        from rankstudio.engine.data.letor import parser  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
-        from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
-
-        parser.warm_up()
-        versions()
-        plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
-        fold = open_sample().folds[0]
-        prepared = make_fold_context(plan, fold)
-        prepared.evaluate(prepared.path(Unit(fold.number, 0, plan.combinations[0])).steps[0])
-        # A search for garbage among all these modules would hold the window up for 130 ms each time.
-        gc.freeze()
-        yield time.perf_counter() - started
-
-    return work
+    parser.warm_up()
+    versions()
+    plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
+    fold = open_sample().folds[0]
+    prepared = make_fold_context(plan, fold)
+    prepared.evaluate(prepared.path(Unit(fold.number, 0, plan.combinations[0])).steps[0])
+    # A search for garbage among all these modules would hold the window up for 130 ms each time.
+    gc.freeze()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.ui.background.job import Ending, Job, Outcome
+from rankstudio.ui.background.job import Ending, Outcome
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import recognise
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Study, reading
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.study import RecordedData
 
 
 class Reopening(QObject):
@@ -75,13 +79,14 @@ class Reopening(QObject):
             then()
             return
 
-        def take(known: object) -> None:
-            if study.dataset is dataset and isinstance(known, set):
+        def take(known: set[RecordedData]) -> None:
+            if study.dataset is dataset:
                 self._runs.adopt([record for record in fitting if record.recorded in known], dataset)
+            then()
 
         among = tuple({record.recorded for record in fitting if record.recorded is not None})
-        job = recognise(dataset, among)
-        self._worker.submit(Job("Recognising the data", job, on_message=take, on_end=lambda _: then()))
+        what = "Recognising the data"
+        self._worker.task(what, recognise, dataset, among, on_done=take, on_error=lambda _: then())
 
     @Slot()
     def _follow(self) -> None:

@@ -99,18 +99,17 @@ class Studies(QObject):
         """Copy the study to a file, and go on there; a run that works goes on."""
         before = self._shelf.path
 
-        def work(_: CancelFlag) -> Iterator[None]:
-            self._shelf.save_as(Path(path))
-            yield None
-
-        def take(_: None) -> None:
+        def note(_: None) -> None:
             if self._shelf.is_own(before):
                 self._settings.remove_recent(str(before))
             self._settings.add_recent(str(self._shelf.path))
             self._note_file()
             self.said.emit(f"The study is in {self._shelf.path}")
 
-        self._submit("Saving the study", work, take, self._tell_failure)
+        failed = self.failed.emit
+        self._models.desk.task(
+            "Saving the study", self._shelf.save_as, Path(path), on_done=note, on_error=failed
+        )
 
     def restore(self) -> None:
         """Open the study of the last time; one that another window has open is left to it."""
@@ -148,11 +147,12 @@ class Studies(QObject):
 
         def end(outcome: Outcome) -> None:
             self._opening = None
-            self._tell_failure(outcome)
+            if outcome.ending is Ending.FAILED:
+                self.failed.emit(outcome.text)
             if versions:
                 self._reopening.recognise(show)
 
-        self._submit(f"Opening {file.name}", work, take, end)
+        self._models.desk.submit(Job(f"Opening {file.name}", work, on_message=take, on_end=end))
 
     def _show_restored(self, shown: float | None) -> None:
         """Show the run that was shown the last time, or one whose data are open; offer to go on."""
@@ -182,12 +182,7 @@ class Studies(QObject):
         self._told_of_loss = False
         if before is not None:
             self._settings.add_recent(str(before.path))
-
-            def close(_: CancelFlag) -> Iterator[None]:
-                self._shelf.close(before)
-                return iter(())
-
-            self._models.run_worker.submit(Job("Closing the study", close))
+            self._models.run_worker.task("Closing the study", self._shelf.close, before)
         self._note_file()
 
     @Slot()
@@ -204,15 +199,6 @@ class Studies(QObject):
         if not self._told_of_loss:
             self._told_of_loss = True
             self.warned.emit(f"Runs are not kept, and end with the window: {reason}")
-
-    def _submit(
-        self, what: str, work: Callable[[CancelFlag], Iterator[object]], take: object, end: object
-    ) -> None:
-        self._models.desk.submit(Job(what, work, on_message=take, on_end=end))  # type: ignore[arg-type]
-
-    def _tell_failure(self, outcome: Outcome) -> None:
-        if outcome.ending is Ending.FAILED:
-            self.failed.emit(outcome.text)
 
     def _folder(self) -> str:
         """Return where a dialog begins: beside the study, or at home for one without a name."""

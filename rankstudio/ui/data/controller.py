@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.data.summary import DatasetSummary
-from rankstudio.ui.background.job import Ending, Job, Outcome
-from rankstudio.ui.background.tasks import describe
+from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.model.session import Study
@@ -70,14 +68,10 @@ class DataPlace(QObject):
             if self._study.dataset is dataset:
                 self.panel.show_summary(fold, summary)
 
-        what = f"Describing {dataset.name}"
-        self._worker.submit(Job(what, describe(dataset, fold), on_message=take, on_end=self._end))
+        what, failed = f"Describing {dataset.name}", self.failed.emit
+        self._worker.task(what, describe_fold, dataset, fold, on_done=take, on_error=failed)
 
     @Slot(object)
     def _choose(self, fold: int | None) -> None:
         self.foldChosen.emit()
         self._study.look_at(fold)
-
-    def _end(self, outcome: Outcome) -> None:
-        if outcome.ending is Ending.FAILED:
-            self.failed.emit(outcome.text)

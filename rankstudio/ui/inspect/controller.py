@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.tasks import Bench
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.features_panel import NO_PATH, FeaturesPanel
@@ -93,15 +92,15 @@ class InspectPlace(QObject):
         if not self._study.has_documents:
             return
         column = int(np.flatnonzero(dataset.feature_ids == feature)[0])
-        job = self._bench.inspect(fold, column, self._study.plan.convention)
-        self._worker.submit(
-            Job(
-                f"Describing feature {feature}",
-                job,
-                on_message=self.inspector.show_feature,
-                on_end=self._end,
-                slot="profile",
-            )
+        self._worker.task(
+            f"Describing feature {feature}",
+            self._bench.inspect,
+            fold,
+            column,
+            self._study.plan.convention,
+            on_done=self.inspector.show_feature,
+            on_error=self.failed.emit,
+            slot="profile",
         )
 
     def toggle(self, name: str) -> None:
@@ -179,7 +178,3 @@ class InspectPlace(QObject):
     @Slot(int)
     def _ban(self, feature: int) -> None:
         self._toggle("banned", feature)
-
-    def _end(self, outcome: Outcome) -> None:
-        if outcome.ending is Ending.FAILED:
-            self.failed.emit(outcome.text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import Bench, warm_up
 from rankstudio.ui.background.worker import Worker
@@ -50,7 +49,7 @@ class Models(QObject):
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
-        self.run_worker.submit(Job("Preparing the engine", warm_up()))
+        self.run_worker.task("Preparing the engine", warm_up)
 
     def close(self) -> None:
         """Stop the workers and wait for them; give the study up for others."""

@@ -20,8 +20,8 @@ from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
-from rankstudio.ui.background.job import Ending, Job, Outcome
-from rankstudio.ui.background.tasks import Bench, LivePath, PathWanted, Tested
+from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.tasks import Bench, LivePath, PathWanted
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -205,8 +205,8 @@ class Current(QObject):
         self._asked = wanted
         at = combination_label(wanted.plan.axes, wanted.values)
         what = f"Computing the path for {at}" if at else "Computing the path"
-        self._job = self._worker.submit(
-            Job(what, self._bench.path(wanted), on_message=self._take, on_end=self._end, slot="path")
+        self._job = self._worker.task(
+            what, self._bench.path, wanted, on_done=self._take, on_error=self._fail, slot="path"
         )
 
     def _take(self, live: LivePath) -> None:
@@ -215,10 +215,9 @@ class Current(QObject):
         if found is not None:  # else it is late: by now a path of the run is shown
             self._set(found)
 
-    def _end(self, outcome: Outcome) -> None:
-        if outcome.ending is Ending.FAILED:
-            self._set(None)
-            self.failed.emit(outcome.text)
+    def _fail(self, why: str) -> None:
+        self._set(None)
+        self.failed.emit(why)
 
     def _forget_live(self) -> None:
         self._asked = self._live = None
@@ -230,9 +229,15 @@ class Current(QObject):
         self._model = model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
-        if model is not None and not self._test and not self._untested:
-            job = self._bench.test(model.plan, model.fold, model.step)
-            self._worker.submit(Job("Testing the model", job, on_message=self._take_test, slot="test"))
+        if model is not None and model.fold.test is not None and not self._test and not self._untested:
+
+            def take(measures: dict[str, float]) -> None:
+                if self._model is not None and model.step is self._model.step:
+                    self._test = measures
+                    self.tested.emit()
+
+            given = model.plan, model.fold, model.step
+            self._worker.task("Testing the model", self._bench.test, *given, on_done=take, slot="test")
         self.changed.emit()
         if self._untested or self._test:
             self.tested.emit()
@@ -247,11 +252,6 @@ class Current(QObject):
         if not self._study.has_documents:
             return NO_DOCUMENTS
         return "" if model.step.whole else NOT_WHOLE
-
-    def _take_test(self, tested: Tested) -> None:
-        if self._model is not None and tested.step is self._model.step:
-            self._test = dict(tested.measures)
-            self.tested.emit()
 
 
 def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:

@@ -176,6 +176,47 @@ def test_of_waiting_jobs_of_one_slot_the_last_is_done(worker: Worker) -> None:
     assert last.messages == [0]
 
 
+def test_a_task_brings_what_a_plain_function_returns(worker: Worker) -> None:
+    done: list[int] = []
+    ran_on: list[int] = []
+
+    def add(a: int, b: int) -> int:
+        ran_on.append(threading.get_ident())
+        return a + b
+
+    worker.task("Adding", add, 2, 3, on_done=done.append, on_error=pytest.fail)
+    wait_until(lambda: not worker.jobs)
+    assert done == [5]
+    assert ran_on != [threading.get_ident()]
+
+
+def test_a_task_that_fails_says_so_in_a_sentence(worker: Worker) -> None:
+    done: list[object] = []
+    failed: list[str] = []
+    worker.task("Dividing", divmod, 1, 0, on_done=done.append, on_error=failed.append)
+    wait_until(lambda: failed)
+    assert failed[0].startswith("Dividing failed unexpectedly: ZeroDivisionError: ")
+    assert done == []
+
+
+def test_of_an_abandoned_task_no_stale_result_arrives(worker: Worker) -> None:
+    done: list[object] = []
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(value: str) -> str:
+        begun.set()
+        go.wait(10)
+        return value
+
+    job = worker.task("Computing", slow, "stale", on_done=done.append, on_error=done.append)
+    assert begun.wait(10)
+    job.abandon()
+    go.set()
+    worker.task("Computing", slow, "new", on_done=done.append)
+    wait_until(lambda: not worker.jobs)
+    assert done == ["new"]
+
+
 def test_an_error_of_the_engine_is_its_sentence(worker: Worker) -> None:
     heard = Heard()
 
