@@ -17,7 +17,7 @@ from rankstudio.engine.errors import ChangedDataError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
-from rankstudio.engine.experiment.results.model_selection import choose
+from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint as data_fingerprint
 from rankstudio.engine.steps import Step

@@ -42,51 +42,44 @@ def _hint(row: FeatureRow) -> str:
     return f"{row.feature_id} {row.name}" + (f"\n{state}" if state else "")
 
 
+_COLUMNS = (
+    Column("rank", "#", "right", tooltip="With how many features it is in the model", width=36, tone=_tone),
+    Column("feature_id", "id", "right", tooltip="Id in the data files, from 1", width=46, tone="muted"),
+    Column(
+        "name",
+        "feature",
+        value=lambda row: f"{row.name} (banned)" if row.banned else row.name,
+        tooltip="◆ marks pinned features",
+        stretch=True,
+        tone=_tone,
+        mark=lambda row: row.pinned,
+        hint=_hint,
+    ),
+    Column(
+        "weight",
+        "weight",
+        tooltip="In the chosen model; the bar is relative to the greatest",
+        kind="weight",
+        width=_WEIGHT + WEIGHT_BAR + PAD,
+        tone=_tone,
+        sort=lambda row: abs(row.weight),
+    ),
+    Column(
+        "gain",
+        "gain",
+        "right",
+        _gain,
+        tooltip="How much the criterion per document fell when it came in",
+        width=84,
+        tone=_tone,
+    ),
+)
+
+
 def columns(measure: str) -> tuple[Column, ...]:
     """Return the columns of the table, for the measure that is shown."""
-    return (
-        Column(
-            "rank", "#", "right", tooltip="With how many features it is in the model", width=36, tone=_tone
-        ),
-        Column("feature_id", "id", "right", tooltip="Id in the data files, from 1", width=46, tone="muted"),
-        Column(
-            "name",
-            "feature",
-            value=lambda row: f"{row.name} (banned)" if row.banned else row.name,
-            tooltip="◆ marks pinned features",
-            stretch=True,
-            tone=_tone,
-            mark=lambda row: row.pinned,
-            hint=_hint,
-        ),
-        Column(
-            "weight",
-            "weight",
-            tooltip="In the chosen model; the bar is relative to the greatest",
-            kind="weight",
-            width=_WEIGHT + WEIGHT_BAR + PAD,
-            tone=_tone,
-            sort=lambda row: abs(row.weight),
-        ),
-        Column(
-            "gain",
-            "gain",
-            "right",
-            _gain,
-            tooltip="How much the criterion per document fell when it came in",
-            width=84,
-            tone=_tone,
-        ),
-        Column(
-            "after",
-            measure,
-            "right",
-            ".4f",
-            tooltip=f"Validation {measure} after it came in",
-            width=62 if len(measure) < 6 else 82,
-            tone=_tone,
-        ),
-    )
+    width, tooltip = 62 if len(measure) < 6 else 82, f"Validation {measure} after it came in"
+    return (*_COLUMNS, Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone))
 
 
 class FeaturesPanel(Panel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,23 +51,31 @@ def write_figures(result: RunResult, folder: Path) -> list[Path]:
     per_setting = list(zip(*(fold.paths for fold in result.folds), strict=True))
     written = []
     for name in ("criterion", *per_setting[0][0].validation):
-        title = result.plan.criterion if name == "criterion" else f"validation {name}"
-        labels = [_label(result, paths[0]) for paths in per_setting]
-        plot = CurvesPlot(theme, f"{title}{_explanation(result, labels)}")
-        plot.set_axes(replace(plot.axes, x_label=result.plan.step_kind.value))
-        longest = max(int(path.x_values[-1]) for paths in per_setting for path in paths)
-        plot.set_family(range(len(per_setting)), labels, (1, longest))
-        for key, paths in enumerate(per_setting):
-            mean = across_folds(paths)
-            values = mean.criterion if name == "criterion" else mean.validation[name]
-            plot.set_curve(key, mean.x_values, values.mean)
-        single = [fold.baseline.validation.get(name) for fold in result.folds]
-        if None not in single:
-            plot.set_reference(float(np.mean(single)), "best single feature")  # type: ignore[arg-type]
+        plot = _plot(theme, result, per_setting, name)
         written.append(folder / f"{_file_name(name)}.png")
         export_plot(plot, written[-1], size=_SIZE)
         plot.deleteLater()
     return written
+
+
+def _plot(
+    theme: Theme, result: RunResult, per_setting: Sequence[tuple[PathResult, ...]], name: str
+) -> CurvesPlot:
+    """Return the plot of a measure, or of the criterion, with one curve a setting."""
+    title = result.plan.criterion if name == "criterion" else f"validation {name}"
+    labels = [_label(result, paths[0]) for paths in per_setting]
+    plot = CurvesPlot(theme, f"{title}{_explanation(result, labels)}")
+    plot.set_axes(replace(plot.axes, x_label=result.plan.step_kind.value))
+    longest = max(int(path.x_values[-1]) for paths in per_setting for path in paths)
+    plot.set_family(range(len(per_setting)), labels, (1, longest))
+    for key, paths in enumerate(per_setting):
+        mean = across_folds(paths)
+        values = mean.criterion if name == "criterion" else mean.validation[name]
+        plot.set_curve(key, mean.x_values, values.mean)
+    single = [fold.baseline.validation.get(name) for fold in result.folds]
+    if None not in single:
+        plot.set_reference(float(np.mean(single)), "best single feature")  # type: ignore[arg-type]
+    return plot
 
 
 def _application() -> QApplication:

@@ -328,13 +328,12 @@ class RunPlace(QObject):
 
 def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
     """Return how many steps a path has at most, 1 for a method that takes all features at once."""
+    limits = [setting.parameters.get(plan.step_kind.limit) for setting in plan.combinations]
     if plan.step_kind is not StepKind.FEATURES:
-        tried = [setting.parameters for setting in plan.combinations]
-        return max(int(given.get("n_rounds", given.get("max_iter", 1))) for given in tried)
+        return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
-    sizes = [setting.parameters.get("n_features_to_select") for setting in plan.combinations]
-    return min(dataset.n_features, max(size or dataset.n_features for size in sizes))
+    return min(dataset.n_features, max(limit or dataset.n_features for limit in limits))
 
 
 def _mean(record: RunRecord, setting: int) -> AcrossFolds | None:

@@ -14,6 +14,7 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import CATALOG, Kind, Method, Parameter, method, method_of
+from rankstudio.engine.methods.catalog.method import StepKind
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
@@ -318,6 +319,12 @@ def test_an_entry_says_where_it_comes_from_and_what_its_steps_are(entry: Method)
     ranking = [p for p in entry.parameters if p.ranks]
     assert entry.selects or not ranking
     assert all(p.kind is Kind.GRID for p in ranking)
+
+
+@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
+def test_what_limits_the_steps_is_a_parameter_of_the_method(entry: Method) -> None:
+    if entry.selects or entry.step_kind is not StepKind.FEATURES:
+        assert entry.step_kind.limit in entry.defaults
 
 
 def test_a_method_says_what_it_lacks_and_how_to_get_it() -> None:

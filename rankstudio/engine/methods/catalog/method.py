@@ -24,6 +24,18 @@ class StepKind(Enum):
     ITERATIONS = "iteration"
     ROUNDS = "round"
 
+    @property
+    def limit(self) -> str:
+        """Name of the parameter that limits how many steps a path has."""
+        return _LIMITS[self]
+
+
+_LIMITS = {
+    StepKind.FEATURES: "n_features_to_select",
+    StepKind.ITERATIONS: "max_iter",
+    StepKind.ROUNDS: "n_rounds",
+}
+
 
 @dataclass(frozen=True)
 class Method:
