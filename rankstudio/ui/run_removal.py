@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import LastingChange, Study
+from rankstudio.ui.model.session import LastingChange, Session
 from rankstudio.ui.widgets import Notice
 
 
@@ -72,7 +72,7 @@ class RunRemoval(QObject):
 class _Removal(LastingChange):
     """One removed run."""
 
-    def __init__(self, study: Study, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
+    def __init__(self, study: Session, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
         super().__init__(f"removing run {record.key}")
         self._study, self._runs, self._record, self._was_shown = study, runs, record, was_shown
 

@@ -40,14 +40,14 @@ from rankstudio.ui.widgets import (
     BarRows,
     Column,
     Dot,
+    Fact,
     KeyValue,
     LambdaSlider,
     Notice,
     Panel,
     Progress,
-    Row,
     Segmented,
-    Table,
+    TableView,
 )
 
 LAMBDAS = [2.0**i for i in range(11)]
@@ -169,9 +169,9 @@ class Gallery(QMainWindow):
         panel.body.addWidget(
             KeyValue(
                 [
-                    Row("train / vali / test", "8,514 / 3,635 / 3,062"),
-                    Row("queries", "470 / 157 / 157"),
-                    Row("features", "46", "6 constant"),
+                    Fact("train / vali / test", "8,514 / 3,635 / 3,062"),
+                    Fact("queries", "470 / 157 / 157"),
+                    Fact("features", "46", "6 constant"),
                 ]
             )
         )
@@ -314,7 +314,7 @@ class Gallery(QMainWindow):
         def tone(row: tuple) -> str:
             return "text" if row[0] <= 4 else "muted"
 
-        table = Table(
+        table = TableView(
             self.theme,
             [
                 Column("rank", "#", value=lambda r: r[0], tone=tone, align="right"),
@@ -341,7 +341,7 @@ class Gallery(QMainWindow):
             padding=0,
         )
         number = {"format": ".4f", "align": "right"}
-        table = Table(
+        table = TableView(
             self.theme,
             [
                 Column("dot", "", kind="dot", value=lambda r: Dot(r[0]), width=30),

@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import Runner, engine_run
-from rankstudio.ui.model.study_store import Kept
+from rankstudio.ui.model.study_store import RunTarget
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 
@@ -34,14 +34,14 @@ def write_folds(folder: Path, n_folds: int = 2) -> Path:
     return folder
 
 
-def slowly(plan: Plan, dataset: FoldedDataset, kept: Kept | None = None) -> Iterator[Event]:
+def slowly(plan: Plan, dataset: FoldedDataset, kept: RunTarget | None = None) -> Iterator[Event]:
     """Run a plan so slowly that there is time to press a button."""
     for event in engine_run(plan, dataset, kept):
         time.sleep(0.004)
         yield event
 
 
-def breaking(plan: Plan, dataset: FoldedDataset, kept: Kept | None = None) -> Iterator[Event]:
+def breaking(plan: Plan, dataset: FoldedDataset, kept: RunTarget | None = None) -> Iterator[Event]:
     """Run a plan, and fail in the middle as a bug would."""
     for number, event in enumerate(engine_run(plan, dataset, kept)):
         if number == 30:

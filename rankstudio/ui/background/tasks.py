@@ -34,7 +34,7 @@ _PROGRESS_SECONDS = 0.03
 
 
 @dataclass(frozen=True)
-class Progress:
+class LoadProgress:
     """How much of a file or folder is read."""
 
     done: int
@@ -68,13 +68,13 @@ class LivePath:
 
 
 def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> JobFunction:
-    """Make the job that opens a file, a folder or the sample; it yields Progress, then FoldedDataset.
+    """Make the job that opens a file, a folder or the sample; it yields LoadProgress, then FoldedDataset.
 
     The folds are those that the plan's protocol makes. Where it is recorded what the data have to be, other
     ones are refused.
     """
 
-    def work(cancelled: CancelFlag) -> Iterator[Progress | FoldedDataset]:
+    def work(cancelled: CancelFlag) -> Iterator[LoadProgress | FoldedDataset]:
         for told in _load(path, plan, cancelled):
             difference = recorded.difference(told) if recorded and isinstance(told, FoldedDataset) else ""
             if difference:
@@ -84,7 +84,7 @@ def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> 
     return work
 
 
-def _load(path: str | Path, plan: Plan, cancelled: CancelFlag) -> Iterator[Progress | FoldedDataset]:
+def _load(path: str | Path, plan: Plan, cancelled: CancelFlag) -> Iterator[LoadProgress | FoldedDataset]:
     if str(path) == SAMPLE:
         from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
 
@@ -119,10 +119,10 @@ def _with_progress(call: Callable[[Callable[[int, int], None]], Any]) -> Iterato
     """
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
 
-    latest: list[Progress] = []
+    latest: list[LoadProgress] = []
 
     def report(done: int, total: int) -> None:
-        latest[:] = [Progress(done, total)]
+        latest[:] = [LoadProgress(done, total)]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
         future = pool.submit(call, report)

@@ -13,7 +13,7 @@ from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.export.dialog import ExportDialog, ExportItem
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 
@@ -36,7 +36,7 @@ class TakingHome(QObject):
     def __init__(
         self,
         theme: Theme,
-        study: Study,
+        study: Session,
         settings: Settings,
         items: Callable[[], tuple[ExportItem, ...]],
         parent: QWidget,

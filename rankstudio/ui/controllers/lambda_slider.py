@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
-from rankstudio.ui.model.selected_model import Current
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.shell.toolbar import MainToolBar
 
 
@@ -18,7 +18,7 @@ class Sliding(QObject):
     """
 
     def __init__(
-        self, study: Study, current: Current, toolbar: MainToolBar, parent: QObject | None = None
+        self, study: Session, current: CurrentModel, toolbar: MainToolBar, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._study, self._current, self._toolbar = study, current, toolbar

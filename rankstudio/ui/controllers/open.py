@@ -13,7 +13,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import is_study
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.open_dialog import OpenDialog
@@ -38,7 +38,9 @@ class Opening(QObject):
     failed = Signal(str)
     warned = Signal(str)
 
-    def __init__(self, study: Study, runs: Runs, loader: Loader, settings: Settings, parent: QWidget) -> None:
+    def __init__(
+        self, study: Session, runs: Runs, loader: Loader, settings: Settings, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._study, self._runs, self._loader, self._settings = study, runs, loader, settings
         self._window = parent

@@ -8,7 +8,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.session import Study, reading
+from rankstudio.ui.model.session import Session, reading
 
 
 class Dividing(QObject):
@@ -18,7 +18,7 @@ class Dividing(QObject):
 
     Parameters
     ----------
-    study : Study
+    study : Session
         Its plan is followed.
     runs : Runs
         Data of a run that were divided so before need not be read again.
@@ -30,7 +30,7 @@ class Dividing(QObject):
     divided = Signal()
     """The data are as the plan asks for."""
 
-    def __init__(self, study: Study, runs: Runs, loader: Loader, parent: QObject | None = None) -> None:
+    def __init__(self, study: Session, runs: Runs, loader: Loader, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._study, self._runs, self._loader = study, runs, loader
         self._asked: tuple[object, ...] | None = None

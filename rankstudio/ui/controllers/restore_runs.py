@@ -14,7 +14,7 @@ from rankstudio.ui.background.tasks import recognise
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Study, reading
+from rankstudio.ui.model.session import Session, reading
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
@@ -36,7 +36,7 @@ class Reopening(QObject):
     failed = Signal(str)
 
     def __init__(
-        self, study: Study, runs: Runs, loader: Loader, worker: Worker, parent: QObject | None = None
+        self, study: Session, runs: Runs, loader: Loader, worker: Worker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._study, self._runs, self._loader, self._worker = study, runs, loader, worker

@@ -8,7 +8,7 @@ from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.run.controller import RunPlace
 
 
@@ -26,7 +26,7 @@ class RunControl(QObject):
 
     def __init__(
         self,
-        study: Study,
+        study: Session,
         runs: Runs,
         loader: Loader,
         place: RunPlace,

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QMainWindow
 
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
@@ -34,7 +34,7 @@ class Remembering(QObject):
         self,
         window: QMainWindow,
         workspace: Workspace,
-        study: Study,
+        study: Session,
         runs: Runs,
         theme: Theme,
         settings: Settings,

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.data.panel import DataPanel
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
 
@@ -17,7 +17,7 @@ class DataPlace(QObject):
     Parameters
     ----------
     theme : Theme
-    study : Study
+    study : Session
     worker : Worker
         Where the statistics are computed.
     """
@@ -26,7 +26,7 @@ class DataPlace(QObject):
     foldChosen = Signal()
     """The user chose a fold, and no longer follows the run."""
 
-    def __init__(self, theme: Theme, study: Study, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, study: Session, worker: Worker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._study, self._worker = study, worker
         self.panel = DataPanel(theme)

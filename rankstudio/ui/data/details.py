@@ -11,7 +11,7 @@ from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
 from rankstudio.ui.data.preview import preview_table
 from rankstudio.ui.plots.histogram import HistogramPlot
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Table
+from rankstudio.ui.widgets import Column, TableView
 
 
 def _number(value: float) -> str:
@@ -63,7 +63,7 @@ class DataDetails(QDialog):
         self.setObjectName("data-details")
         self.setProperty("role", "bar")
         self.setWindowTitle(f"Statistics · {what}")
-        self.table = Table(theme, _COLUMNS, "statistics-table", _identity)
+        self.table = TableView(theme, _COLUMNS, "statistics-table", _identity)
         self.table.setAccessibleName("Statistics of the features")
         self.table.set_rows(summary.features)
         self.sizes = _sizes_plot(theme, summary)

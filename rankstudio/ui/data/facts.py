@@ -7,17 +7,17 @@ from itertools import pairwise
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
-from rankstudio.ui.widgets import Row
+from rankstudio.ui.widgets import Fact
 
 _MOST_LABELS = 6
 _MOST_NAMED = 12
-ABSENT = Row(
+ABSENT = Fact(
     "documents", "", "not open", "warning", "The run is shown with what its study knows of the data."
 )
 """Stands where the documents would be counted, while a run is shown without its data."""
 
 
-def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Row, ...]:
+def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Fact, ...]:
     """Return documents, queries and features of one fold, each part in its place: train / vali / test."""
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
@@ -27,29 +27,29 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Row, ...]:
     queries = " / ".join(f"{part.n_queries:,}" for part in parts)
     about = f"Documents in the parts {names} of fold {fold.number}."
     return (
-        Row(names, documents, tooltip=about),
-        Row("queries", queries, tooltip=_without_relevant(summary)),
+        Fact(names, documents, tooltip=about),
+        Fact("queries", queries, tooltip=_without_relevant(summary)),
         features_row(fold.train.n_features, summary),
     )
 
 
-def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> tuple[Row, ...]:
+def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> tuple[Fact, ...]:
     """Return the facts of a whole dataset: its folds, and all of their test documents."""
-    rows = [Row("folds", str(len(dataset.folds)))]
+    rows = [Fact("folds", str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
         rows.append(ABSENT)
     if summary is not None:
-        rows.append(Row("documents", f"{summary.n_documents:,}", tooltip="Of the test parts of all folds."))
-        rows.append(Row("queries", f"{summary.n_queries:,}", tooltip=_without_relevant(summary)))
+        rows.append(Fact("documents", f"{summary.n_documents:,}", tooltip="Of the test parts of all folds."))
+        rows.append(Fact("queries", f"{summary.n_queries:,}", tooltip=_without_relevant(summary)))
     return (*rows, features_row(dataset.n_features, summary))
 
 
-def features_row(n_features: int, summary: DatasetSummary | None) -> Row:
+def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
     """Return the number of features, and how many of them can change no ranking."""
     constant = summary.constant if summary else ()
     if not constant:
-        return Row("features", str(n_features))
-    return Row("features", str(n_features), f"{len(constant)} constant", "warning", _named(constant))
+        return Fact("features", str(n_features))
+    return Fact("features", str(n_features), f"{len(constant)} constant", "warning", _named(constant))
 
 
 def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:

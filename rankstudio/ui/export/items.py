@@ -13,11 +13,11 @@ from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.ui.export.dialog import ExportItem, plot_formats
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import NOT_WHOLE, Current, Model
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.selected_model import NOT_WHOLE, CurrentModel, SelectedModel
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot, export_plot
 from rankstudio.ui.shell.sections import Places
-from rankstudio.ui.widgets import Table
+from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.table_texts import FORMATS
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _stem(name: str) -> str:
     return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"
 
 
-def _model_item(study: Study, current: Current, name: str) -> ExportItem:
+def _model_item(study: Session, current: CurrentModel, name: str) -> ExportItem:
     model = current.model
 
     def write(path: Path) -> None:
@@ -75,13 +75,13 @@ def _model_item(study: Study, current: Current, name: str) -> ExportItem:
     )
 
 
-def _why_no_model(model: Model | None) -> str:
+def _why_no_model(model: SelectedModel | None) -> str:
     if model is None:
         return "There is no current model: run a method, or move λ."
     return "" if model.step.whole else NOT_WHOLE
 
 
-def _portable_model(study: Study, current: Current, model: Model) -> PortableModel:
+def _portable_model(study: Session, current: CurrentModel, model: SelectedModel) -> PortableModel:
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings the engine's kernels
 
     dataset = study.dataset
@@ -117,7 +117,7 @@ def _run_item(record: RunRecord | None, name: str) -> ExportItem:
     )
 
 
-def _table_item(key: str, label: str, text: str, table: Table, name: str) -> ExportItem:
+def _table_item(key: str, label: str, text: str, table: TableView, name: str) -> ExportItem:
     empty = "" if table.rows() else "The table is empty."
     return ExportItem(
         key, label, text, FORMATS, f"{name}-{key}", table.export, table.rows_as_csv, unavailable=empty
@@ -133,7 +133,7 @@ def _plot_item(key: str, label: str, plot: Plot, name: str) -> ExportItem:
     return ExportItem(f"plot-{key}", label, text, plot_formats(), f"{name}-{key}", write, unavailable=empty)
 
 
-def _plan_items(study: Study, name: str) -> Iterator[ExportItem]:
+def _plan_items(study: Session, name: str) -> Iterator[ExportItem]:
     plan = study.plan
 
     def write(path: Path) -> None:

@@ -12,8 +12,8 @@ from rankstudio.ui.background.tasks import Bench
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.features_panel import NO_PATH, FeaturesPanel
 from rankstudio.ui.inspect.inspector_panel import InspectorPanel
-from rankstudio.ui.model.selected_model import Current
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
 _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
@@ -40,8 +40,8 @@ class InspectPlace(QObject):
     def __init__(
         self,
         theme: Theme,
-        study: Study,
-        current: Current,
+        study: Session,
+        current: CurrentModel,
         worker: Worker,
         bench: Bench,
         parent: QObject | None = None,

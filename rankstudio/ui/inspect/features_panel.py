@@ -16,7 +16,7 @@ from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Panel, Table
+from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 
 _ROOM_FOR_GAIN = 460  # pixels of the panel from which the names keep enough room beside a column more
@@ -111,7 +111,7 @@ class FeaturesPanel(Panel):
         self._order: list[int] = []
         self._held: int | None = None
         self._stepwise = True
-        self.table = Table(theme, columns(self._measure), "features-table", lambda row: row.feature_id)
+        self.table = TableView(theme, columns(self._measure), "features-table", lambda row: row.feature_id)
         self.table.setAccessibleName("Features of the path")
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions

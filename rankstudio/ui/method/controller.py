@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from rankstudio.engine.experiment.plan.plan import CRITERION
 from rankstudio.engine.experiment.plan.protocol import BEST, LEAVE_QUERY_OUT, ONE_SE, parse_protocol
 from rankstudio.ui.method.form import MethodForm
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
 
@@ -19,10 +19,10 @@ class MethodPlace(QObject):
     Parameters
     ----------
     theme : Theme
-    study : Study
+    study : Session
     """
 
-    def __init__(self, theme: Theme, study: Study, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, study: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._study = study
         self.form = MethodForm(theme)

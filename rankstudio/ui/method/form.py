@@ -15,7 +15,7 @@ from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, m
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
 from rankstudio.ui.method.protocol_field import ProtocolField
-from rankstudio.ui.method.section import Section
+from rankstudio.ui.method.section import ParameterSection
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
@@ -121,7 +121,7 @@ class MethodForm(Panel):
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
-        self._own, self._ranker_section = Section(theme), Section(theme, prefix="ranker-")
+        self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
         self._reset: QToolButton = self.add_tool("reset", "Reset all parameters to their defaults")
         self._reset.setObjectName("reset-all")
         self._page = QWidget()

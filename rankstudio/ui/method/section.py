@@ -27,7 +27,7 @@ _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
 }
 
 
-class Section(QWidget):
+class ParameterSection(QWidget):
     """A column of fields, one a parameter.
 
     Parameters

@@ -9,8 +9,8 @@ from rankstudio.ui.background.tasks import Bench, warm_up
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.execution_backend import Crew
 from rankstudio.ui.model.run_queue import Runner, Runs, engine_run
-from rankstudio.ui.model.selected_model import Current
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import Shelf
 from rankstudio.ui.process.settings import Settings
 
@@ -30,7 +30,7 @@ class Models(QObject):
         self, settings: Settings, runner: Runner = engine_run, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.study = Study(self)
+        self.study = Session(self)
         # The desk answers the slider: it looks for results as often as a screen refreshes. The runs' curves
         # grow 25 times a second. A paused run holds its thread, so the desk has one of its own.
         self.desk = Worker("desk", interval=16, parent=self)
@@ -39,7 +39,7 @@ class Models(QObject):
         self.shelf = Shelf()
         self.crew = Crew(settings, self)
         self.runs = Runs(self.run_worker, self.shelf, runner, self.crew.runner, self)
-        self.current = Current(self.study, self.runs, self.desk, self.bench, self)
+        self.current = CurrentModel(self.study, self.runs, self.desk, self.bench, self)
         self.loader = Loader(self.desk, self)
 
     @property

@@ -12,7 +12,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event
 from rankstudio.engine.support import threads
 from rankstudio.ui.model.run_queue import Runner, engine_run
-from rankstudio.ui.model.study_store import Kept
+from rankstudio.ui.model.study_store import RunTarget
 from rankstudio.ui.process.settings import Settings
 
 LIVE, PROCESSES = "live", "processes"
@@ -62,7 +62,7 @@ class Crew(QObject):
 
 
 def _run(
-    choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, kept: Kept | None
+    choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, kept: RunTarget | None
 ) -> Iterator[Event]:
     """Carry out a run on workers, which come and go with it."""
     from rankstudio.engine.experiment.execution.executors import (  # noqa: PLC0415 - for the runs' thread alone

@@ -16,16 +16,16 @@ from rankstudio.engine.experiment.results.events import Event, StepDone, UnitFin
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.model.study_store import Kept, Shelf
+from rankstudio.ui.model.study_store import RunTarget, Shelf
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RunKey
 
-Runner = Callable[[Plan, FoldedDataset, Kept | None], Iterator[Event]]
+Runner = Callable[[Plan, FoldedDataset, RunTarget | None], Iterator[Event]]
 
 
 def engine_run(
-    plan: Plan, dataset: FoldedDataset, kept: Kept | None = None, executor: Executor | None = None
+    plan: Plan, dataset: FoldedDataset, kept: RunTarget | None = None, executor: Executor | None = None
 ) -> Iterator[Event]:
     """Run a plan with the engine, which is imported on the worker thread by the first run.
 
@@ -33,7 +33,7 @@ def engine_run(
     ----------
     plan : Plan
     dataset : FoldedDataset
-    kept : Kept or None
+    kept : RunTarget or None
         Where what is finished goes, and comes from; None for a run that nobody keeps.
     executor : Executor or None
         Carries out many units at a time; None for one after the other, step by step.
@@ -196,11 +196,11 @@ class Runs(QObject):
 
     def _work(
         self, plan: Plan, dataset: FoldedDataset, stored: RunKey | None, runner: Runner
-    ) -> Iterator[Event | Kept | _NotKept | None]:
+    ) -> Iterator[Event | RunTarget | _NotKept | None]:
         """Carry out a run on the worker, which knows no record: what it finds goes there as messages."""
         yield None  # the sign that its turn has come
         plan = stored.plan if stored else plan
-        kept: Kept | None = None
+        kept: RunTarget | None = None
         try:
             kept = self._shelf.kept(stored) if stored else self._shelf.begin(plan, dataset)
         except ChangedDataError:
@@ -280,9 +280,9 @@ class Runs(QObject):
         if record.stored is not None:
             self.marked.emit(record, not self._listed(record))
 
-    def _take(self, record: RunRecord, event: Event | Kept | _NotKept | None) -> None:
+    def _take(self, record: RunRecord, event: Event | RunTarget | _NotKept | None) -> None:
         """Note what the worker tells of a run, also of one that was removed and is just stopping."""
-        if isinstance(event, Kept):
+        if isinstance(event, RunTarget):
             record.stored = event.key
             self.kept.emit(record)
             if not self._listed(record):

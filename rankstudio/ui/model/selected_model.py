@@ -25,7 +25,7 @@ from rankstudio.ui.background.tasks import Bench, LivePath, PathWanted
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.run.curves_panel import LIVE
 from rankstudio.ui.style.number_format import combination_label
 
@@ -36,7 +36,7 @@ NO_DOCUMENTS = "The data are not open, so only the models that the run chose hav
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class SelectedModel:
     """The path that is looked at, and the step on it that is the current model.
 
     Attributes
@@ -71,7 +71,7 @@ class Model:
         return int(self.path.x_values[self.position])
 
 
-class Current(QObject):
+class CurrentModel(QObject):
     """Follows study and runs, and says which model is the current one."""
 
     changed = Signal()
@@ -82,14 +82,14 @@ class Current(QObject):
     """A path could not be computed; a sentence."""
 
     def __init__(
-        self, study: Study, runs: Runs, worker: Worker, bench: Bench, parent: QObject | None = None
+        self, study: Session, runs: Runs, worker: Worker, bench: Bench, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._study, self._runs, self._worker, self._bench = study, runs, worker, bench
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._job: Job | None = None
-        self._model: Model | None = None
+        self._model: SelectedModel | None = None
         self._test: dict[str, float] = {}
         self._untested = ""
         for signal in (study.datasetChanged, study.planChanged, study.choiceChanged, study.foldChanged):
@@ -97,7 +97,7 @@ class Current(QObject):
         runs.shownChanged.connect(self.refresh)
 
     @property
-    def model(self) -> Model | None:
+    def model(self) -> SelectedModel | None:
         """The current model; None before there is one, and while all folds are looked at."""
         return self._model
 
@@ -173,7 +173,7 @@ class Current(QObject):
             return None
         return result.chosen.unit.values, result.chosen.step.number - 1
 
-    def _from_run(self, fold: Fold) -> Model | None:
+    def _from_run(self, fold: Fold) -> SelectedModel | None:
         """Return the model where the shown run has its path."""
         record = self._record()
         if record is None or not record.answers(self._study.plan, self._study.dataset):
@@ -186,15 +186,15 @@ class Current(QObject):
             return None
         by_validation = chosen[1] if chosen is not None and chosen[0] == values else None
         position = _position(path, choice.place, by_validation, record.plan.select_by)
-        return Model(setting, values, record.plan, fold, path, position)
+        return SelectedModel(setting, values, record.plan, fold, path, position)
 
-    def _from_live(self) -> Model | None:
+    def _from_live(self) -> SelectedModel | None:
         live = self.live
         if live is None:
             return None
         position = _position(live.path, self._study.choice.place, live.best.number - 1, "")
         wanted = live.wanted
-        return Model(LIVE, wanted.values, wanted.plan, wanted.fold, live.path, position)
+        return SelectedModel(LIVE, wanted.values, wanted.plan, wanted.fold, live.path, position)
 
     def _ask(self, wanted: PathWanted) -> None:
         asked = self._asked
@@ -225,7 +225,7 @@ class Current(QObject):
             self._job.abandon()
             self._job = None
 
-    def _set(self, model: Model | None) -> None:
+    def _set(self, model: SelectedModel | None) -> None:
         self._model = model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
@@ -248,7 +248,7 @@ class Current(QObject):
         result = record.folds.get(model.fold.number) if record is not None and model is not None else None
         return dict(result.test) if result and model and result.chosen.step is model.step else {}
 
-    def _why_untested(self, model: Model) -> str:
+    def _why_untested(self, model: SelectedModel) -> str:
         if not self._study.has_documents:
             return NO_DOCUMENTS
         return "" if model.step.whole else NOT_WHOLE

@@ -32,7 +32,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class State:
+class SessionState:
     """What can be undone: the plan and the choice."""
 
     plan: Plan
@@ -50,7 +50,7 @@ class LastingChange(QUndoCommand):
         raise NotImplementedError
 
 
-class Study(QObject):
+class Session(QObject):
     """Data, plan and choice, with undo. Widgets show it; only this class changes it.
 
     The plan is the one source of all parameters: the form, the pins of the features table and the
@@ -67,7 +67,7 @@ class Study(QObject):
         super().__init__(parent)
         self.undo = QUndoStack(self)
         self._dataset: FoldedDataset | None = None
-        self._state = State(Plan(data=SAMPLE))
+        self._state = SessionState(Plan(data=SAMPLE))
         self._fold: int | None = None
         self._measure = self.plan.measures[0]
         self._reading = reading(self.plan)
@@ -142,7 +142,7 @@ class Study(QObject):
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
         self._dataset = dataset
-        self._state = State(plan.changed(data=data))
+        self._state = SessionState(plan.changed(data=data))
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
         done = [self.undo.command(i) for i in range(self.undo.index())]
@@ -194,7 +194,7 @@ class Study(QObject):
 
         Looking at several runs in a row is undone at once.
         """
-        self._do(State(plan), text, "runs")
+        self._do(SessionState(plan), text, "runs")
 
     def change(self, text: str, **changes: Any) -> None:
         """Change attributes of the plan; ``text`` names it in the Edit menu.
@@ -206,7 +206,7 @@ class Study(QObject):
         """
         plan = self.plan.changed(**changes)
         same_method = (plan.method, plan.ranker) == (self.plan.method, self.plan.ranker)
-        self._do(State(plan, self.choice if same_method else Choice()), text)
+        self._do(SessionState(plan, self.choice if same_method else Choice()), text)
 
     def toggle(self, name: str, feature: int) -> None:
         """Pin or ban a feature (``name``: "pinned" or "banned"), or take that back.
@@ -229,11 +229,11 @@ class Study(QObject):
         )
         self.change(f"{verb} feature {feature}", parameters=parameters)
 
-    def _do(self, state: State, text: str, series: str = "") -> None:
+    def _do(self, state: SessionState, text: str, series: str = "") -> None:
         if state != self._state:
             self.undo.push(_Change(self, self._state, state, text, series))
 
-    def _put(self, state: State) -> None:
+    def _put(self, state: SessionState) -> None:
         """Make a state the present one (called by the undo commands only)."""
         before, self._state = self._state, state
         if before.plan != state.plan:
@@ -265,7 +265,9 @@ _SERIES = {"": -1, "slider": 1, "runs": 2}
 class _Change(QUndoCommand):
     """One change of the study's state, or a series of them."""
 
-    def __init__(self, study: Study, before: State, after: State, text: str, series: str) -> None:
+    def __init__(
+        self, study: Session, before: SessionState, after: SessionState, text: str, series: str
+    ) -> None:
         super().__init__(text)
         self._study, self._before, self._after, self._series = study, before, after, series
 

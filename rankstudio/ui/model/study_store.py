@@ -35,7 +35,7 @@ def is_study(path: str | Path) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class RunTarget:
     """Where a run goes: an open study, and which of its runs it is."""
 
     study: Study
@@ -120,7 +120,7 @@ class Shelf:
         """The study; None before there is one."""
         return self._study
 
-    def begin(self, plan: Plan, dataset: FoldedDataset) -> Kept:
+    def begin(self, plan: Plan, dataset: FoldedDataset) -> RunTarget:
         """Begin a run in the study, which is made where there is none.
 
         Raises
@@ -134,12 +134,12 @@ class Shelf:
 
         check(plan, dataset)
         study = self._study or self._make()
-        return Kept(study, study.begin(plan, dataset, anew=True))
+        return RunTarget(study, study.begin(plan, dataset, anew=True))
 
-    def kept(self, key: RunKey) -> Kept | None:
+    def kept(self, key: RunKey) -> RunTarget | None:
         """Return where a run of the study goes on; None where the study was closed."""
         study = self._study
-        return Kept(study, key) if study is not None else None
+        return RunTarget(study, key) if study is not None else None
 
     def read(self, path: Path) -> JobFunction:
         """Make the job that opens a study (OpenedStudy), and then reads its runs, the oldest first.

@@ -21,8 +21,8 @@ from rankstudio.ui.style.theme import Theme
 FRAME_MS = 33
 """Least time between two redraws asked for by data, in milliseconds: 30 a second."""
 
-Cell = str | float | int
-Numbers = tuple[list[str], list[list[Cell]]]
+CellValue = str | float | int
+Numbers = tuple[list[str], list[list[CellValue]]]
 
 _KEYBOARD = (
     Qt.FocusReason.TabFocusReason,

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import Cell, Numbers, Plot
+from rankstudio.ui.plots.base import CellValue, Numbers, Plot
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Layer, pen
 from rankstudio.ui.plots.readout import Line
@@ -114,7 +114,7 @@ class DensityPlot(Plot):
 
     def numbers(self) -> Numbers:
         """Return class, value and density, one row per point."""
-        rows: list[list[Cell]] = [
+        rows: list[list[CellValue]] = [
             [d.label, float(x), float(y)] for d in self.densities for x, y in zip(d.xs, d.ys, strict=True)
         ]
         return ["class", "value", "density"], rows

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots.axes import AIR, Axes
-from rankstudio.ui.plots.base import Cell, Numbers, Plot, describe
+from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_layer import HeatLayer
 from rankstudio.ui.plots.readout import Line
@@ -161,7 +161,7 @@ class HeatMapPlot(Plot):
             self._names[0] or "setting",
             *(f"{self._names[1]} = {label}" for label in self.column_labels),
         ]
-        rows: list[list[Cell]] = [
+        rows: list[list[CellValue]] = [
             [label, *map(float, row)] for label, row in zip(self.row_labels, self.values, strict=True)
         ]
         return header, rows

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.runs_panel import run_row
 from rankstudio.ui.results.view_feeder import Insights
@@ -20,7 +20,7 @@ class ResultsPlace(QObject):
     Parameters
     ----------
     theme : Theme
-    study : Study
+    study : Session
         Goes back to the plan of a run that is looked at again.
     runs : Runs
     worker : Worker
@@ -44,7 +44,7 @@ class ResultsPlace(QObject):
     """The user looks at a feature (its id)."""
 
     def __init__(
-        self, theme: Theme, study: Study, runs: Runs, worker: Worker, parent: QObject | None = None
+        self, theme: Theme, study: Session, runs: Runs, worker: Worker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._study, self._runs = study, runs

@@ -14,7 +14,7 @@ from rankstudio.ui.results.stability_view import StabilityView
 from rankstudio.ui.results.tests_view import TestsView
 from rankstudio.ui.results.view import View
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel, Segmented, Table
+from rankstudio.ui.widgets import Panel, Segmented, TableView
 
 
 class ResultsPanel(Panel):
@@ -75,7 +75,7 @@ class ResultsPanel(Panel):
         """Return the key of the view that is shown."""
         return str(self._choice.value())
 
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[TableView, ...]:
         """Return the tables of all views."""
         return tuple(table for view in self._views.values() for *_, table in view.tables)
 
@@ -83,7 +83,7 @@ class ResultsPanel(Panel):
         """Return the plots of all views."""
         return tuple(plot for view in self._views.values() for *_, plot in view.plots)
 
-    def shown_tables(self) -> tuple[tuple[str, str, str, Table], ...]:
+    def shown_tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
         """Return the table of runs and those of the view that is shown: key, label, a sentence, the table."""
         return tuple(t for view in dict.fromkeys((self.runs, self.view())) for t in view.tables)
 

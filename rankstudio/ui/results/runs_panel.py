@@ -19,8 +19,7 @@ from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column
-from rankstudio.ui.widgets.columns import Progress
+from rankstudio.ui.widgets import Column, ProgressCell
 
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
 _ACTIVE = ("queued", "running", "paused")
@@ -95,12 +94,12 @@ def run_row(record: RunRecord) -> RunRow:
     )
 
 
-def _status(row: RunRow) -> Progress | str:
+def _status(row: RunRow) -> ProgressCell | str:
     """Return what the status cell shows: a bar while the run works, else a word."""
     if row.state == "running":
-        return Progress(row.progress, time_text(row.seconds_left))
+        return ProgressCell(row.progress, time_text(row.seconds_left))
     if row.state == "paused":
-        return Progress(row.progress, "paused")
+        return ProgressCell(row.progress, "paused")
     if row.state == "unfinished":
         return row.message.partition(" · ")[0]
     return row.state

@@ -15,7 +15,7 @@ from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.results.view import LEAST_PLOT, View
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, KeyValue, Row
+from rankstudio.ui.widgets import Column, Fact, KeyValue
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 
 _JACCARD = "Jaccard"
@@ -147,7 +147,7 @@ def _mean(found: Agreement, index: str) -> float:
     return found.found.jaccard if index == _JACCARD else found.found.consistency
 
 
-def _facts(found: Agreement) -> list[Row]:
+def _facts(found: Agreement) -> list[Fact]:
     """Return the indices with what they mean."""
     told, sizes = found.found, sorted({int(size) for size in found.found.sizes})
     if len(found.folds) < 2:
@@ -156,19 +156,21 @@ def _facts(found: Agreement) -> list[Row]:
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     everywhere = sum(feature.times == len(found.folds) for feature in found.features)
     return [
-        Row(
+        Fact(
             "Nogueira", _number(value), tooltip="Corrected for chance, for sets of any sizes: to be reported"
         ),
-        Row("95 % interval", f"{_number(low)} … {_number(high)}", tooltip="Of Nogueira's index"),
-        Row(
+        Fact("95 % interval", f"{_number(low)} … {_number(high)}", tooltip="Of Nogueira's index"),
+        Fact(
             told.index,
             _number(told.consistency),
             tooltip="Mean over the pairs of folds; 0 is chance, 1 equal",
         ),
-        Row(_JACCARD, _number(told.jaccard), tooltip="Mean over the pairs; large sets look stable by chance"),
-        Row("features of a fold", k),
-        Row("chosen by any fold", str(len(found.features))),
-        Row("chosen by all folds", str(everywhere)),
+        Fact(
+            _JACCARD, _number(told.jaccard), tooltip="Mean over the pairs; large sets look stable by chance"
+        ),
+        Fact("features of a fold", k),
+        Fact("chosen by any fold", str(len(found.features))),
+        Fact("chosen by all folds", str(everywhere)),
     ]
 
 

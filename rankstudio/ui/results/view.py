@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Dot, Segmented, Table
+from rankstudio.ui.widgets import Column, Dot, Segmented, TableView
 
 ROOM = 300
 """Height in pixels that a view with a plot, or with a row a fold, can be read in."""
@@ -53,7 +53,7 @@ class View(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._caption = ""
-        self.tables: tuple[tuple[str, str, str, Table], ...] = ()
+        self.tables: tuple[tuple[str, str, str, TableView], ...] = ()
         self.plots: tuple[tuple[str, str, Plot], ...] = ()
         self.tools: tuple[QWidget, ...] = ()
         self.body = QVBoxLayout(self)
@@ -73,7 +73,7 @@ class View(QWidget):
 
     def add_table(
         self, key: str, label: str, about: str, placeholder: str, identity: Callable[[Any], Hashable]
-    ) -> Table:
+    ) -> TableView:
         """Return a table without columns, registered for export.
 
         Parameters
@@ -85,7 +85,7 @@ class View(QWidget):
         identity : callable
             Of a row: what makes it the same row when its contents are others.
         """
-        made = Table(self._theme, (), f"{key}-table", identity)
+        made = TableView(self._theme, (), f"{key}-table", identity)
         made.placeholder = placeholder
         self.tables = (*self.tables, (key, label, about, made))
         return made

@@ -16,7 +16,7 @@ from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.view import ALL, ONE
 
@@ -42,7 +42,7 @@ class Insights(QObject):
     failed = Signal(str)
 
     def __init__(
-        self, study: Study, runs: Runs, worker: Worker, views: ResultsPanel, parent: QObject | None = None
+        self, study: Session, runs: Runs, worker: Worker, views: ResultsPanel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._study, self._runs, self._worker, self._views = study, runs, worker, views

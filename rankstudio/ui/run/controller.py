@@ -25,8 +25,8 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import Current
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
 from rankstudio.ui.run.curves_panel import LIVE, NO_MEASURES, CurvesPanel
@@ -49,7 +49,7 @@ class RunPlace(QObject):
     """The path that grows just now (PathResult), while no model is chosen yet."""
 
     def __init__(
-        self, theme: Theme, study: Study, runs: Runs, current: Current, parent: QObject | None = None
+        self, theme: Theme, study: Session, runs: Runs, current: CurrentModel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._study, self._runs, self._current = study, runs, current

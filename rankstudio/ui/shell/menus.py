@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
 from rankstudio.engine.metrics.names import measure
-from rankstudio.ui.model.session import Study
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.toolbar import MainToolBar
@@ -54,7 +54,7 @@ class Menus(QObject):
         self,
         actions: Actions,
         toolbar: MainToolBar,
-        study: Study,
+        study: Session,
         theme: Theme,
         settings: Settings,
         parent: QObject,

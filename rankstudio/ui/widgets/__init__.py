@@ -1,14 +1,14 @@
 """The controls that every place shares. They know Qt, the theme and plain values, nothing of ranking."""
 
 from rankstudio.ui.widgets.bar_rows import BarRows
-from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, Progress
+from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, ProgressCell
 from rankstudio.ui.widgets.elided import ElidedLabel
-from rankstudio.ui.widgets.key_value import KeyValue, Row
+from rankstudio.ui.widgets.key_value import Fact, KeyValue
 from rankstudio.ui.widgets.lambda_slider import LambdaSlider
 from rankstudio.ui.widgets.notice import Notice
 from rankstudio.ui.widgets.panel import Panel
 from rankstudio.ui.widgets.segmented import Segmented
-from rankstudio.ui.widgets.table import Table
+from rankstudio.ui.widgets.table import TableView
 
 __all__ = [
     "BarRows",
@@ -16,12 +16,12 @@ __all__ = [
     "ColumnModel",
     "Dot",
     "ElidedLabel",
+    "Fact",
     "KeyValue",
     "LambdaSlider",
     "Notice",
     "Panel",
-    "Progress",
-    "Row",
+    "ProgressCell",
     "Segmented",
-    "Table",
+    "TableView",
 ]

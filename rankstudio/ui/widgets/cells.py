@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
 
 from rankstudio.ui.style.fonts import BASE, font
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.columns import MISSING, ROW_ROLE, Column, ColumnModel, Dot, Index, Progress
+from rankstudio.ui.widgets.columns import MISSING, ROW_ROLE, Column, ColumnModel, Dot, Index, ProgressCell
 
 if TYPE_CHECKING:
-    from rankstudio.ui.widgets.table import Table
+    from rankstudio.ui.widgets.table import TableView
 
 PAD = 8
 """Room at both sides of a cell, in pixels."""
@@ -29,15 +29,15 @@ _BAR = 7.0
 
 
 class Cells(QStyledItemDelegate):
-    """Draws the cells of a `Table`.
+    """Draws the cells of a `TableView`.
 
     Parameters
     ----------
     theme : Theme
-    table : Table
+    table : TableView
     """
 
-    def __init__(self, theme: Theme, table: Table) -> None:
+    def __init__(self, theme: Theme, table: TableView) -> None:
         super().__init__(table)
         self._theme = theme
         self._table = table
@@ -94,7 +94,7 @@ class Cells(QStyledItemDelegate):
             return
         bold = column.bold is not None and column.bold(row)
         painter.setFont(font(BASE, bold))
-        if isinstance(value, Progress):
+        if isinstance(value, ProgressCell):
             rect = self._paint_progress(painter, rect, value)
         elif column.kind == "weight" and self._has_room_for_bar(painter, rect, column.text(row)):
             rect = self._paint_weight(painter, rect, float(value), number)
@@ -150,7 +150,7 @@ class Cells(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(left, top, length, _BAR), 2, 2)
         return rect.adjusted(WEIGHT_BAR + PAD, 0, 0, 0)
 
-    def _paint_progress(self, painter: QPainter, rect: QRect, progress: Progress) -> QRect:
+    def _paint_progress(self, painter: QPainter, rect: QRect, progress: ProgressCell) -> QRect:
         """Draw a thin progress bar; what is left of the cell is for the text beside it."""
         colors = self._theme.colors
         text = painter.fontMetrics().horizontalAdvance(progress.text) + 12 if progress.text else 0

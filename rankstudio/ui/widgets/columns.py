@@ -17,7 +17,7 @@ from PySide6.QtCore import (
 )
 
 Align = Literal["left", "right", "center"]
-Kind = Literal["text", "weight", "dot", "progress"]
+CellKind = Literal["text", "weight", "dot", "progress"]
 Index = QModelIndex | QPersistentModelIndex
 Row = Any
 
@@ -33,7 +33,7 @@ MISSING = "–"
 
 
 @dataclass(frozen=True)
-class Progress:
+class ProgressCell:
     """The value of a cell of kind ``progress``: a share in [0, 1] and what stands beside it ("0:12 left")."""
 
     share: float
@@ -71,7 +71,7 @@ class Column:
         Whether the column takes the room that is left.
     kind : {"text", "weight", "dot", "progress"}
         How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`; a ``progress`` cell draws a
-        `Progress` as a bar and any other value as text.
+        `ProgressCell` as a bar and any other value as text.
     tone : str or callable
         Colour role of the text, or a function of the row that gives one.
     bold : callable, optional
@@ -92,7 +92,7 @@ class Column:
     tooltip: str = ""
     width: int = 0
     stretch: bool = False
-    kind: Kind = "text"
+    kind: CellKind = "text"
     tone: str | Callable[[Row], str] = "text"
     bold: Callable[[Row], bool] | None = None
     mark: Callable[[Row], bool] | None = None
@@ -110,7 +110,7 @@ class Column:
         value = self.of(row)
         if is_missing(value):
             return MISSING
-        if isinstance(value, Progress):
+        if isinstance(value, ProgressCell):
             return value.text
         if isinstance(value, Dot):
             return ""
@@ -125,7 +125,7 @@ class Column:
         value = self.of(row)
         if is_missing(value) or isinstance(value, Dot):
             return ""
-        return value.text if isinstance(value, Progress) else str(value)
+        return value.text if isinstance(value, ProgressCell) else str(value)
 
     def color(self, row: Row) -> str:
         """Return the colour role of the cell's text."""
@@ -134,7 +134,7 @@ class Column:
     def order(self, row: Row) -> Any:
         """Return what the column sorts by."""
         value = self.sort(row) if self.sort is not None else self.of(row)
-        if isinstance(value, Progress):
+        if isinstance(value, ProgressCell):
             return value.share
         return value.category if isinstance(value, Dot) else value
 

@@ -12,7 +12,7 @@ from rankstudio.ui.widgets.elided import ElidedLabel
 
 
 @dataclass(frozen=True)
-class Row:
+class Fact:
     """One fact.
 
     Attributes
@@ -38,11 +38,11 @@ class KeyValue(QWidget):
 
     Parameters
     ----------
-    rows : sequence of Row
+    rows : sequence of Fact
     parent : QWidget, optional
     """
 
-    def __init__(self, rows: Sequence[Row] = (), parent: QWidget | None = None) -> None:
+    def __init__(self, rows: Sequence[Fact] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -52,7 +52,7 @@ class KeyValue(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.set_rows(rows)
 
-    def set_rows(self, rows: Sequence[Row]) -> None:
+    def set_rows(self, rows: Sequence[Fact]) -> None:
         """Show other facts."""
         while (item := self._grid.takeAt(0)) is not None:
             widget = item.widget()
@@ -79,7 +79,7 @@ class KeyValue(QWidget):
         return found
 
 
-def _value(row: Row) -> QWidget:
+def _value(row: Fact) -> QWidget:
     """Return the right half of a fact."""
     half = QWidget()
     half.setToolTip(row.tooltip)

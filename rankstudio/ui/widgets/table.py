@@ -38,7 +38,7 @@ _WIDEST = 320
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
-class Table(QTableView):
+class TableView(QTableView):
     """Row objects in columns.
 
     Parameters

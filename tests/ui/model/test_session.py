@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import CRITERION
-from rankstudio.ui.model.session import Choice, Study
+from rankstudio.ui.model.session import Choice, Session
 
 
 def part(n: int = 4) -> RankingDataset:
@@ -20,8 +20,8 @@ def part(n: int = 4) -> RankingDataset:
 
 
 @pytest.fixture
-def study(app: QApplication) -> Iterator[Study]:
-    made = Study()
+def study(app: QApplication) -> Iterator[Session]:
+    made = Session()
     made.open(
         FoldedDataset("Small", None, (Fold(1, part(), part(), part()), Fold(2, part(), part()))), "small"
     )
@@ -29,14 +29,14 @@ def study(app: QApplication) -> Iterator[Study]:
     made.deleteLater()
 
 
-def heard(study: Study) -> list[str]:
+def heard(study: Session) -> list[str]:
     told: list[str] = []
     for name in ("dataset", "plan", "choice", "fold", "measure"):
         getattr(study, f"{name}Changed").connect(lambda name=name: told.append(name))
     return told
 
 
-def test_pins_and_bans_exclude_each_other(study: Study) -> None:
+def test_pins_and_bans_exclude_each_other(study: Session) -> None:
     study.toggle("pinned", 3)
     study.toggle("banned", 3)
     assert (study.plan.parameters["pinned"], study.plan.parameters["banned"]) == ((), (3,))
@@ -52,7 +52,7 @@ def test_pins_and_bans_exclude_each_other(study: Study) -> None:
     assert (study.plan.parameters["pinned"], study.plan.parameters["banned"]) == ((3,), ())
 
 
-def test_a_change_that_is_none_tells_nobody(study: Study) -> None:
+def test_a_change_that_is_none_tells_nobody(study: Session) -> None:
     told = heard(study)
     study.change("editing", method=study.plan.method, parameters=study.plan.parameters)
     study.choose(None, None)
@@ -62,7 +62,7 @@ def test_a_change_that_is_none_tells_nobody(study: Study) -> None:
     assert not study.undo.canUndo()
 
 
-def test_an_impossible_change_changes_nothing(study: Study) -> None:
+def test_an_impossible_change_changes_nothing(study: Session) -> None:
     before, told = study.plan, heard(study)
     with pytest.raises(ParameterError):
         study.change("editing", method="greedy-rankrls", parameters={"regularization": (-1.0,)})
@@ -71,7 +71,7 @@ def test_an_impossible_change_changes_nothing(study: Study) -> None:
     assert not study.undo.canUndo()
 
 
-def test_only_moves_of_the_slider_are_undone_together(study: Study) -> None:
+def test_only_moves_of_the_slider_are_undone_together(study: Session) -> None:
     study.choose((1.0,), 2)
     for value in (2.0, 3.0, 4.0):
         study.choose((value,), 2, gliding=True)
@@ -83,7 +83,7 @@ def test_only_moves_of_the_slider_are_undone_together(study: Study) -> None:
     assert undone == [Choice((4.0,), 2), Choice((1.0,), 2), Choice()]
 
 
-def test_another_method_forgets_the_choice_and_undo_brings_it_back(study: Study) -> None:
+def test_another_method_forgets_the_choice_and_undo_brings_it_back(study: Session) -> None:
     study.choose((4.0,), 2)
     study.change("editing", method="rankrls", parameters={})
     assert study.choice == Choice()
@@ -91,7 +91,7 @@ def test_another_method_forgets_the_choice_and_undo_brings_it_back(study: Study)
     assert (study.plan.method, study.choice) == ("greedy-rankrls", Choice((4.0,), 2))
 
 
-def test_other_data_keep_the_method_and_drop_what_belonged_to_the_old_ones(study: Study) -> None:
+def test_other_data_keep_the_method_and_drop_what_belonged_to_the_old_ones(study: Session) -> None:
     study.change("editing", method="greedy-rankrls", parameters={"regularization": (3.0,), "pinned": (2,)})
     study.look_at(2)
     study.open(FoldedDataset("Other", None, (Fold(7, part()),), convention="mslr"), "/data/other.txt")
@@ -103,13 +103,13 @@ def test_other_data_keep_the_method_and_drop_what_belonged_to_the_old_ones(study
     assert not study.undo.canUndo()
 
 
-def test_a_measure_that_is_no_longer_reported_is_no_longer_shown(study: Study) -> None:
+def test_a_measure_that_is_no_longer_reported_is_no_longer_shown(study: Session) -> None:
     study.show_measure("NDCG@10")
     study.change("measures", measures=("P@5", "MAP"))
     assert study.measure == "P@5"
 
 
-def test_another_ranker_forgets_the_choice_and_moves_the_sliders_grid(study: Study) -> None:
+def test_another_ranker_forgets_the_choice_and_moves_the_sliders_grid(study: Session) -> None:
     assert study.axis is not None
     assert study.axis.label == "λ"
     study.choose((4.0,), 2)
@@ -126,7 +126,7 @@ def test_another_ranker_forgets_the_choice_and_moves_the_sliders_grid(study: Stu
     assert study.axis is None
 
 
-def test_other_data_keep_the_ranker(study: Study) -> None:
+def test_other_data_keep_the_ranker(study: Session) -> None:
     study.change("editing", method="gas", parameters={}, ranker="ranksvm", ranker_parameters={"C": 2.0})
     study.open(FoldedDataset("Other", None, (Fold(7, part()),)), "/data/other.txt")
     assert (study.plan.ranker, study.plan.ranker_parameters["C"]) == ("ranksvm", (2.0,))

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, QSize
 
-from rankstudio.ui.plots.curves.curve_set import Family
+from rankstudio.ui.plots.curves.curve_set import CurveSet
 from rankstudio.ui.plots.histogram import MOST_BINS, HistogramPlot
 from rankstudio.ui.style.colors import LIGHT
 
@@ -56,7 +56,7 @@ def test_no_numbers_are_an_empty_plot(plot):
 
 
 def test_a_curve_outside_of_the_family_s_order_takes_the_accent_and_leaves_the_others_their_colours():
-    family = Family((0, 1, 2), ("a", "b", "c"))
+    family = CurveSet((0, 1, 2), ("a", "b", "c"))
     before = {key: color.name() for key, (color, _) in family.strokes(LIGHT).items()}
     family["live"].xs.append(1.0)
     after = {key: color.name() for key, (color, _) in family.strokes(LIGHT).items()}

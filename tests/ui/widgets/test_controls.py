@@ -6,11 +6,11 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QToolButton, QVBoxLayo
 from rankstudio.ui.widgets import (
     BarRows,
     ElidedLabel,
+    Fact,
     KeyValue,
     LambdaSlider,
     Notice,
     Panel,
-    Row,
     Segmented,
 )
 
@@ -110,13 +110,13 @@ def test_other_values_keep_the_nearest(slider):
 
 
 def test_facts_are_shown_with_their_notes(theme, stage):
-    facts = KeyValue([Row("queries", "470"), Row("features", "46", "6 constant", tooltip="id 6-10 and 43")])
+    facts = KeyValue([Fact("queries", "470"), Fact("features", "46", "6 constant", tooltip="id 6-10 and 43")])
     stage(facts, 220, 60)
     assert facts.texts() == [("queries", "470"), ("features", "46 · 6 constant")]
     note = next(label for label in facts.findChildren(QLabel) if "constant" in label.text())
     assert note.property("role") == "warning"
     assert note.palette().color(note.foregroundRole()).name() == theme.colors.warning
-    facts.set_rows([Row("a", "b" * 200)])
+    facts.set_rows([Fact("a", "b" * 200)])
     QCoreApplication.processEvents()
     assert facts.texts() == [("a", "b" * 200)]
     label = next(label for label in facts.findChildren(ElidedLabel))

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QStyleOptionViewItem, QToolTip
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.ui.widgets import Column, Dot, Progress, Table
+from rankstudio.ui.widgets import Column, Dot, ProgressCell, TableView
 from rankstudio.ui.widgets.columns import is_missing
 
 NAN = float("nan")
@@ -39,7 +39,7 @@ COLUMNS = [
 
 @pytest.fixture
 def table(theme, stage):
-    made = Table(theme, COLUMNS, "features-table", identity=lambda row: row.id)
+    made = TableView(theme, COLUMNS, "features-table", identity=lambda row: row.id)
     stage(made, 460, 200)
     made.set_rows(ROWS)
     return made
@@ -224,9 +224,9 @@ def test_the_row_under_the_mouse_lights_up(table, theme):
 
 def test_progress_shows_a_bar_and_its_text(theme, stage):
     column = Column("status", "status", kind="progress", value=lambda row: row[0], width=200)
-    table = Table(theme, [column], "runs")
+    table = TableView(theme, [column], "runs")
     stage(table, 240, 120)
-    table.set_rows([(Progress(0.5, "0:12 left"),), ("done",), (Progress(1.0),)])
+    table.set_rows([(ProgressCell(0.5, "0:12 left"),), ("done",), (ProgressCell(1.0),)])
     assert [shown(table, i)[0] for i in range(3)] == ["0:12 left", "done", ""]
     half, none, full = (pixels(table, i, 0).count(theme.colors.accent) for i in range(3))
     assert none == 0 < half < full
@@ -259,7 +259,7 @@ def test_tab_leaves_the_table(table):
 
 
 def test_an_empty_table_says_what_will_be_here(theme, stage):
-    table = Table(theme, COLUMNS, "empty")
+    table = TableView(theme, COLUMNS, "empty")
     stage(table, 300, 120)
     blank = table.viewport().grab().toImage()
     table.placeholder = "No run yet."
@@ -276,7 +276,7 @@ def test_other_columns_of_the_same_rows(table, chosen):
 
 
 def test_mappings_are_rows_too(theme, stage):
-    table = Table(theme, [Column("a", "A"), Column("b", "B", format=str.upper)], "mappings")
+    table = TableView(theme, [Column("a", "A"), Column("b", "B", format=str.upper)], "mappings")
     stage(table)
     table.set_rows([{"a": 1, "b": "x"}])
     assert shown(table, 0) == ["1", "X"]

@@ -38,7 +38,6 @@ SUFFIX = ".rankstudio"
 """The ending of a study's name."""
 
 
-
 class Study:
     """An open study; a context manager. Threads may share it, processes may not.
 

@@ -15,7 +15,7 @@ from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 
-Kind = Literal["ordered", "category"]
+CurveKind = Literal["ordered", "category"]
 
 # With so few curves dashes help to tell an ordered family apart; with more they are only noise.
 _FEW = 4
@@ -41,7 +41,7 @@ class Curve:
         return float("nan")
 
 
-class Family:
+class CurveSet:
     """Curves by key, in the order in which the keys were given.
 
     Parameters
@@ -55,7 +55,7 @@ class Family:
     """
 
     def __init__(
-        self, keys: Sequence[Hashable] = (), labels: Sequence[str] = (), kind: Kind = "ordered"
+        self, keys: Sequence[Hashable] = (), labels: Sequence[str] = (), kind: CurveKind = "ordered"
     ) -> None:
         self.kind = kind
         self.curves: dict[Hashable, Curve] = {

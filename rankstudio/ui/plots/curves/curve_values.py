@@ -6,8 +6,8 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from rankstudio.ui.plots.base import Cell, Numbers
-from rankstudio.ui.plots.curves.curve_set import Band, Family
+from rankstudio.ui.plots.base import CellValue, Numbers
+from rankstudio.ui.plots.curves.curve_set import Band, CurveSet
 from rankstudio.ui.plots.frame import padded, readable_range
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
@@ -22,7 +22,7 @@ Range = tuple[float, float]
 
 
 def value_lines(
-    family: Family,
+    family: CurveSet,
     x: float,
     colors: Colors,
     decimals: int,
@@ -34,7 +34,7 @@ def value_lines(
 
     Parameters
     ----------
-    family : Family
+    family : CurveSet
     x : float
     colors : Colors
     decimals : int
@@ -82,7 +82,7 @@ def reference_lines(reference: tuple[float, str] | None, colors: Colors, decimal
 
 
 def fitting_ranges(
-    family: Family,
+    family: CurveSet,
     band: Band | None,
     fixed_x: Range | None,
     chosen: Hashable | None,
@@ -93,7 +93,7 @@ def fitting_ranges(
 
     Parameters
     ----------
-    family : Family
+    family : CurveSet
     band : Band or None
     fixed_x : tuple of float or None
         The x range, where it is known before the points are.
@@ -122,7 +122,7 @@ def fitting_ranges(
     return x_range, readable_range(ys, keep)
 
 
-def numbers(family: Family, band: Band | None, x_name: str) -> Numbers:
+def numbers(family: CurveSet, band: Band | None, x_name: str) -> Numbers:
     """Return one row per x and one column per curve, the band's three at the end; NaN where there is none."""
     header = [x_name, *(curve.label for curve in family.curves.values())]
     xs = family.all_xs()
@@ -131,9 +131,9 @@ def numbers(family: Family, band: Band | None, x_name: str) -> Numbers:
         xs = np.union1d(xs, band.xs)
     columns = [dict(zip(c.xs, c.ys, strict=True)) for c in family.curves.values()]
     missing = float("nan")
-    rows: list[list[Cell]] = []
+    rows: list[list[CellValue]] = []
     for x in map(float, xs):
-        row: list[Cell] = [whole(x), *(column.get(x, missing) for column in columns)]
+        row: list[CellValue] = [whole(x), *(column.get(x, missing) for column in columns)]
         if band is not None:
             row += list(band.at(x) or (missing,) * 3)
         rows.append(row)
@@ -141,7 +141,7 @@ def numbers(family: Family, band: Band | None, x_name: str) -> Numbers:
 
 
 def neighbour(
-    family: Family, choice: tuple[Hashable, float] | None, dx: int, dy: int
+    family: CurveSet, choice: tuple[Hashable, float] | None, dx: int, dy: int
 ) -> tuple[Hashable, float] | None:
     """Return the point that lies ``dx`` points and ``dy`` curves from a chosen one; None without points.
 

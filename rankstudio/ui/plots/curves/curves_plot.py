@@ -18,7 +18,7 @@ from rankstudio.ui.plots.curves.curve_layers import (
     CurvesLayer,
     ReferenceLayer,
 )
-from rankstudio.ui.plots.curves.curve_set import Band, Family, Kind
+from rankstudio.ui.plots.curves.curve_set import Band, CurveKind, CurveSet
 from rankstudio.ui.plots.curves.curve_values import (
     MOST_LINES,
     band_lines,
@@ -83,7 +83,7 @@ class CurvesPlot(Plot):
         decimals: int = 4,
         parent: QWidget | None = None,
     ) -> None:
-        self.family = Family()
+        self.family = CurveSet()
         self.band: Band | None = None
         self.choice: tuple[Hashable, float] | None = None
         self.reference: tuple[float, str] | None = None
@@ -115,7 +115,7 @@ class CurvesPlot(Plot):
         keys: Sequence[Hashable],
         labels: Sequence[str],
         x_range: tuple[float, float] | None = None,
-        kind: Kind = "ordered",
+        kind: CurveKind = "ordered",
     ) -> None:
         """Start a new family of curves, without points.
 
@@ -130,7 +130,7 @@ class CurvesPlot(Plot):
         kind : {"ordered", "category"}
             Viridis for an order (λ), Okabe-Ito with dashes for categories (runs, folds).
         """
-        self.family = Family(keys, labels, kind)
+        self.family = CurveSet(keys, labels, kind)
         self._fixed_x = x_range
         self.band = self.choice = self.cursor = self.under_mouse = None
         self._note = ()

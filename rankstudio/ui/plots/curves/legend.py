@@ -22,7 +22,7 @@ _MIDDLE = 9.0
 # A family this large is shown as a strip from its first to its last colour.
 _STRIP_FROM = 5
 
-Entry = tuple[str, QColor, tuple[float, ...]]
+KeyEntry = tuple[str, QColor, tuple[float, ...]]
 
 
 class KeyLayer(Layer):
@@ -35,7 +35,7 @@ class KeyLayer(Layer):
         family = self.plot.family
         strokes = family.strokes(colors)
         drawn = [key for key in family.given if family[key].xs]
-        entries: list[Entry] = [(family[key].label, *strokes[key]) for key in drawn]
+        entries: list[KeyEntry] = [(family[key].label, *strokes[key]) for key in drawn]
         if len(entries) < 2:
             return
         painter.setFont(font(TINY))
@@ -44,7 +44,7 @@ class KeyLayer(Layer):
         else:
             self._draw_entries(painter, frame, colors, entries)
 
-    def _draw_strip(self, painter: QPainter, frame: Frame, colors: Colors, entries: list[Entry]) -> None:
+    def _draw_strip(self, painter: QPainter, frame: Frame, colors: Colors, entries: list[KeyEntry]) -> None:
         """Draw the colours in their order, between the names of the first and the last."""
         chosen = self.plot.chosen_key()
         note = f"thick: {self.plot.family[chosen].label}" if chosen is not None else ""
@@ -60,7 +60,7 @@ class KeyLayer(Layer):
         painter.restore()
         self._write(painter, colors, entries[0][0], left - _GAP)
 
-    def _draw_entries(self, painter: QPainter, frame: Frame, colors: Colors, entries: list[Entry]) -> None:
+    def _draw_entries(self, painter: QPainter, frame: Frame, colors: Colors, entries: list[KeyEntry]) -> None:
         """Draw a line and a name for each curve, from right to left, as many as the title leaves room for."""
         title = QFontMetricsF(font()).horizontalAdvance(self.plot.axes.title)
         right = frame.outer.right()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
 
-from rankstudio.ui.plots.curves.curve_set import Band, Family
+from rankstudio.ui.plots.curves.curve_set import Band, CurveSet
 from rankstudio.ui.plots.curves.curve_values import MOST_LINES, neighbour, numbers, value_lines
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.style.colors import DARK, LIGHT
@@ -13,7 +13,7 @@ FRAME = Frame(QRectF(0, 0, 100, 100), QRectF(0, 0, 100, 100), (0.0, 10.0), (0.0,
 
 
 def family(*curves, kind="ordered"):
-    made = Family(list(range(len(curves))), [f"curve {i}" for i in range(len(curves))], kind)
+    made = CurveSet(list(range(len(curves))), [f"curve {i}" for i in range(len(curves))], kind)
     for key, ys in enumerate(curves):
         made[key].xs = [float(i + 1) for i in range(len(ys))]
         made[key].ys = list(ys)
@@ -108,7 +108,7 @@ def test_neighbours_stop_at_the_ends_and_skip_empty_curves():
     assert neighbour(made, (0, 3.0), 0, 1) == (2, 2.0)
     assert neighbour(made, (2, 2.0), 0, 1) == (2, 2.0)
     assert neighbour(made, ("gone", 2.0), 1, 1) == (0, 1.0)
-    assert neighbour(Family(), None, 1, 0) is None
+    assert neighbour(CurveSet(), None, 1, 0) is None
 
 
 def test_in_little_room_the_curve_under_the_mouse_is_told_first_of_all():
