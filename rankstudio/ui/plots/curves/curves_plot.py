@@ -138,11 +138,6 @@ class CurvesPlot(Plot):
         self.box.silence()
         self.mark_dirty()
 
-    def set_label(self, key: Hashable, label: str) -> None:
-        """Name a curve otherwise. A key that is not of the family gets a curve of its own, in the accent."""
-        self.family[key].label = label
-        self.mark_dirty()
-
     def append(self, key: Hashable, x: float, y: float) -> None:
         """Add one point to a curve."""
         curve = self.family[key]
