@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.cli.output.comparison_tables import as_dict, said_of, tests, tests_table
+from rankstudio.cli.output.comparison_tables import as_dict, method_text, tests, tests_table
 from rankstudio.cli.output.text_tables import Section, as_json, document
 from rankstudio.engine.analysis.batch import Comparison, comparison_table
 from rankstudio.engine.analysis.published import Published, printed_of
@@ -90,8 +90,8 @@ def _rows(
     """Return one row for each source that printed something about a run; one without any."""
     plan, average = result.plan, result.average
     ours = [f"{average[name]:.4f}{'*' if average[name] == best[name] else ' '}" for name in names]
-    ranker = said_of(plan.ranker_entry, plan.ranker_parameters) if plan.ranker_entry else ""
-    head = [said_of(plan.entry, plan.parameters), ranker, range_text(result.sizes), *ours]
+    ranker = method_text(plan.ranker_entry, plan.ranker_parameters) if plan.ranker_entry else ""
+    head = [method_text(plan.entry, plan.parameters), ranker, range_text(result.sizes), *ours]
     sources = {(p.label, p.source) for of_measure in printed.values() for p in of_measure}
     if not sources:
         return [[*head, *[""] * (2 * len(compared) + 1)]]

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from rankstudio.cli.output.text_tables import Section
-from rankstudio.engine.analysis.pareto import Tradeoff, tradeoff
-from rankstudio.engine.analysis.selection_stability import selection_stability
-from rankstudio.engine.analysis.significance import PinEffect, RunComparison, Tested, pin_effects
+from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
+from rankstudio.engine.analysis.selection_stability import stability_of
+from rankstudio.engine.analysis.significance import CorrectedTest, PinEffect, RunComparison, pin_effects
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.tables import p_text, range_text
 from rankstudio.engine.methods.catalog import Kind, Method
@@ -25,10 +25,10 @@ _IN_CSV += ["wins", "ties", "losses", "n"]
 def sections(compared: RunComparison, seed: int) -> Iterator[Section]:
     """Yield the tables of a comparison: tests, selections, sizes, and pins where there are any."""
     yield tests(compared)
-    stable = [selection_stability(result) for result in compared.runs]
+    stable = [stability_of(result) for result in compared.runs]
     if any(stable):
         yield _stabilities(compared, stable)
-    front = tradeoff(compared.runs, compared.measure)
+    front = pareto_front_of(compared.runs, compared.measure)
     if front is not None:
         yield _front(compared, front)
     effects = pin_effects(compared.runs, compared.measure, seed)
@@ -43,7 +43,7 @@ def tests(compared: RunComparison) -> Section:
     for number, (result, tested) in enumerate(zip(compared.runs, compared.tests, strict=True), start=1):
         found = _tested(tested) if tested else [*[""] * (len(_TESTS) - 1), "reference"]
         average = f"{result.average[compared.measure]:.4f}"
-        rows.append([str(number), said(result.plan), range_text(result.sizes), average, *found])
+        rows.append([str(number), plan_text(result.plan), range_text(result.sizes), average, *found])
     title = (
         f"{compared.data}: {compared.measure} over {compared.n_queries} queries, "
         f"against run {compared.reference + 1}"
@@ -51,21 +51,21 @@ def tests(compared: RunComparison) -> Section:
     return Section(title, header, rows, (1, 2))
 
 
-def _tested(tested: Tested) -> list[str]:
+def _tested(tested: CorrectedTest) -> list[str]:
     t = tested.test
     interval = f"{t.low:+.4f} … {t.high:+.4f}"
     p = map(p_text, (t.p_t, tested.p_t_holm, t.p_randomisation, tested.p_holm))
     return [f"{t.mean_difference:+.4f}", interval, *p, f"{t.wins}/{t.ties}/{t.losses}"]
 
 
-def said(plan: Plan) -> str:
+def plan_text(plan: Plan) -> str:
     """Return what was run, with what was set otherwise than by default: "GAS, then RankSVM (hinge)"."""
     ranker = plan.ranker_entry
-    method = said_of(plan.entry, plan.parameters)
-    return f"{method}, then {said_of(ranker, plan.ranker_parameters)}" if ranker else method
+    method = method_text(plan.entry, plan.parameters)
+    return f"{method}, then {method_text(ranker, plan.ranker_parameters)}" if ranker else method
 
 
-def said_of(entry: Method, parameters: Mapping[str, Any]) -> str:
+def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     """Return a method with those of its parameters that are not as by default, grids apart."""
     fixed = [
         p.format(parameters[p.name])
@@ -85,7 +85,7 @@ def _stabilities(compared: RunComparison, stable: Sequence[Stability | None]) ->
             corrected = [f"{s.consistency:.3f}" if s.index == index else "–" for index in header[4:6]]
             interval = f"{s.nogueira.low:.3f} … {s.nogueira.high:.3f}"
             agree = [f"{s.jaccard:.3f}", *corrected, f"{s.nogueira.value:.3f}", interval]
-            rows.append([str(number), said(result.plan), range_text(result.sizes), *agree])
+            rows.append([str(number), plan_text(result.plan), range_text(result.sizes), *agree])
     folds = len(compared.runs[0].folds)
     note = (
         "1 where all folds select the same; all but Jaccard are 0 where they agree as by chance. Kuncheva's "
@@ -97,20 +97,20 @@ def _stabilities(compared: RunComparison, stable: Sequence[Stability | None]) ->
     return Section(title, header, rows, (1, 2), note)
 
 
-def _front(compared: RunComparison, found: Tradeoff) -> Section:
+def _front(compared: RunComparison, found: ParetoFront) -> Section:
     rows = []
-    for place in found.front:
-        model = found.models[place]
+    for position in found.optimal:
+        model = found.models[position]
         error = f"{model.error:.4f}" if model.error == model.error else ""
         plan = compared.runs[model.run].plan
         combination = ", ".join(
             f"{axis.label} {axis.format(value)}" for axis, value in zip(plan.axes, model.values, strict=True)
         )
-        mark = "smallest within one standard error of the best" if place == found.suggested else ""
-        what = [str(model.run + 1), said(plan), combination]
+        mark = "smallest within one standard error of the best" if position == found.suggested else ""
+        what = [str(model.run + 1), plan_text(plan), combination]
         rows.append([f"{model.size:g}", f"{model.mean:.4f}", error, *what, mark])
     header = ["features", compared.measure, "standard error", "run", "method", "with", ""]
-    note = "Means over the folds, of one combination and place on its path; sizes too."
+    note = "Means over the folds, of one combination and step of its path; sizes too."
     title = f"{compared.data}: validation {compared.measure} by size; no model is smaller and better"
     return Section(title, header, rows, (4, 5, 6), note)
 
@@ -118,7 +118,7 @@ def _front(compared: RunComparison, found: Tradeoff) -> Section:
 def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> Section:
     header = ["run", "method", "against", *_TESTS]
     rows = [
-        [str(e.run + 1), said(compared.runs[e.run].plan), f"run {e.other + 1}", *_tested(e.tested)]
+        [str(e.run + 1), plan_text(compared.runs[e.run].plan), f"run {e.other + 1}", *_tested(e.tested)]
         for e in effects
     ]
     return Section(f"{compared.data}: effect of pinned and banned features", header, rows, (1, 2))
@@ -152,7 +152,7 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
         "measure": compared.measure,
         "reference": compared.reference + 1,
         "runs": list(_runs(compared)),
-        "front": _plain_front(tradeoff(compared.runs, compared.measure)),
+        "front": _plain_front(pareto_front_of(compared.runs, compared.measure)),
         "pins": [{"run": e.run + 1, "against": e.other + 1, **_plain(e.tested)} for e in effects],
     }
 
@@ -164,23 +164,23 @@ def _runs(compared: RunComparison) -> Iterator[dict[str, Any]]:
             "run": number,
             "method": result.plan.method,
             "ranker": result.plan.ranker,
-            "title": said(result.plan),
+            "title": plan_text(result.plan),
             "features": result.sizes,
             "average": result.average[compared.measure],
             "comparison": _plain(tested) if tested else None,
-            "stability": _plain_stability(selection_stability(result)),
+            "stability": _plain_stability(stability_of(result)),
         }
 
 
-def _plain(tested: Tested) -> dict[str, Any]:
+def _plain(tested: CorrectedTest) -> dict[str, Any]:
     return {**asdict(tested.test), "p_t_holm": tested.p_t_holm, "p_holm": tested.p_holm}
 
 
-def _plain_front(found: Tradeoff | None) -> list[dict[str, Any]]:
+def _plain_front(found: ParetoFront | None) -> list[dict[str, Any]]:
     if found is None:
         return []
-    models = [(place, found.models[place]) for place in found.front]
-    return [{**asdict(m), "run": m.run + 1, "suggested": place == found.suggested} for place, m in models]
+    models = [(position, found.models[position]) for position in found.optimal]
+    return [{**asdict(m), "run": m.run + 1, "suggested": at == found.suggested} for at, m in models]
 
 
 def _plain_stability(s: Stability | None) -> dict[str, Any] | None:

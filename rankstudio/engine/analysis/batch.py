@@ -36,8 +36,8 @@ class Comparison:
     data : tuple of str
         Files or folders.
     runs : tuple of Mapping
-        Each has "method", may have "ranker" — a key or a list of them, every pair is a plan — and may have
-        "parameters" and "ranker_parameters" of its own.
+        Each has "method", may have "ranker" (the ranker) — a key or a list of them, every pair is a plan —
+        and may have "parameters" and "ranker_parameters" of its own.
     parameters : Mapping
         By method: what holds wherever it occurs, as the method or as the ranker.
     protocol : Mapping

@@ -1,4 +1,4 @@
-"""Size against worth: the mean validation measure of every size that finished runs have tried."""
+"""The Pareto front of finished runs: fewest features and best mean validation measure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 
 @dataclass(frozen=True)
 class Model:
-    """One combination and place on its path, over the folds of a run.
+    """One combination and step of its path, over the folds of a run.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Model:
         Position of the run among those given.
     values : tuple
         On the axes of its plan.
-    place : int
+    step : int
         On the path: how many features, or which round.
     size : float
         Features of the model, mean over the folds.
@@ -37,21 +37,21 @@ class Model:
 
     run: int
     values: tuple[Any, ...]
-    place: int
+    step: int
     size: float
     mean: float
     error: float
 
 
 @dataclass(frozen=True, eq=False)
-class Tradeoff:
-    """What each size is worth, and which size to take.
+class ParetoFront:
+    """The models that no other beats in size and measure, among all, and which one to take.
 
     Attributes
     ----------
     models : tuple of Model
         The best combination of every size of every run, by run and ascending size.
-    front : tuple of int
+    optimal : tuple of int
         Positions of those that no other beats in size and mean, by ascending size.
     best : int
         Position of the greatest mean (the least, for an error); of equal ones the smallest.
@@ -63,14 +63,14 @@ class Tradeoff:
     """
 
     models: tuple[Model, ...]
-    front: tuple[int, ...]
+    optimal: tuple[int, ...]
     best: int
     suggested: int
     enough: float
 
 
-def tradeoff(runs: Sequence[RunResult], name: str) -> Tradeoff | None:
-    """Hold the sizes that runs have tried against their mean validation measure.
+def pareto_front_of(runs: Sequence[RunResult], name: str) -> ParetoFront | None:
+    """Find the Pareto front of the sizes that runs have tried and their mean validation measure.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def tradeoff(runs: Sequence[RunResult], name: str) -> Tradeoff | None:
 
     Returns
     -------
-    Tradeoff or None
+    ParetoFront or None
         None where no run has a model that was measured on a validation part.
     """
     better = measure(name).higher_is_better
@@ -94,7 +94,7 @@ def tradeoff(runs: Sequence[RunResult], name: str) -> Tradeoff | None:
     best = models[int(front[-1])]
     room = 0.0 if np.isnan(best.error) else best.error
     enough = best.mean - room if better else best.mean + room
-    return Tradeoff(models, tuple(front.tolist()), int(front[-1]), suggested, enough)
+    return ParetoFront(models, tuple(front.tolist()), int(front[-1]), suggested, enough)
 
 
 def _models(number: int, run: RunResult, name: str, better: bool) -> list[Model]:
@@ -102,19 +102,19 @@ def _models(number: int, run: RunResult, name: str, better: bool) -> list[Model]
     best: dict[float, Model] = {}
     for combination, paths in enumerate(zip(*(fold.paths for fold in run.folds), strict=True)):
         values = run.plan.combinations[combination].values
-        for place, size, everywhere in _across(paths, name):
+        for step, size, everywhere in _across(paths, name):
             measured = everywhere[~np.isnan(everywhere)]  # in one query alone it may not be defined
             mean = float(measured.mean()) if measured.size else np.nan
             error = float(measured.std(ddof=1) / np.sqrt(measured.size)) if measured.size > 1 else np.nan
             known = best.get(size)
             ahead = known is None or (mean > known.mean if better else mean < known.mean)
             if np.isfinite(mean) and ahead:
-                best[size] = Model(number, values, place, size, mean, error)
+                best[size] = Model(number, values, step, size, mean, error)
     return [best[size] for size in sorted(best)]
 
 
 def _across(paths: Sequence[PathResult], name: str) -> Iterator[tuple[int, float, Floats]]:
-    """Yield place, mean size and the measure in each fold of every model that all folds have."""
+    """Yield step, mean size and the measure in each fold of every model that all folds have."""
     if any(name not in path.validation for path in paths):
         return
     if paths[0].step_kind is StepKind.ITERATIONS:  # which are not equally many in all folds

@@ -1,4 +1,4 @@
-"""How much the features that a run chose on its folds agree."""
+"""The stability of the selection: how much the features that a run chose on its folds agree."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ class ChosenFeature:
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class SelectionStability:
     """What the models of several folds have in common.
 
     Attributes
     ----------
     folds : tuple of int
         Their numbers; M of them.
-    found : Stability
-        The indices, also of each pair.
+    indices : Stability
+        Over all folds, and of each pair.
     features : tuple of ChosenFeature
         Those that any fold chose: the most often chosen first, of these the earlier ones.
     """
 
     folds: tuple[int, ...]
-    found: Stability
+    indices: Stability
     features: tuple[ChosenFeature, ...]
 
     @property
@@ -64,14 +64,16 @@ class Agreement:
         return f"With {n} folds {_TOO_SHORT}" if 1 < n < _FEW else ""
 
 
-def selection_stability(result: RunResult) -> Stability | None:
+def stability_of(result: RunResult) -> Stability | None:
     """Tell how much the features that the folds selected agree; None without two folds, or a selection."""
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
     return stability(_sets(result.folds, result.feature_ids), len(result.feature_ids))
 
 
-def agreement(folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]) -> Agreement:
+def selection_stability(
+    folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]
+) -> SelectionStability:
     """Hold the features of the chosen models side by side.
 
     Parameters
@@ -81,7 +83,7 @@ def agreement(folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[st
     feature_ids, names : of length n
         Of the dataset's columns.
     """
-    return Agreement(
+    return SelectionStability(
         tuple(fold.fold for fold in folds),
         stability(_sets(folds, feature_ids), len(feature_ids)),
         _chosen(folds, dict(zip(feature_ids.tolist(), names, strict=True))),

@@ -24,7 +24,7 @@ _FEW = 10  # folds, of which the numbers are told
 
 
 @dataclass(frozen=True)
-class Tested:
+class CorrectedTest:
     """What the queries say of one run against another.
 
     Attributes
@@ -57,7 +57,7 @@ class ComparedRun:
         Of the measure over the folds.
     found : PairedComparison or None
     p_holm, p_t_holm : float or None
-        As in :class:`Tested`; None until the whole family is compared.
+        As in :class:`CorrectedTest`; None until the whole family is compared.
     """
 
     key: int
@@ -82,8 +82,8 @@ class RunComparison:
         What they are compared by.
     runs : tuple of RunResult
     reference : int
-        The place among the runs of the one that the others are held against.
-    tests : tuple of Tested or None
+        The position among the runs of the one that the others are compared with.
+    tests : tuple of CorrectedTest or None
         One a run; None for the reference.
     """
 
@@ -91,7 +91,7 @@ class RunComparison:
     measure: str
     runs: tuple[RunResult, ...]
     reference: int
-    tests: tuple[Tested | None, ...]
+    tests: tuple[CorrectedTest | None, ...]
 
     @property
     def n_queries(self) -> int:
@@ -101,19 +101,19 @@ class RunComparison:
 
 @dataclass(frozen=True, eq=False)
 class PinEffect:
-    """A run held against another one that differs in nothing but what is pinned and banned.
+    """A run compared with another one that differs in nothing but what is pinned and banned.
 
     Attributes
     ----------
     run, other : int
-        Their places among the runs.
-    tested : Tested
+        Their positions among the runs.
+    tested : CorrectedTest
         The run minus the other.
     """
 
     run: int
     other: int
-    tested: Tested
+    tested: CorrectedTest
 
 
 def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
@@ -161,7 +161,7 @@ def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
     return max(measured, key=lambda run: sign * run.average[name], default=None)
 
 
-def family(found: Sequence[PairedComparison]) -> list[Tested]:
+def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
     """Correct both p of each comparison by Holm, as one family.
 
     A family is all that one table tests together by one measure: every run that can be paired with the
@@ -169,7 +169,7 @@ def family(found: Sequence[PairedComparison]) -> list[Tested]:
     family as well.
     """
     fisher, student = (holm([getattr(one, p) for one in found]).tolist() for p in ("p_randomisation", "p_t"))
-    return [Tested(*three) for three in zip(found, fisher, student, strict=True)]
+    return [CorrectedTest(*three) for three in zip(found, fisher, student, strict=True)]
 
 
 def compared_runs(
@@ -244,14 +244,14 @@ def compare_runs(
             fault = f"cannot be compared with run 1: {why}" if number > 1 else f"was {why}"
             raise PlanError(f"Run {number}, {result.plan.title}, {fault}.")
     reference = _reference(runs, name, against)
-    others = [(result, runs[reference]) for place, result in enumerate(runs) if place != reference]
-    tests: list[Tested | None] = [*_test(others, name, seed)]
+    others = [(result, runs[reference]) for position, result in enumerate(runs) if position != reference]
+    tests: list[CorrectedTest | None] = [*_test(others, name, seed)]
     tests.insert(reference, None)
     return RunComparison(runs[0].data_name, name, tuple(runs), reference, tuple(tests))
 
 
 def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[PinEffect, ...]:
-    """Hold every run with pinned or banned features against one without, else against an earlier one.
+    """Compare every run with pinned or banned features with one without, else with an earlier one.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
     return tuple(PinEffect(*pair, found) for pair, found in zip(pairs, tested, strict=True))
 
 
-def _test(pairs: Sequence[tuple[RunResult, RunResult]], name: str, seed: int) -> list[Tested]:
+def _test(pairs: Sequence[tuple[RunResult, RunResult]], name: str, seed: int) -> list[CorrectedTest]:
     """Test pairs of runs, as one family."""
     return family([compare_with(run, reference, name, seed) for run, reference in pairs])
 
@@ -288,10 +288,10 @@ def _chooser(plan: Plan) -> str:
 
 
 def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) -> int:
-    """Return the place of the run that the others are held against."""
+    """Return the position of the run that the others are compared with."""
     if against is None:
         best = best_run(runs, name)
-        return next(place for place, result in enumerate(runs) if result is best)
+        return next(position for position, result in enumerate(runs) if result is best)
     if isinstance(against, int):
         if not 1 <= against <= len(runs):
             raise PlanError(f"against: expected the number of a run, from 1 to {len(runs)}, got {against}.")
@@ -300,7 +300,7 @@ def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) 
 
 
 def named(plans: Sequence[Plan], name: str) -> int:
-    """Return the place of the plan that a name such as "gas" or "gas/ranksvm" means.
+    """Return the position of the plan that a name such as "gas" or "gas/ranksvm" means.
 
     "gas" alone means GAS's own model where that is run, else the first one with a ranker.
 
@@ -309,11 +309,11 @@ def named(plans: Sequence[Plan], name: str) -> int:
     PlanError
         Where there is none.
     """
-    meant = [place for place, plan in enumerate(plans) if is_named(plan, name)]
+    meant = [position for position, plan in enumerate(plans) if is_named(plan, name)]
     if not meant:
         there = dict.fromkeys("/".join(filter(None, (plan.method, plan.ranker))) for plan in plans)
         raise PlanError(f"against: expected one of {', '.join(there)}, got {name!r}.")
-    return min(meant, key=lambda place: bool(plans[place].ranker))
+    return min(meant, key=lambda position: bool(plans[position].ranker))
 
 
 def is_named(plan: Plan, name: str) -> bool:

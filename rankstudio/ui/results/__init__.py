@@ -1,1 +1,1 @@
-"""The Results place: what has been run."""
+"""The Results page: what has been run."""

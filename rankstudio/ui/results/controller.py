@@ -1,4 +1,4 @@
-"""The Results place: keeps the table of runs up to date, and turns what the user does into choices."""
+"""The Results page: keeps the table of runs up to date, and turns what the user does into choices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.runs_panel import run_row
-from rankstudio.ui.results.view_feeder import Insights
+from rankstudio.ui.results.view_feeder import ViewUpdates
 from rankstudio.ui.style.theme import Theme
 
 
@@ -51,8 +51,8 @@ class ResultsPlace(QObject):
         self._old: dict[int, RunRecord] = {}
         self.views = ResultsPanel(theme)
         self.panel = self.views.runs
-        self._insights = Insights(study, runs, worker, self.views, self)
-        self._insights.failed.connect(self.failed)
+        self._updates = ViewUpdates(study, runs, worker, self.views, self)
+        self._updates.failed.connect(self.failed)
         self.views.folds.foldChosen.connect(self._look_at)
         self.views.front.picked.connect(self._pick)
         self.views.stability.inspected.connect(self.inspected)
@@ -75,7 +75,7 @@ class ResultsPlace(QObject):
         if self._old:
             self._choose()
         self._old.clear()
-        self._insights.update()
+        self._updates.update()
 
     @Slot(object)
     def _note(self, record: RunRecord) -> None:
@@ -117,8 +117,8 @@ class ResultsPlace(QObject):
         self._study.look_at(fold)
 
     @Slot(int, object, int)
-    def _pick(self, key: int, values: tuple[float, ...], place: int) -> None:
+    def _pick(self, key: int, values: tuple[float, ...], step: int) -> None:
         """Make a model of a run the current one, as a click on its curve does."""
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)
-        self._study.choose(values, place)
+        self._study.choose(values, step)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.results.folds_view import FoldsView
-from rankstudio.ui.results.pareto_view import FrontView
+from rankstudio.ui.results.pareto_view import ParetoView
 from rankstudio.ui.results.published_view import PublishedView
 from rankstudio.ui.results.runs_panel import RunsPanel
 from rankstudio.ui.results.stability_view import StabilityView
@@ -42,7 +42,7 @@ class ResultsPanel(Panel):
         self.folds = FoldsView(theme)
         self.tests = TestsView(theme)
         self.stability = StabilityView(theme)
-        self.front = FrontView(theme)
+        self.front = ParetoView(theme)
         self.published = PublishedView(theme)
         self._views: dict[str, View] = {
             "runs": self.runs,

@@ -1,4 +1,4 @@
-"""The front: how few features are enough, over all that finished runs have tried."""
+"""The Pareto front: how few features are enough, over all that finished runs have tried."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.pareto import Model, Tradeoff
+from rankstudio.engine.analysis.pareto import Model, ParetoFront
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.plots.pareto import FrontPlot, Marks, Spot
 from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, RUN_DOT, View
@@ -25,7 +25,7 @@ _ACT = "click a point to choose it"
 
 
 @dataclass(frozen=True)
-class FrontRow:
+class ParetoRow:
     """A model of the front: its position among all models, its run, and what is said of it."""
 
     position: int
@@ -35,13 +35,13 @@ class FrontRow:
     note: str
 
 
-class FrontView(View):
+class ParetoView(View):
     """Size against the mean validation measure, and the models that nothing beats as a table.
 
     Attributes
     ----------
     picked : Signal(int, object, int)
-        Number of the run, the values on its plan's axes and the place on the path of the model that the
+        Number of the run, the values on its plan's axes and the step of the path of the model that the
         user chose.
     """
 
@@ -49,7 +49,7 @@ class FrontView(View):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._rows: list[FrontRow] = []
+        self._rows: list[ParetoRow] = []
         self._measure = ""
         self.scope = self.add_choice(
             [(ALL, "all runs"), (ONE, "this run")],
@@ -76,14 +76,14 @@ class FrontView(View):
         self.plot.picked.connect(self._pick)
         self.table.chosen.connect(self._on_chosen)
 
-    def show_tradeoff(self, runs: Sequence[tuple[int, Plan]], found: Tradeoff | None, name: str) -> None:
+    def show_front(self, runs: Sequence[tuple[int, Plan]], found: ParetoFront | None, name: str) -> None:
         """Show what runs have tried.
 
         Parameters
         ----------
         runs : sequence of (int, Plan)
             Number and plan of each, in the order in which the models count them.
-        found : Tradeoff or None
+        found : ParetoFront or None
             None where no model has the measure on a validation part.
         name : str
             Of the measure.
@@ -93,49 +93,49 @@ class FrontView(View):
             self.table.set_columns(_columns(name))
         self.plot.set_axes(replace(self.plot.axes, title=f"validation {name}"))
         self._rows = _rows(runs, found) if found else []
-        marks = Marks(found.front, found.best, found.suggested, found.enough) if found else None
+        marks = Marks(found.optimal, found.best, found.suggested, found.enough) if found else None
         self.plot.set_spots([_spot(row) for row in self._rows], marks)
-        self.table.set_rows([self._rows[i] for i in found.front] if found else ())
+        self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
         self.set_caption(_said(found, name) if found else "")
 
-    def choose(self, key: int | None, values: tuple[float, ...] | None, place: int | None) -> None:
+    def choose(self, key: int | None, values: tuple[float, ...] | None, step: int | None) -> None:
         """Mark the current choice where it is one of the models; tells nobody."""
-        wanted = (key, values, place)
-        found = [row for row in self._rows if (row.key, row.model.values, row.model.place) == wanted]
+        wanted = (key, values, step)
+        found = [row for row in self._rows if (row.key, row.model.values, row.model.step) == wanted]
         position = found[0].position if found else None
         self.plot.choose(position)
         rows = [row for row in self.table.rows() if row.position == position]
         self.table.choose(rows[0] if rows else None)
 
     @Slot(object)
-    def _on_chosen(self, row: FrontRow) -> None:
+    def _on_chosen(self, row: ParetoRow) -> None:
         self._pick(row.position)
 
     @Slot(int)
     def _pick(self, position: int) -> None:
         row = self._rows[position]
-        self.picked.emit(row.key, row.model.values, row.model.place)
+        self.picked.emit(row.key, row.model.values, row.model.step)
 
 
 def _setting(plan: Plan, model: Model) -> str:
     return combination_label(plan.axes, model.values)
 
 
-def _spot(row: FrontRow) -> Spot:
+def _spot(row: ParetoRow) -> Spot:
     model, parts = row.model, (f"k = {plain(row.model.size)}", _setting(row.plan, row.model))
     note = " · ".join(part for part in parts if part)
     title = f"run {row.key} · {row.plan.title}"
     return Spot(model.size, model.mean, model.error, row.key - 1, title, note)
 
 
-def _rows(runs: Sequence[tuple[int, Plan]], found: Tradeoff) -> list[FrontRow]:
+def _rows(runs: Sequence[tuple[int, Plan]], found: ParetoFront) -> list[ParetoRow]:
     """Return a row for every model: best, one standard error, both or neither."""
     notes = {"best": found.best, "one standard error": found.suggested}
     said = [", ".join(text for text, at in notes.items() if at == i) for i in range(len(found.models))]
-    return [FrontRow(i, *runs[model.run], model, said[i]) for i, model in enumerate(found.models)]
+    return [ParetoRow(i, *runs[model.run], model, said[i]) for i, model in enumerate(found.models)]
 
 
-def _said(found: Tradeoff, name: str) -> str:
+def _said(found: ParetoFront, name: str) -> str:
     """Return the caption: which size is enough, and by what rule."""
     best, enough = found.models[found.best], found.models[found.suggested]
     if best.error != best.error:

@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.selection_stability import Agreement, ChosenFeature
+from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.results.view import LEAST_PLOT, View
 from rankstudio.ui.style.number_format import signed
@@ -39,7 +39,7 @@ class StabilityView(View):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._found: Agreement | None = None
+        self._found: SelectionStability | None = None
         self.index = self.add_choice(
             [(_JACCARD, _JACCARD)],
             "similarity",
@@ -65,12 +65,12 @@ class StabilityView(View):
         self.plot.picked.connect(self.plot.choose)
         self.clear()
 
-    def show_agreement(self, name: str, found: Agreement) -> None:
+    def show_stability(self, name: str, found: SelectionStability) -> None:
         """Show what the folds of a run have in common; ``name`` says which run it is."""
         before, self._found = self._found, found
-        if before is None or before.found.index != found.found.index:
+        if before is None or before.indices.index != found.indices.index:
             chosen = self.index.value()
-            self.index.set_options([(_JACCARD, _JACCARD), (found.found.index, found.found.index)])
+            self.index.set_options([(_JACCARD, _JACCARD), (found.indices.index, found.indices.index)])
             self.index.choose(chosen)
         if before is None or before.folds != found.folds:
             self.table.set_columns(_columns(found.folds))
@@ -131,7 +131,7 @@ class StabilityView(View):
             self.plot.set_values(np.empty((0, 0)), (), ())
             return
         index = str(self.index.value())
-        values = found.found.similarity if index == _JACCARD else found.found.corrected
+        values = found.indices.similarity if index == _JACCARD else found.indices.corrected
         folds = [str(number) for number in found.folds]
         self.plot.set_axes(replace(self.plot.axes, title=f"{index} similarity of the features chosen"))
         self.plot.set_values(values[::-1], folds[::-1], folds)
@@ -143,13 +143,13 @@ class StabilityView(View):
         self.inspected.emit(row.feature)
 
 
-def _mean(found: Agreement, index: str) -> float:
-    return found.found.jaccard if index == _JACCARD else found.found.consistency
+def _mean(found: SelectionStability, index: str) -> float:
+    return found.indices.jaccard if index == _JACCARD else found.indices.consistency
 
 
-def _facts(found: Agreement) -> list[Fact]:
+def _facts(found: SelectionStability) -> list[Fact]:
     """Return the indices with what they mean."""
-    told, sizes = found.found, sorted({int(size) for size in found.found.sizes})
+    told, sizes = found.indices, sorted({int(size) for size in found.indices.sizes})
     if len(found.folds) < 2:
         return []
     value, _, low, high = told.nogueira

@@ -1,4 +1,4 @@
-"""What all views of the Results place share."""
+"""What all views of the Results page share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feeds the views of the Results place: the one that is shown, and only when its inputs have changed."""
+"""Updates of the Results views: of the one that is shown, and only when its inputs have changed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.pareto import Tradeoff, tradeoff
-from rankstudio.engine.analysis.selection_stability import Agreement, agreement
+from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
+from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
 from rankstudio.engine.analysis.significance import best_run, compare_with, compared_runs, why_unpaired
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
@@ -26,7 +26,7 @@ Pair = tuple[int, int, str]  # two runs by their numbers, and a measure
 _SLOT = "insight"
 
 
-class Insights(QObject):
+class ViewUpdates(QObject):
     """Has what the shown view needs computed on the desk's worker, and hands it over.
 
     Parameters
@@ -48,14 +48,14 @@ class Insights(QObject):
         self._study, self._runs, self._worker, self._views = study, runs, worker, views
         self._reference: int | None = None
         self._compared: dict[Pair, PairedComparison] = {}
-        self._fed: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = ()
         self._job: Job | None = None
-        self._feed: dict[str, Callable[[], None]] = {
-            "folds": self._feed_folds,
-            "tests": self._feed_tests,
-            "stability": self._feed_stability,
-            "front": self._feed_front,
-            "published": self._feed_published,
+        self._update: dict[str, Callable[[], None]] = {
+            "folds": self._update_folds,
+            "tests": self._update_tests,
+            "stability": self._update_stability,
+            "front": self._update_front,
+            "published": self._update_published,
         }
         views.viewChosen.connect(self.update)
         views.tests.referenceChosen.connect(self._refer_to)
@@ -70,18 +70,18 @@ class Insights(QObject):
 
     @Slot()
     def update(self) -> None:
-        """Feed the view that is shown, where what it depends on is not what it was."""
+        """Update the view that is shown, where what it depends on is not what it was."""
         key = self._views.key()
-        feed = self._feed.get(key)
+        update = self._update.get(key)
         scopes = self._views.folds.scope.value(), self._views.front.scope.value()
         asked = (self._study.measure, self._reference, scopes)
         state = (key, asked, self._shown_state(), tuple(self._finished()))
-        if state == self._fed:
+        if state == self._shown:
             return
-        self._fed = state
+        self._shown = state
         self._abandon()
-        if feed is not None:
-            feed()
+        if update is not None:
+            update()
             self._mark()
 
     @property
@@ -108,7 +108,7 @@ class Insights(QObject):
 
     # Views
 
-    def _feed_folds(self) -> None:
+    def _update_folds(self) -> None:
         record = self._record
         if self._views.folds.scope.value() == ALL:
             runs = self._finished()
@@ -120,7 +120,7 @@ class Insights(QObject):
         else:
             self._views.folds.show_run(_name(record), record.plan, _folds(record))
 
-    def _feed_stability(self) -> None:
+    def _update_stability(self) -> None:
         record = self._record
         folds = _folds(record) if record is not None else ()
         if record is None or not folds:
@@ -130,17 +130,17 @@ class Insights(QObject):
             self._views.stability.clear(f"{_name(record)} takes all features")
             return
 
-        def compute() -> Agreement:
-            return agreement(folds, data.feature_ids, data.feature_names)
+        def compute() -> SelectionStability:
+            return selection_stability(folds, data.feature_ids, data.feature_names)
 
         name, data = _name(record), record.dataset
         self._submit(
             "Comparing the features of folds",
             compute,
-            lambda found: self._views.stability.show_agreement(name, found),
+            lambda found: self._views.stability.show_stability(name, found),
         )
 
-    def _feed_front(self) -> None:
+    def _update_front(self) -> None:
         runs, name = self._finished(), self._study.measure
         anchor = self._anchor(runs)
         paired = self._paired(runs, anchor) if anchor is not None else {}
@@ -148,16 +148,18 @@ class Insights(QObject):
             paired = {key: run for key, run in paired.items() if key == anchor}
         plans = [(key, run.plan) for key, run in paired.items()]
 
-        def take(found: Tradeoff | None) -> None:
-            self._views.front.show_tradeoff(plans, found, name)
+        def take(found: ParetoFront | None) -> None:
+            self._views.front.show_front(plans, found, name)
             self._mark()
 
-        self._submit("Holding size against measure", lambda: tradeoff(tuple(paired.values()), name), take)
+        self._submit(
+            "Computing the Pareto front", lambda: pareto_front_of(tuple(paired.values()), name), take
+        )
 
-    def _feed_published(self) -> None:
+    def _update_published(self) -> None:
         self._views.published.show_runs(self._finished().items())
 
-    def _feed_tests(self) -> None:
+    def _update_tests(self) -> None:
         runs, name = self._finished(), self._study.measure
         titles = {key: run.plan.title for key, run in runs.items()}
         reference = self._reference_among(runs)
@@ -175,7 +177,7 @@ class Insights(QObject):
 
         def take(test: PairedComparison) -> None:
             self._compared[pairs[waiting]] = test
-            self._feed_tests()
+            self._update_tests()
 
         self._submit(
             f"Comparing run {waiting} with run {reference}",
@@ -213,7 +215,7 @@ class Insights(QObject):
     def _forget_all(self) -> None:
         """Forget everything: in another study the same numbers are other runs."""
         self._abandon()
-        self._reference, self._compared, self._fed = None, {}, ()
+        self._reference, self._compared, self._shown = None, {}, ()
         self.update()
 
     @Slot()

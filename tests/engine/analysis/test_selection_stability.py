@@ -8,27 +8,27 @@ import numpy as np
 import pytest
 from experiment.runs import NAMES, fold
 
-from rankstudio.engine.analysis.selection_stability import agreement
+from rankstudio.engine.analysis.selection_stability import selection_stability
 
 IDS = np.arange(1, len(NAMES) + 1)
 
 
 def test_pairs_of_folds_are_compared_by_the_sets_of_their_features() -> None:
     chosen = [(3, 1), (1, 3), (1, 5)]
-    found = agreement([fold(i, [0.5], s) for i, s in enumerate(chosen, 1)], IDS, NAMES)
+    found = selection_stability([fold(i, [0.5], s) for i, s in enumerate(chosen, 1)], IDS, NAMES)
     assert found.folds == (1, 2, 3)
-    assert found.found.index == "Kuncheva"
+    assert found.indices.index == "Kuncheva"
     d, k = len(NAMES), 2
     for i, j in combinations(range(3), 2):
         a, b = set(chosen[i]), set(chosen[j])
-        assert found.found.similarity[i, j] == pytest.approx(len(a & b) / len(a | b))
-        assert found.found.corrected[i, j] == pytest.approx((len(a & b) * d - k * k) / (k * (d - k)))
+        assert found.indices.similarity[i, j] == pytest.approx(len(a & b) / len(a | b))
+        assert found.indices.corrected[i, j] == pytest.approx((len(a & b) * d - k * k) / (k * (d - k)))
 
 
 def test_features_are_told_with_the_place_at_which_each_fold_chose_them() -> None:
     folds = [fold(1, [0.5], (3, 1)), fold(2, [0.5], (1, 3, 2)), fold(4, [0.5], (1, 5))]
-    found = agreement(folds, IDS, NAMES)
-    assert found.found.index == "Lustgarten"  # the sets have several sizes
+    found = selection_stability(folds, IDS, NAMES)
+    assert found.indices.index == "Lustgarten"  # the sets have several sizes
     table = [(f.feature, f.name, f.times, dict(f.ranks)) for f in found.features]
     assert table == [
         (1, "a", 3, {1: 2, 2: 1, 4: 1}),
@@ -39,8 +39,8 @@ def test_features_are_told_with_the_place_at_which_each_fold_chose_them() -> Non
 
 
 def test_the_interval_of_few_folds_is_not_trusted() -> None:
-    few = agreement([fold(i, [0.5], (1, 2)) for i in range(1, 6)], IDS, NAMES)
+    few = selection_stability([fold(i, [0.5], (1, 2)) for i in range(1, 6)], IDS, NAMES)
     assert few.warning.startswith("With 5 folds the interval is too short: ")
     assert "73 % of such 95 % intervals held the stability with 5 sets" in few.warning
-    assert agreement([fold(1, [0.5])], IDS, NAMES).warning == ""
-    assert agreement([fold(i, [0.5]) for i in range(1, 51)], IDS, NAMES).warning == ""
+    assert selection_stability([fold(1, [0.5])], IDS, NAMES).warning == ""
+    assert selection_stability([fold(i, [0.5]) for i in range(1, 51)], IDS, NAMES).warning == ""

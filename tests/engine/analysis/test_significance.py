@@ -11,7 +11,7 @@ import pytest
 from experiment.runs import fold, result
 from experiment.small import dataset
 
-from rankstudio.engine.analysis.selection_stability import selection_stability
+from rankstudio.engine.analysis.selection_stability import stability_of
 from rankstudio.engine.analysis.significance import (
     best_run,
     by_dataset,
@@ -118,12 +118,12 @@ def test_pins_are_held_against_the_run_without_them(runs) -> None:
 
 
 def test_stability_is_that_of_the_folds_selections(runs) -> None:
-    found = selection_stability(runs[1])
+    found = stability_of(runs[1])
     assert found is not None
     expected = stability([[i - 1 for i in fold.selected] for fold in runs[1].folds], 6)
     assert (found.nogueira, found.jaccard) == (expected.nogueira, expected.jaccard)
-    assert selection_stability(runs[0]) is None
-    assert selection_stability(ran(folds=1)) is None
+    assert stability_of(runs[0]) is None
+    assert stability_of(ran(folds=1)) is None
 
 
 def test_a_table_that_grows_ends_with_the_numbers_of_one_made_at_once(runs) -> None:

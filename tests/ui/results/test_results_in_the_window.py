@@ -1,4 +1,4 @@
-"""The Results place in the real window: what each view shows after some runs, and what a click there does."""
+"""The Results page in the real window: what each view shows after some runs, and what a click there does."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
     look(window, "front")
     for model in (row.model for row in views(window).front._rows):
         setting = record.combination_of(model.values)
-        values = [record.paths[f, setting].validation["MAP"][model.place - 1] for f in (1, 2)]
+        values = [record.paths[f, setting].validation["MAP"][model.step - 1] for f in (1, 2)]
         assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
     assert "within one standard error" in views(window).caption()
 

@@ -4,7 +4,7 @@ from experiment.runs import NAMES, fold
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.analysis.selection_stability import agreement
+from rankstudio.engine.analysis.selection_stability import selection_stability
 from rankstudio.ui.results.stability_view import StabilityView
 
 IDS = np.arange(1, len(NAMES) + 1)
@@ -19,28 +19,28 @@ def view(theme, stage):
 
 def found(n_folds):
     chosen = [(1, 2), (2, 3), (1, 2, 4)]
-    return agreement([fold(i + 1, [0.5], chosen[i % 3]) for i in range(n_folds)], IDS, NAMES)
+    return selection_stability([fold(i + 1, [0.5], chosen[i % 3]) for i in range(n_folds)], IDS, NAMES)
 
 
 def test_as_many_folds_as_queries_make_no_map_and_no_column_each(view):
-    view.show_agreement("run 1", found(200))
+    view.show_stability("run 1", found(200))
     assert view.plot.is_empty()
     assert view.plot.placeholder.startswith("So many folds make no map")
     titles = [column.title for column in view.table.rows_model.columns]
     assert titles == ["feature", "id", "folds"]
     assert [row.name for row in view.table.rows()] == ["b", "a", "c", "d"]
     assert not view.warning.isVisible()
-    view.show_agreement("run 2", found(3))
+    view.show_stability("run 2", found(3))
     assert view.plot.values.shape == (3, 3)
     assert [column.title for column in view.table.rows_model.columns][3:] == ["fold 1", "fold 2", "fold 3"]
 
 
 def test_the_index_that_fits_the_sizes_is_offered(view):
-    view.show_agreement("run 1", found(3))
+    view.show_stability("run 1", found(3))
     assert [button.text() for button in view.index._group.buttons()] == ["Jaccard", "Lustgarten"]
     view.index._group.buttons()[1].click()
-    np.testing.assert_array_equal(view.plot.values[::-1], found(3).found.corrected)
-    view.show_agreement("run 2", found(2))
+    np.testing.assert_array_equal(view.plot.values[::-1], found(3).indices.corrected)
+    view.show_stability("run 2", found(2))
     assert [button.text() for button in view.index._group.buttons()] == ["Jaccard", "Kuncheva"]
     view.clear("nothing")
     assert view.plot.is_empty()
@@ -48,7 +48,7 @@ def test_the_index_that_fits_the_sizes_is_offered(view):
 
 
 def test_cells_are_read_by_the_keyboard(view):
-    view.show_agreement("run 1", found(3))
+    view.show_stability("run 1", found(3))
     assert view.plot.accessibleDescription() == "mean over the pairs of folds 0.42"  # 1/3, 2/3, 1/4
     view.plot.setFocus()
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right):
