@@ -17,8 +17,8 @@ from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.study_file_option import study_at
 from rankstudio.cli.worker_options import add_worker_options, workers
 from rankstudio.engine.analysis.reproduction import (
+    PaperTable,
     Reproduction,
-    Table,
     cells_of,
     load_reproduction,
     reproductions,
@@ -99,7 +99,7 @@ def _refuse_what_lacks(*entries: Method | None) -> None:
             raise PlanError(entry.lacking)
 
 
-def _shown(paper: Reproduction, data: str, tables: Sequence[Table], notes: Sequence[str]) -> str:
+def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:
     """Return the tables, what has to be known of them, and how many cells agree."""
     parts = [f"{paper.title}, on {data}", *(f"{table.title}\n{_text(table)}" for table in tables)]
     if notes:
@@ -115,7 +115,7 @@ def _shown(paper: Reproduction, data: str, tables: Sequence[Table], notes: Seque
     return "\n\n".join([*parts, "\n".join(counts)])
 
 
-def _text(table: Table) -> str:
+def _text(table: PaperTable) -> str:
     rows = [
         [label, *(f"{c.printed} ✓" if c.agrees else f"{c.printed} ({c.ours})" for c in cells)]
         for label, cells in table.rows
@@ -124,7 +124,9 @@ def _text(table: Table) -> str:
     return as_text(["", *table.columns], blank, left=(0,))
 
 
-def _plain(paper: Reproduction, data: str, tables: Sequence[Table], notes: Sequence[str]) -> dict[str, Any]:
+def _plain(
+    paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]
+) -> dict[str, Any]:
     """Return everything as plain values."""
     promised, open_ = cells_of(tables)
     counts = {
@@ -135,7 +137,7 @@ def _plain(paper: Reproduction, data: str, tables: Sequence[Table], notes: Seque
     return {"paper": paper.title, "data": data, "tables": plain, "notes": list(notes), **counts}
 
 
-def _plain_table(table: Table) -> dict[str, Any]:
+def _plain_table(table: PaperTable) -> dict[str, Any]:
     rows = [
         {"label": label, "cells": [{**asdict(cell), "agrees": cell.agrees} for cell in cells]}
         for label, cells in table.rows

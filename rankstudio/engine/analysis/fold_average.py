@@ -12,7 +12,7 @@ from rankstudio.engine.experiment.results.results import PathResult
 
 
 @dataclass(frozen=True, eq=False)
-class Across:
+class FoldAverage:
     """A quantity along the paths of several folds.
 
     Attributes
@@ -29,25 +29,25 @@ class Across:
 
 
 @dataclass(frozen=True, eq=False)
-class AcrossFolds:
+class PathAverage:
     """The paths that one combination has on several folds, averaged.
 
     Attributes
     ----------
     x_values : ndarray of shape (K,)
         Where on the axis the steps stand; K is the length of the shortest path.
-    criterion : Across
+    criterion : FoldAverage
         Per training document.
-    validation : dict of str to Across
+    validation : dict of str to FoldAverage
         By measure.
     """
 
     x_values: Ints
-    criterion: Across
-    validation: dict[str, Across]
+    criterion: FoldAverage
+    validation: dict[str, FoldAverage]
 
 
-def across_folds(paths: Sequence[PathResult]) -> AcrossFolds:
+def average_paths(paths: Sequence[PathResult]) -> PathAverage:
     """Average the paths of one combination over folds.
 
     Parameters
@@ -57,15 +57,15 @@ def across_folds(paths: Sequence[PathResult]) -> AcrossFolds:
     """
     length = min(len(path.steps) for path in paths)
     names = [name for name in paths[0].validation if all(name in path.validation for path in paths)]
-    return AcrossFolds(
+    return PathAverage(
         paths[0].x_values[:length],
         _across([path.criterion[:length] for path in paths]),
         {name: _across([path.validation[name][:length] for path in paths]) for name in names},
     )
 
 
-def _across(rows: Sequence[Floats]) -> Across:
+def _across(rows: Sequence[Floats]) -> FoldAverage:
     values = np.array(rows)
     mean = values.mean(axis=0)
     spread = values.std(axis=0, ddof=1) if len(rows) > 1 else np.zeros_like(mean)
-    return Across(mean, mean - spread, mean + spread)
+    return FoldAverage(mean, mean - spread, mean + spread)

@@ -68,7 +68,7 @@ class MeasureRow:
 
 
 @dataclass(frozen=True)
-class RunSummary:
+class MeasureSummary:
     """What the finished folds of a run have in common.
 
     Attributes
@@ -123,13 +123,13 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     return [*rows, average, MeasureRow("sd", None, spreads, None)]
 
 
-def run_summary(plan: Plan, folds: Sequence[FoldResult]) -> RunSummary:
+def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
     """Return what the folds that are done have in common, by the measures that the plan reports."""
     rows = [(_measured(fold), _single(fold)) for fold in folds]
     names = [name for name in plan.measures if folds and all(name in own for own, _ in rows)]
     values = {name: _numbers(own[name] for own, _ in rows) for name in names}
     over = {name: _numbers(own[name] - single[name] for own, single in rows) for name in names}
-    return RunSummary(
+    return MeasureSummary(
         {name: float(np.mean(column)) for name, column in values.items() if column},
         {name: stdev(column) for name, column in values.items() if len(column) > 1},
         {name: float(np.mean(column)) for name, column in over.items() if column},

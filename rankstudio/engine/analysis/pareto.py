@@ -16,7 +16,7 @@ from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 
 
 @dataclass(frozen=True)
-class Model:
+class ParetoModel:
     """One combination and step of its path, over the folds of a run.
 
     Attributes
@@ -49,7 +49,7 @@ class ParetoFront:
 
     Attributes
     ----------
-    models : tuple of Model
+    models : tuple of ParetoModel
         The best combination of every size of every run, by run and ascending size.
     optimal : tuple of int
         Positions of those that no other beats in size and mean, by ascending size.
@@ -62,7 +62,7 @@ class ParetoFront:
         The mean that is one standard error worse than the best.
     """
 
-    models: tuple[Model, ...]
+    models: tuple[ParetoModel, ...]
     optimal: tuple[int, ...]
     best: int
     suggested: int
@@ -97,9 +97,9 @@ def pareto_front_of(runs: Sequence[RunResult], name: str) -> ParetoFront | None:
     return ParetoFront(models, tuple(front.tolist()), int(front[-1]), suggested, enough)
 
 
-def _models(number: int, run: RunResult, name: str, better: bool) -> list[Model]:
+def _models(number: int, run: RunResult, name: str, better: bool) -> list[ParetoModel]:
     """Return the best model of every size of a run."""
-    best: dict[float, Model] = {}
+    best: dict[float, ParetoModel] = {}
     for combination, paths in enumerate(zip(*(fold.paths for fold in run.folds), strict=True)):
         values = run.plan.combinations[combination].values
         for step, size, everywhere in _across(paths, name):
@@ -109,7 +109,7 @@ def _models(number: int, run: RunResult, name: str, better: bool) -> list[Model]
             known = best.get(size)
             ahead = known is None or (mean > known.mean if better else mean < known.mean)
             if np.isfinite(mean) and ahead:
-                best[size] = Model(number, values, step, size, mean, error)
+                best[size] = ParetoModel(number, values, step, size, mean, error)
     return [best[size] for size in sorted(best)]
 
 

@@ -121,7 +121,7 @@ def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
     ]
 
 
-def known() -> dict[str, tuple[str, ...]]:
+def known_datasets() -> dict[str, tuple[str, ...]]:
     """Return the datasets of which numbers were printed, each with the labels of the methods."""
     found: dict[str, dict[str, None]] = {}
     for p in everything():

@@ -38,7 +38,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """One table of a paper with ours beside it.
 
     Attributes
@@ -126,7 +126,7 @@ class Reproduction:
         protocol = {"data": place, "select_by": "MAP", "measures": measures, "convention": convention}
         return plan_from_dict({**protocol, **wanted})
 
-    def table(self, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
+    def table(self, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> PaperTable:
         """Return one of the tables with ours beside it."""
         title = f"{printed['number']}: {printed['title']}"
         if "columns" in printed:
@@ -137,7 +137,9 @@ class Reproduction:
             return _used(title, printed, results)
         return _selected(title, printed, results[printed["run"]])
 
-    def _measured(self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
+    def _measured(
+        self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
+    ) -> PaperTable:
         """Return a table of folds × methods."""
         measure, columns = printed["measure"], printed["columns"]
         rows = []
@@ -148,9 +150,11 @@ class Reproduction:
                 ours = result.average if label == "avg" else result.folds[place].test
                 cells.append(Cell(f"{values[place]:.4f}", f"{ours[measure]:.4f}"))
             rows.append((label, tuple(cells)))
-        return Table(title, tuple(columns), tuple(rows), tuple(self._promised(name) for name in columns))
+        return PaperTable(title, tuple(columns), tuple(rows), tuple(self._promised(name) for name in columns))
 
-    def _averaged(self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
+    def _averaged(
+        self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
+    ) -> PaperTable:
         """Return a table of methods × measures, averages over the folds."""
         measures = tuple(printed["measures"])
         rows = []
@@ -158,13 +162,13 @@ class Reproduction:
             average = results[name].average
             cells = [Cell(f"{v:.4f}", f"{average[m]:.4f}") for m, v in zip(measures, values, strict=True)]
             rows.append((name, tuple(cells)))
-        return Table(title, measures, tuple(rows), (False,) * len(measures))
+        return PaperTable(title, measures, tuple(rows), (False,) * len(measures))
 
     def _promised(self, name: str) -> bool:
         return "note" not in self.runs[name]
 
 
-def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> Table:
+def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
     """Return the table of the features that each fold's model has."""
     longest = max(len(features) for features in printed["first"])
     columns = tuple(f"fold {fold.fold}" for fold in result.folds)
@@ -186,10 +190,10 @@ def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> Tabl
             for theirs, fold in zip(printed["first"], result.folds, strict=True)
         ]
         rows.append((f"selected {place + 1}", tuple(Cell(*pair) for pair in pairs)))
-    return Table(title, columns, tuple(rows), (True,) * len(columns))
+    return PaperTable(title, columns, tuple(rows), (True,) * len(columns))
 
 
-def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> Table:
+def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> PaperTable:
     """Return the table of how many features each selector gave to each ranker, and of what ours measured.
 
     Nothing in it is promised: what chose the printed numbers is not printed.
@@ -204,7 +208,7 @@ def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResul
         rows.append((selector, tuple(Cell(*pair) for pair in zip(theirs, counts, strict=True))))
         averages = tuple(Cell("", f"{result.average[measure]:.4f}") for result in ours)
         measured.append((f"{selector}, {measure}", averages))
-    return Table(title, rankers, (*rows, *measured), (False,) * len(rankers))
+    return PaperTable(title, rankers, (*rows, *measured), (False,) * len(rankers))
 
 
 def steps_of_all_folds(result: RunResult, measure: str) -> int:
@@ -240,7 +244,7 @@ def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(table["columns"] if "columns" in table else table["rows"])
 
 
-def cells_of(tables: Sequence[Table]) -> tuple[list[Cell], list[Cell]]:
+def cells_of(tables: Sequence[PaperTable]) -> tuple[list[Cell], list[Cell]]:
     """Return the cells of several tables: those that should agree, and those that need not."""
     return (
         [cell for table in tables for cell in table.cells()],

@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QSizeF
 from PySide6.QtWidgets import QApplication
 
-from rankstudio.engine.analysis.fold_average import across_folds
+from rankstudio.engine.analysis.fold_average import average_paths
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.plots.export import export_plot
@@ -69,7 +69,7 @@ def _plot(
     longest = max(int(path.x_values[-1]) for paths in per_setting for path in paths)
     plot.set_family(range(len(per_setting)), labels, (1, longest))
     for key, paths in enumerate(per_setting):
-        mean = across_folds(paths)
+        mean = average_paths(paths)
         values = mean.criterion if name == "criterion" else mean.validation[name]
         plot.set_curve(key, mean.x_values, values.mean)
     single = [fold.baseline.validation.get(name) for fold in result.folds]

@@ -10,7 +10,7 @@ from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.runs_panel import run_row
-from rankstudio.ui.results.view_feeder import ViewUpdates
+from rankstudio.ui.results.view_feeder import ViewFeeder
 from rankstudio.ui.style.theme import Theme
 
 
@@ -51,8 +51,8 @@ class ResultsPlace(QObject):
         self._old: dict[int, RunRecord] = {}
         self.views = ResultsPanel(theme)
         self.panel = self.views.runs
-        self._updates = ViewUpdates(study, runs, worker, self.views, self)
-        self._updates.failed.connect(self.failed)
+        self._feeder = ViewFeeder(study, runs, worker, self.views, self)
+        self._feeder.failed.connect(self.failed)
         self.views.folds.foldChosen.connect(self._look_at)
         self.views.front.picked.connect(self._pick)
         self.views.stability.inspected.connect(self.inspected)
@@ -66,16 +66,16 @@ class ResultsPlace(QObject):
         runs.ended.connect(self._show)
         runs.removed.connect(self._forget)
         runs.cleared.connect(self._forget_all)
-        runs.shownChanged.connect(self._choose)
+        runs.shownChanged.connect(self._mark)
 
     def refresh(self) -> None:
         """Show what has changed since the last time."""
         for record in self._old.values():
             self.panel.update_run(record.key, run_row(record))
         if self._old:
-            self._choose()
+            self._mark()
         self._old.clear()
-        self._updates.update()
+        self._feeder.update()
 
     @Slot(object)
     def _note(self, record: RunRecord) -> None:
@@ -99,8 +99,8 @@ class ResultsPlace(QObject):
         self.panel.remove_all()
 
     @Slot()
-    def _choose(self) -> None:
-        self.panel.choose(self._runs.shown.key if self._runs.shown else None)
+    def _mark(self) -> None:
+        self.panel.mark(self._runs.shown.key if self._runs.shown else None)
 
     @Slot(int)
     def _select(self, key: int) -> None:

@@ -69,7 +69,7 @@ class FoldsView(View):
         self._reshape((), ())
         self.set_caption("")
 
-    def choose(self, fold: int | None) -> None:
+    def mark(self, fold: int | None) -> None:
         """Mark the fold that is looked at; tells nobody."""
         rows = [row for row in self.table.rows() if fold is not None and row.fold == fold]
         self.table.choose(rows[0] if rows else None)

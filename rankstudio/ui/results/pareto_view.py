@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.pareto import Model, ParetoFront
+from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.plots.pareto import FrontPlot, Marks, Spot
 from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, RUN_DOT, View
@@ -31,7 +31,7 @@ class ParetoRow:
     position: int
     key: int
     plan: Plan
-    model: Model
+    model: ParetoModel
     note: str
 
 
@@ -76,7 +76,9 @@ class ParetoView(View):
         self.plot.picked.connect(self._pick)
         self.table.chosen.connect(self._on_chosen)
 
-    def show_front(self, runs: Sequence[tuple[int, Plan]], found: ParetoFront | None, name: str) -> None:
+    def show_pareto_front(
+        self, runs: Sequence[tuple[int, Plan]], found: ParetoFront | None, name: str
+    ) -> None:
         """Show what runs have tried.
 
         Parameters
@@ -98,7 +100,7 @@ class ParetoView(View):
         self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
         self.set_caption(_said(found, name) if found else "")
 
-    def choose(self, key: int | None, values: tuple[float, ...] | None, step: int | None) -> None:
+    def mark(self, key: int | None, values: tuple[float, ...] | None, step: int | None) -> None:
         """Mark the current choice where it is one of the models; tells nobody."""
         wanted = (key, values, step)
         found = [row for row in self._rows if (row.key, row.model.values, row.model.step) == wanted]
@@ -117,7 +119,7 @@ class ParetoView(View):
         self.picked.emit(row.key, row.model.values, row.model.step)
 
 
-def _setting(plan: Plan, model: Model) -> str:
+def _setting(plan: Plan, model: ParetoModel) -> str:
     return combination_label(plan.axes, model.values)
 
 

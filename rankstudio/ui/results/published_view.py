@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.analysis.published import PublishedRow, known, published_rows
+from rankstudio.engine.analysis.published import PublishedRow, known_datasets, published_rows
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.results.view import RUN_DOT, View
@@ -19,9 +19,9 @@ def _identity(row: PublishedRow) -> tuple[int, str, str]:
     return row.key, row.measure, row.printed.source
 
 
-def known_text() -> str:
+def known_datasets_text() -> str:
     """Return for which datasets and methods numbers are known, as sentences."""
-    told = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known().items())
+    told = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
     return (
         "Printed averages stand here beside those of a finished run, where they are known: for all five "
         f"folds as LETOR gives them, by the measures that the run reports.\n\n{told}"
@@ -36,7 +36,7 @@ class PublishedView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         about = "What papers print for the methods that were run, beside ours."
-        self.table = self.add_table("published", "Published results", about, known_text(), _identity)
+        self.table = self.add_table("published", "Published results", about, known_datasets_text(), _identity)
         self.table.set_columns(_COLUMNS)
         self.table.setAccessibleName("Published results beside ours")
         self.body.addWidget(self.table)

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.analysis.fold_table import RunSummary, best_of_several, run_summary
+from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_several, measure_summary
 from rankstudio.engine.experiment.plan.difference import distinctions
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.tables import range_text
@@ -47,7 +47,7 @@ class RunRow:
         Why it failed, as a sentence, or what else there is to say about its state.
     can_go_on : bool
         Whether it was left unfinished and can go on.
-    summary : RunSummary
+    summary : MeasureSummary
         Of the folds that are done.
     """
 
@@ -59,7 +59,7 @@ class RunRow:
     seconds_left: float | None = None
     message: str = ""
     can_go_on: bool = False
-    summary: RunSummary = field(default_factory=RunSummary)
+    summary: MeasureSummary = field(default_factory=MeasureSummary)
 
     @property
     def method(self) -> str:
@@ -90,7 +90,7 @@ def run_row(record: RunRecord) -> RunRow:
         record.seconds_left,
         record.remark,
         record.can_go_on,
-        run_summary(plan, tuple(record.folds.values())),
+        measure_summary(plan, tuple(record.folds.values())),
     )
 
 
@@ -225,7 +225,7 @@ class RunsPanel(View):
         self._rows.clear()
         self._show()
 
-    def choose(self, key: int | None) -> None:
+    def mark(self, key: int | None) -> None:
         """Mark a run as the one that is shown; tells nobody."""
         self.table.choose(self._rows.get(key) if key is not None else None)
 

@@ -1,4 +1,4 @@
-"""Updates of the Results views: of the one that is shown, and only when its inputs have changed."""
+"""Feeds the views of the Results page: the one that is shown, and only when its inputs have changed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Pair = tuple[int, int, str]  # two runs by their numbers, and a measure
 _SLOT = "insight"
 
 
-class ViewUpdates(QObject):
+class ViewFeeder(QObject):
     """Has what the shown view needs computed on the desk's worker, and hands it over.
 
     Parameters
@@ -148,12 +148,12 @@ class ViewUpdates(QObject):
             paired = {key: run for key, run in paired.items() if key == anchor}
         plans = [(key, run.plan) for key, run in paired.items()]
 
-        def take(found: ParetoFront | None) -> None:
-            self._views.front.show_front(plans, found, name)
+        def show(found: ParetoFront | None) -> None:
+            self._views.front.show_pareto_front(plans, found, name)
             self._mark()
 
         self._submit(
-            "Computing the Pareto front", lambda: pareto_front_of(tuple(paired.values()), name), take
+            "Computing the Pareto front", lambda: pareto_front_of(tuple(paired.values()), name), show
         )
 
     def _update_published(self) -> None:
@@ -175,14 +175,14 @@ class ViewUpdates(QObject):
         if waiting is None:
             return
 
-        def take(test: PairedComparison) -> None:
+        def keep(test: PairedComparison) -> None:
             self._compared[pairs[waiting]] = test
             self._update_tests()
 
         self._submit(
             f"Comparing run {waiting} with run {reference}",
             lambda: compare_with(runs[waiting], runs[reference], name),
-            take,
+            keep,
         )
 
     def _reference_among(self, runs: dict[int, RunResult]) -> int | None:
@@ -222,16 +222,16 @@ class ViewUpdates(QObject):
     def _mark(self) -> None:
         """Mark the fold and the model that are looked at."""
         record, choice = self._record, self._study.choice
-        self._views.folds.choose(self._study.fold)
-        self._views.front.choose(record.key if record is not None else None, choice.values, choice.place)
+        self._views.folds.mark(self._study.fold)
+        self._views.front.mark(record.key if record is not None else None, choice.values, choice.place)
 
-    def _submit(self, what: str, compute: Callable[[], Found], take: Callable[[Found], None]) -> None:
-        """Have something computed on the worker, and take it on the window's thread."""
+    def _submit(self, what: str, compute: Callable[[], Found], receive: Callable[[Found], None]) -> None:
+        """Have something computed on the worker, and receive it on the window's thread."""
 
         def work(_: CancelFlag) -> Iterator[Found]:
             yield compute()
 
-        job = Job(what, work, on_message=take, on_end=self._end, slot=_SLOT)
+        job = Job(what, work, on_message=receive, on_end=self._end, slot=_SLOT)
         self._job = self._worker.submit(job)
 
     def _abandon(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.fold_average import Across, AcrossFolds, across_folds
+from rankstudio.engine.analysis.fold_average import FoldAverage, PathAverage, average_paths
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
@@ -336,16 +336,16 @@ def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
     return min(dataset.n_features, max(limit or dataset.n_features for limit in limits))
 
 
-def _mean(record: RunRecord, setting: int) -> AcrossFolds | None:
+def _mean(record: RunRecord, setting: int) -> PathAverage | None:
     paths: list[PathResult] = [
         path for (_, s), path in sorted(record.paths.items(), key=_place) if s == setting
     ]
-    return across_folds(paths) if paths else None
+    return average_paths(paths) if paths else None
 
 
 def _place(item: tuple[tuple[int, int], PathResult]) -> tuple[int, int]:
     return item[0]
 
 
-def _interval(across: Across) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _interval(across: FoldAverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return across.mean, across.low, across.high

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from experiment.small import dataset
 
-from rankstudio.engine.analysis.fold_average import across_folds
+from rankstudio.engine.analysis.fold_average import average_paths
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
@@ -14,7 +14,7 @@ from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 def test_mean_and_one_standard_deviation_over_the_folds() -> None:
     plan, data = Plan("small", parameters={"regularization": 1.0}), dataset()
     paths = [make_fold_context(plan, f).path(Unit(f.number, 0, plan.combinations[0])) for f in data.folds]
-    found = across_folds(paths)
+    found = average_paths(paths)
     np.testing.assert_array_equal(found.x_values, paths[0].sizes)
     for k in range(len(found.x_values)):
         values = [path.validation["MAP"][k] for path in paths]
@@ -33,16 +33,16 @@ def test_one_fold_has_no_spread_and_the_shortest_path_says_how_far() -> None:
     short = plan.changed(parameters={"regularization": 1.0, "n_features_to_select": 2})
     first, second = data.folds[:2]
     long_path = make_fold_context(plan, first).path(Unit(1, 0, plan.combinations[0]))
-    alone = across_folds([long_path])
+    alone = average_paths([long_path])
     np.testing.assert_array_equal(alone.criterion.low, alone.criterion.high)
     short_path = make_fold_context(short, second).path(Unit(2, 0, short.combinations[0]))
-    assert across_folds([long_path, short_path]).x_values.tolist() == [1, 2]
+    assert average_paths([long_path, short_path]).x_values.tolist() == [1, 2]
 
 
 def test_iterations_stand_side_by_side_by_their_number() -> None:
     plan, data = Plan("small", "ranksvm", {"C": 1.0, "max_iter": 3, "tol": 1e-12}), dataset()
     paths = [make_fold_context(plan, f).path(Unit(f.number, 0, plan.combinations[0])) for f in data.folds]
-    found = across_folds(paths)
+    found = average_paths(paths)
     assert found.x_values.tolist() == [1, 2, 3]
     objectives = [[step.criterion for step in path.steps] for path in paths]
     np.testing.assert_allclose(found.criterion.mean, np.mean(objectives, axis=0))

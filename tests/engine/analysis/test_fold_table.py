@@ -8,7 +8,7 @@ from statistics import mean, stdev
 import pytest
 from experiment.runs import fold, result
 
-from rankstudio.engine.analysis.fold_table import best_of_several, fold_rows, measure_rows, run_summary
+from rankstudio.engine.analysis.fold_table import best_of_several, fold_rows, measure_rows, measure_summary
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 
@@ -64,19 +64,19 @@ def test_of_an_error_the_least_is_best() -> None:
 
 def test_a_summary_has_means_deviations_and_sizes_over_the_folds() -> None:
     folds = [fold(1, [0.5]), fold(2, [0.6], (1, 2, 3))]
-    found = run_summary(MAP, folds)
+    found = measure_summary(MAP, folds)
     assert found.means["MAP"] == pytest.approx(0.55)
     assert found.deviations["MAP"] == pytest.approx(stdev([0.5, 0.6]))
     assert found.over_single["MAP"] == pytest.approx(0.55 - 0.1)
     assert (found.sizes, found.part) == ((1, 3), "test")
     folds[1].test["MAP"] = NAN  # type: ignore[index]
-    found = run_summary(MAP, folds)
+    found = measure_summary(MAP, folds)
     assert (found.means, found.deviations) == ({"MAP": 0.5}, {})
-    assert run_summary(MAP, []).means == {}
+    assert measure_summary(MAP, []).means == {}
 
 
 def test_without_a_test_part_the_validation_part_is_summed_up() -> None:
     one = fold(1, [0.5])
     one.test.clear()  # type: ignore[attr-defined]
-    found = run_summary(MAP, [one])
+    found = measure_summary(MAP, [one])
     assert (found.part, found.means) == ("validation", {"MAP": 0.5})

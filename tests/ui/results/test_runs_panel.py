@@ -5,7 +5,7 @@ from experiment.runs import fold
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.analysis.fold_table import run_summary
+from rankstudio.engine.analysis.fold_table import measure_summary
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.results.runs_panel import RunRow, RunsPanel, run_row
@@ -36,7 +36,7 @@ def done(key, value=0.5, measure="MAP", **changes):
     for one in folds:
         for part in (one.test, one.baseline.test):
             part[measure] = part["MAP"]
-    return RunRow(key, plan, "MQ2008 · 2 folds", "done", 1.0, summary=run_summary(plan, folds))
+    return RunRow(key, plan, "MQ2008 · 2 folds", "done", 1.0, summary=measure_summary(plan, folds))
 
 
 def test_a_run_that_was_stopped_says_how_many_folds_it_has():
@@ -101,7 +101,7 @@ def test_runs_are_selected_removed_and_stopped(panel):
     panel.cancelRequested.connect(lambda key: told.append(("cancel", key)))
     panel.add_run(done(1))
     panel.add_run(RunRow(2, Plan(data="x"), "MQ2008", "running"))
-    panel.choose(1)
+    panel.mark(1)
     assert told == []
     panel.table.setFocus()
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
@@ -117,6 +117,6 @@ def test_runs_are_selected_removed_and_stopped(panel):
 def test_an_update_keeps_the_selection(panel):
     panel.add_run(done(1))
     panel.add_run(RunRow(2, Plan(data="x"), "MQ2008", "running"))
-    panel.choose(2)
+    panel.mark(2)
     panel.update_run(2, done(2, 0.7))
     assert panel.table.current().key == 2
