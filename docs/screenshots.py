@@ -66,7 +66,7 @@ def take_results(app: QApplication, window: MainWindow) -> None:
     window.study.toggle("banned", 39)
     window.commands["run"].trigger()
     wait(app, lambda: not window.runs.busy, most=300.0)
-    panel, tests = window.places.results.views.panel, window.places.results.views.tests
+    panel, tests = window.places.results.views, window.places.results.views.tests
     tests.referenceChosen.emit(1)
     for key in ("tests", "stability", "front"):
         panel.show_view(key)
