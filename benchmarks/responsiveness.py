@@ -124,18 +124,18 @@ def measure(data: Path, runs: int) -> bool:
     window.models.warm_up()
     window.open_path(str(data))
     good &= follow(
-        f"loading {data.name}, engine warming up", lambda: window.study.dataset and not _busy(window)
+        f"loading {data.name}, engine warming up", lambda: window.session.dataset and not _busy(window)
     )
     window.open_path(str(data))
     good &= follow(f"loading {data.name} again", lambda: not window.models.loader.busy and not _busy(window))
     for _ in range(runs):
         window.control.run()
         good &= follow("greedy RankRLS, 11 λ, all folds", lambda: not window.runs.busy)
-    window.models.crew.choose("processes")
+    window.models.backend.choose("processes")
     window.control.run()
-    good &= follow(f"the same on {window.models.crew.n_processes} processes", lambda: not window.runs.busy)
-    window.models.crew.choose("live")
-    window.study.look_at(window.study.dataset.folds[0].number)
+    good &= follow(f"the same on {window.models.backend.n_processes} processes", lambda: not window.runs.busy)
+    window.models.backend.choose("live")
+    window.session.look_at(window.session.dataset.folds[0].number)
     good &= follow("looking at another fold", lambda: not _busy(window))
     good &= slide(window, follow, gaps)
     good &= reopen(window, follow)
@@ -146,12 +146,12 @@ def measure(data: Path, runs: int) -> bool:
 
 def reopen(window, follow) -> bool:  # type: ignore[no-untyped-def]
     """Save the study, begin another one, open it again with all its runs, and go on with a stopped one."""
-    studies, file = window.studies, Path(window._settings.folder) / "again.rankstudio"
+    studies, file = window.study_files, Path(window._settings.folder) / "again.rankstudio"
     studies.save_as(str(file))
     good = follow("saving the study as a file", lambda: not _busy(window))
     window.control.run()
     good &= follow("half of a run", lambda: window.runs.records[-1].progress > 0.5)
-    window.studies._change_to(None)  # as the command does when its question is answered
+    window.study_files._change_to(None)  # as the command does when its question is answered
     good &= follow("beginning a new study", lambda: not _busy(window))
     studies.open(str(file))
     good &= follow("opening the study, with its runs", lambda: not _busy(window) and window.runs.shown)
@@ -192,7 +192,7 @@ def slide(window, follow, gaps) -> bool:  # type: ignore[no-untyped-def]
 
 
 def _busy(window) -> bool:  # type: ignore[no-untyped-def]
-    return bool(window.models.desk.jobs or window.models.run_worker.jobs)
+    return bool(window.models.task_worker.jobs or window.models.run_worker.jobs)
 
 
 def main() -> int:

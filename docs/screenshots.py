@@ -41,18 +41,18 @@ def take(app: QApplication, settings: Settings) -> None:
     window = MainWindow(theme, settings)
     window.resize(*SIZE)
     window.show()
-    window.opening.open_path(SAMPLE, run=True)
+    window.open_controller.open_path(SAMPLE, run=True)
     wait(app, lambda: bool(window.runs.records) and not window.runs.busy)
-    window.study.look_at(3)
+    window.session.look_at(3)
     for mode in ("light", "dark"):
         theme.set_mode(mode)
         rest(app)
         window.grab().save(str(IMAGES / f"window-{mode}.png"))
     theme.set_mode("light")
-    window.study.change("ranking", method="gas", parameters={}, ranker="ranksvm")
+    window.session.change("ranking", method="gas", parameters={}, ranker="ranksvm")
     window.commands["run"].trigger()
     wait(app, lambda: len(window.runs.records) > 1 and not window.runs.busy, most=300.0)
-    window.study.look_at(3)
+    window.session.look_at(3)
     rest(app)
     window.grab().save(str(IMAGES / "window-ranker.png"))
     take_results(app, window)
@@ -61,17 +61,17 @@ def take(app: QApplication, settings: Settings) -> None:
 
 def take_results(app: QApplication, window: MainWindow) -> None:
     """Take the pictures of the views of the results, of a few more runs."""
-    window.study.change("pinning", method="greedy-rankrls", ranker="", ranker_parameters={}, parameters={})
-    window.study.toggle("pinned", 12)
-    window.study.toggle("banned", 39)
+    window.session.change("pinning", method="greedy-rankrls", ranker="", ranker_parameters={}, parameters={})
+    window.session.toggle("pinned", 12)
+    window.session.toggle("banned", 39)
     window.commands["run"].trigger()
     wait(app, lambda: not window.runs.busy, most=300.0)
-    panel, tests = window.places.results.views, window.places.results.views.tests
+    panel, tests = window.sections.results.views, window.sections.results.views.tests
     tests.referenceChosen.emit(1)
     for key in ("tests", "stability", "front"):
         panel.show_view(key)
         rest(app)
-        wait(app, lambda: not window.models.desk.jobs)
+        wait(app, lambda: not window.models.task_worker.jobs)
         rest(app)
         panel.grab().save(str(IMAGES / f"results-{key}.png"))
 

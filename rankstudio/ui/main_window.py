@@ -1,4 +1,4 @@
-"""The main window: toolbar, menus, places and messages, wired to the models behind them."""
+"""The main window: toolbar, menus, sections and messages, wired to the models behind them."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLay
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.ui.background.loader import LoadingBar
 from rankstudio.ui.controllers.action_state import enabled_commands
-from rankstudio.ui.controllers.export import TakingHome
-from rankstudio.ui.controllers.lambda_slider import Sliding
-from rankstudio.ui.controllers.open import Opening
-from rankstudio.ui.controllers.resplit import Dividing
-from rankstudio.ui.controllers.restore_runs import Reopening
-from rankstudio.ui.controllers.run import RunControl
-from rankstudio.ui.controllers.study_files import Studies
-from rankstudio.ui.controllers.window_state import Remembering
+from rankstudio.ui.controllers.export import ExportController
+from rankstudio.ui.controllers.lambda_slider import SliderController
+from rankstudio.ui.controllers.open import OpenController
+from rankstudio.ui.controllers.resplit import ResplitController
+from rankstudio.ui.controllers.restore_runs import RunRestorer
+from rankstudio.ui.controllers.run import RunCommands
+from rankstudio.ui.controllers.run_removal import RunRemoval
+from rankstudio.ui.controllers.study_files import StudyFiles
+from rankstudio.ui.controllers.window_state import WindowState
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.run_removal import RunRemoval
 from rankstudio.ui.shell.actions import Actions
-from rankstudio.ui.shell.backend_menu import CrewMenu
+from rankstudio.ui.shell.backend_menu import BackendMenu
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.menus import Menus
-from rankstudio.ui.shell.sections import Places
+from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.status_bar import StatusBar
 from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.shell.welcome import Welcome
@@ -64,12 +64,14 @@ class MainWindow(QMainWindow):
         self._theme, self._settings = theme, settings
         self._asks = True
         self.models = models = Models(settings, runner, self)
-        self.study, self.runs, self.current = models.study, models.runs, models.current
-        self.places = places = Places(theme, models, self)
-        self.opening = Opening(self.study, self.runs, models.loader, settings, self)
-        self.control = RunControl(self.study, self.runs, models.loader, places.run, places.method.form, self)
-        self.taking_home = TakingHome(
-            theme, self.study, settings, partial(export_items, models, places), self
+        self.session, self.runs, self.current = models.session, models.runs, models.current
+        self.sections = sections = Sections(theme, models, self)
+        self.open_controller = OpenController(self.session, self.runs, models.loader, settings, self)
+        self.control = RunCommands(
+            self.session, self.runs, models.loader, sections.run, sections.method.form, self
+        )
+        self.export_controller = ExportController(
+            theme, self.session, settings, partial(export_items, models, sections), self
         )
         self._refreshing = QTimer(self)
         self._refreshing.setSingleShot(True)
@@ -79,7 +81,7 @@ class MainWindow(QMainWindow):
         self._connect_commands()
         self._connect_messages()
         self._connect_models()
-        self.remembering.restore()
+        self.window_state.restore()
         self.menus.show_recent()
         self.welcome.set_recent(settings.recent)
         self._update()
@@ -90,21 +92,23 @@ class MainWindow(QMainWindow):
         self.commands = Actions(self, self._theme)
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
-        self.menus = Menus(self.commands, self.toolbar, self.study, self._theme, self._settings, self)
-        CrewMenu(self.commands.submenus["crew"], self.models.crew, self)
+        self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
+        BackendMenu(self.commands.submenus["backend"], self.models.backend, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self.notice = Notice(self._theme)
-        self.reopening = Reopening(self.study, self.runs, self.models.loader, self.models.desk, self)
-        self.studies = Studies(self.models, self.reopening, self._settings, self)
-        self.dividing = Dividing(self.study, self.runs, self.models.loader, self)
+        self.restorer = RunRestorer(
+            self.session, self.runs, self.models.loader, self.models.task_worker, self
+        )
+        self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
+        self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
         self.removal = RunRemoval(self.models, self.notice, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
-        self.workspace = self.places.workspace()
-        self.remembering = Remembering(
-            self, self.workspace, self.study, self.runs, self._theme, self._settings
+        self.workspace = self.sections.workspace()
+        self.window_state = WindowState(
+            self, self.workspace, self.session, self.runs, self._theme, self._settings
         )
         self._pages = QStackedWidget()
         self._pages.addWidget(self.welcome)
@@ -124,74 +128,74 @@ class MainWindow(QMainWindow):
         self.welcome.setFocus()
 
     def _connect_commands(self) -> None:
-        study, control, taking_home = self.study, self.control, self.taking_home
-        data, inspect = self.places.data, self.places.inspect
+        session, control, export_controller = self.session, self.control, self.export_controller
+        data, inspect = self.sections.data, self.sections.inspect
         self.commands.connect(
-            open=self.opening.ask,
-            sample=self.opening.open_sample,
+            open=self.open_controller.ask,
+            sample=self.open_controller.open_sample,
             cancel_load=self.models.loader.cancel,
-            new_study=self.studies.new,
-            open_study=self.studies.ask_open,
-            save_study=self.studies.ask_save_as,
-            save_plan=taking_home.ask_save_plan,
-            export=taking_home.show_dialog,
-            copy_command=taking_home.copy_command,
-            copy_python=taking_home.copy_python,
+            new_study=self.study_files.new,
+            open_study=self.study_files.ask_open,
+            save_study=self.study_files.ask_save_as,
+            save_plan=export_controller.ask_save_plan,
+            export=export_controller.show_dialog,
+            copy_command=export_controller.copy_command,
+            copy_python=export_controller.copy_python,
             quit=self.close,
-            undo=study.undo.undo,
-            redo=study.undo.redo,
+            undo=session.undo.undo,
+            redo=session.undo.redo,
             pin=partial(inspect.toggle, "pinned"),
             ban=partial(inspect.toggle, "banned"),
-            best=partial(study.choose, None, None),
+            best=partial(session.choose, None, None),
             statistics=data.panel.open_details,
             next_fold=partial(data.turn, 1),
             previous_fold=partial(data.turn, -1),
             run=control.run,
             pause=control.toggle_pause,
             step=control.step,
-            go_on=lambda: self.reopening.go_on(self.runs.shown),
+            go_on=lambda: self.restorer.go_on(self.runs.shown),
             stop=control.stop,
             stop_all=self.runs.stop_all,
             guide=self.help.show_guide,
             log=self.help.show_log,
             about=self.help.about,
         )
-        Sliding(self.study, self.current, self.toolbar, self)
+        SliderController(self.session, self.current, self.toolbar, self)
         self.toolbar.themeToggled.connect(self.menus.toggle_theme)
-        self.welcome.openAsked.connect(self.opening.ask)
-        self.welcome.sampleAsked.connect(self.opening.open_sample)
-        self.welcome.recentChosen.connect(self.opening.open_path)
-        self.menus.recentChosen.connect(self.opening.open_path)
-        self.menus.readingChosen.connect(self.opening.read_again)
+        self.welcome.openAsked.connect(self.open_controller.ask)
+        self.welcome.sampleAsked.connect(self.open_controller.open_sample)
+        self.welcome.recentChosen.connect(self.open_controller.open_path)
+        self.menus.recentChosen.connect(self.open_controller.open_path)
+        self.menus.readingChosen.connect(self.open_controller.read_again)
         self.loading.cancelled.connect(self.models.loader.cancel)
 
     def _connect_messages(self) -> None:
-        places = self.places
+        sections = self.sections
         failing = (
-            self.opening,
-            self.reopening,
-            self.studies,
-            self.dividing,
+            self.open_controller,
+            self.restorer,
+            self.study_files,
+            self.resplit,
             self.removal,
-            self.remembering,
-            self.taking_home,
+            self.window_state,
+            self.export_controller,
             self.current,
-            places.data,
-            places.inspect,
-            places.results,
+            sections.data,
+            sections.inspect,
+            sections.results,
         )
         for part in failing:
             part.failed.connect(self.say_error)
-        for table in (places.inspect.features.table, *places.results.views.tables()):
+        for table in (sections.inspect.features.table, *sections.results.views.tables()):
             table.failed.connect(self.say_error)
-        plots = (*places.run.plots(), places.inspect.inspector.plot, *places.results.views.plots())
+        plots = (*sections.run.plots(), sections.inspect.inspector.plot, *sections.results.views.plots())
         for plot in plots:
             plot.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
-        self.remembering.saved.connect(self.status.show_saved)
-        for part in (self.opening, self.studies):
+        self.window_state.saved.connect(self.status.show_saved)
+        for part in (self.open_controller, self.study_files):
             part.warned.connect(self.say_warning)
-        for part in (self.taking_home, self.studies):
+        for part in (self.export_controller, self.study_files):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
@@ -201,41 +205,41 @@ class MainWindow(QMainWindow):
         loader.progressed.connect(self.loading.set_share)
         loader.ended.connect(self.loading.hide)
         loader.ended.connect(self._update)
-        self.opening.opened.connect(self._show_data)
-        self.opening.studyAsked.connect(self.studies.open)
-        self.studies.changed.connect(self._show_study)
-        self.studies.left.connect(self._offer)
-        self.dividing.failed.connect(self.places.method.refuse_division)
-        self.dividing.divided.connect(self.notice.dismiss)
-        self.places.results.goOnAsked.connect(self.reopening.go_on)
-        self.places.results.removalAsked.connect(self.removal.ask)
+        self.open_controller.opened.connect(self._show_data)
+        self.open_controller.studyAsked.connect(self.study_files.open)
+        self.study_files.changed.connect(self._show_study)
+        self.study_files.left.connect(self._offer)
+        self.resplit.failed.connect(self.sections.method.refuse_division)
+        self.resplit.divided.connect(self.notice.dismiss)
+        self.sections.results.goOnAsked.connect(self.restorer.go_on)
+        self.sections.results.removalAsked.connect(self.removal.ask)
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)
-        self.opening.runAsked.connect(self.control.run)
-        self.study.datasetChanged.connect(self._update)
-        self.study.planChanged.connect(self._update)
-        self.study.undo.indexChanged.connect(self._update)
+        self.open_controller.runAsked.connect(self.control.run)
+        self.session.datasetChanged.connect(self._update)
+        self.session.planChanged.connect(self._update)
+        self.session.undo.indexChanged.connect(self._update)
         self.current.changed.connect(self._update)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
         self.runs.ended.connect(self._end_run)
         self.models.run_worker.drained.connect(self._ask_refresh)
-        self.models.desk.drained.connect(self._show_workers)
+        self.models.task_worker.drained.connect(self._show_workers)
 
     # Data and runs
 
     def open_path(self, path: str, *, run: bool = False) -> None:
         """Open a file, a folder, a plan, a study or ``"sample"``; with ``run`` run it when it is there."""
-        self.opening.open_path(path, run=run)
+        self.open_controller.open_path(path, run=run)
 
     def restore(self) -> None:
         """Open the study and the data of the last time."""
-        self.opening.restore()
-        self.studies.restore()
+        self.open_controller.restore()
+        self.study_files.restore()
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
-        self.reopening.recognise()
+        self.restorer.recognise()
         self.notice.dismiss()
         self._show_workspace()
         self.menus.show_recent()
@@ -244,7 +248,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_workspace(self) -> None:
         """Leave the welcome page when there is something to see."""
-        if self.study.dataset is not None and self._pages.currentWidget() is not self.workspace:
+        if self.session.dataset is not None and self._pages.currentWidget() is not self.workspace:
             self._pages.setCurrentWidget(self.workspace)
             self.workspace.setFocus()
 
@@ -261,7 +265,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _refresh(self) -> None:
         """Draw what the run's worker has brought: some times a second, not once an event."""
-        self.places.refresh()
+        self.sections.refresh()
         self._show_runs()
 
     @Slot()
@@ -301,7 +305,7 @@ class MainWindow(QMainWindow):
 
         def go_on() -> None:
             self.notice.dismiss()
-            self.reopening.go_on(record)
+            self.restorer.go_on(record)
 
         text = f"{record.plan.title} on {record.dataset.name} was left at {record.units_text}."
         self.notice.say(text, "info", "Continue", go_on)
@@ -311,12 +315,12 @@ class MainWindow(QMainWindow):
     @Slot()
     def _update(self) -> None:
         """Enable what can be done now, and name the window after the data."""
-        study, current = self.study, self.runs.current
+        session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models))
-        self.toolbar.slider.setEnabled(study.watched is not None and study.axis is not None)
+        self.toolbar.slider.setEnabled(session.watched is not None and session.axis is not None)
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
-        names = (study.dataset.name if study.dataset else "", self.studies.name, "RankStudio")
+        names = (session.dataset.name if session.dataset else "", self.study_files.name, "RankStudio")
         self.setWindowTitle(" – ".join(name for name in names if name))
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -328,7 +332,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._refreshing.stop()
-        self.remembering.save()
+        self.window_state.save()
         self.hide()
         self.closing.emit()
         self.status.close_down()

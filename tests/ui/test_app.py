@@ -169,8 +169,8 @@ def test_the_sample_of_the_command_line_is_opened_and_run(theme: Theme, tmp_path
     with open_window(theme, tmp_path / "config") as window:
         begin(window, ["--sample"], CrashReports(tmp_path))
         wait_until(lambda: window.runs.records and window.runs.records[0].paths)
-        assert window.study.dataset is not None
-        assert window.study.dataset.name == "Sample"
+        assert window.session.dataset is not None
+        assert window.session.dataset.name == "Sample"
 
 
 def test_the_open_dialog_takes_a_folder_of_data_and_goes_into_any_other(theme: Theme, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ window = MainWindow(theme, Settings())
 def tell(record, event):
     if type(event).__name__ == "UnitFinished":
         print(event.unit.fold, event.unit.position, flush=True)
-window.runs.told.connect(tell)
+window.runs.eventNoted.connect(tell)
 window.show()
 window.open_path(sys.argv[1], run=True)
 app.exec()
@@ -69,13 +69,13 @@ def test_the_next_window_goes_on_to_the_same_bits(
     killed(tmp_path / "plan.toml", dict(os.environ), units)
     with open_window(theme, tmp_path / "user") as window:
         window.restore()
-        wait_until(lambda: window.runs.records and window.study.has_documents)
+        wait_until(lambda: window.runs.records and window.session.has_documents)
         wait_until(lambda: window.runs.records[0].recorded is None)
         [record] = window.runs.records
         assert record.state is RunState.UNFINISHED
         assert units <= record.units_done < 82
-        assert window.places.results.panel.rows()[0].message.startswith(f"{record.units_done} of 82 units")
-        window.reopening.go_on(record)
+        assert window.sections.results.panel.rows()[0].message.startswith(f"{record.units_done} of 82 units")
+        window.restorer.go_on(record)
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
     *_, undisturbed = run(plan)

@@ -26,10 +26,10 @@ def test_a_fold_for_each_query_is_run_and_looked_at(theme: Theme, tmp_path: Path
     save_plan(Plan(one, "l1-path", own, CRITERION, protocol="leave-query-out"), tmp_path / "plan.toml")
     with open_window(theme, tmp_path / "config") as window:
         window.open_path(str(tmp_path / "plan.toml"))
-        wait_until(lambda: window.study.dataset is not None)
-        dataset = window.study.dataset
+        wait_until(lambda: window.session.dataset is not None)
+        dataset = window.session.dataset
         assert dataset is not None
-        panel = window.places.data.panel
+        panel = window.sections.data.panel
         assert len(dataset.folds) > 12
         assert not panel._folds.isVisible()
         assert panel._many.isVisible()
@@ -41,14 +41,14 @@ def test_a_fold_for_each_query_is_run_and_looked_at(theme: Theme, tmp_path: Path
         assert len(record.folds) == len(dataset.folds)
         panel._many.setCurrentIndex(4)
         panel._many.activated.emit(4)
-        assert window.study.fold == 5
+        assert window.session.fold == 5
         assert window.current.model is not None
         assert window.current.model.step is record.folds[5].chosen.step
         window.commands["next_fold"].trigger()
-        assert (window.study.fold, panel._many.currentText()) == (6, "fold 6")
+        assert (window.session.fold, panel._many.currentText()) == (6, "fold 6")
         panel._many.activated.emit(len(dataset.folds))
-        assert (window.study.fold, panel._many.currentText()) == (None, "all folds")
-        [row] = window.places.results.panel.rows()
+        assert (window.session.fold, panel._many.currentText()) == (None, "all folds")
+        [row] = window.sections.results.panel.rows()
         assert row.summary.means["MAP"] == record.result.average["MAP"]
 
 
@@ -57,22 +57,22 @@ def test_inner_folds_validate_where_no_part_does(theme: Theme, tmp_path: Path, f
     save_plan(Plan(str(folds), parameters=own, protocol="nested 3-fold"), tmp_path / "plan.toml")
     with open_window(theme, tmp_path / "config") as window:
         window.open_path(str(tmp_path / "plan.toml"))
-        wait_until(lambda: window.study.dataset is not None)
+        wait_until(lambda: window.session.dataset is not None)
         finish(window)
         record = window.runs.shown
         assert record is not None
         assert record.state is RunState.DONE
-        window.study.look_at(2)
-        curves = window.places.run.curves
+        window.session.look_at(2)
+        curves = window.sections.run.curves
         assert curves.validation_plot.isVisible()
         for setting in (0, 1):
             drawn = curves.validation_plot.family[setting].ys
             assert list(drawn) == record.paths[2, setting].validation["MAP"].tolist()
-        assert window.places.run.heat.plot.values.shape == (2, N_FEATURES)
+        assert window.sections.run.heat.plot.values.shape == (2, N_FEATURES)
         model, chosen = window.current.model, record.folds[2].chosen
         assert model is not None
         assert (model.values, model.step) == (chosen.unit.values, chosen.step)
-        window.study.choose((2.0,), 3)  # between the grid's values: the inner folds validate it too
+        window.session.choose((2.0,), 3)  # between the grid's values: the inner folds validate it too
         wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
         assert window.current.model is not None
         assert window.current.model.path.validation["MAP"].shape == (N_FEATURES,)
@@ -91,11 +91,11 @@ def test_a_query_in_which_a_measure_is_not_defined_is_left_out_of_the_row(
     save_plan(plan, tmp_path / "plan.toml")
     with open_window(theme, tmp_path / "config") as window:
         window.open_path(str(tmp_path / "plan.toml"))
-        wait_until(lambda: window.study.dataset is not None)
+        wait_until(lambda: window.session.dataset is not None)
         finish(window)
         result = window.runs.shown.result if window.runs.shown else None
         assert result is not None
         assert np.isnan(result.folds[0].test["Disagreement"])
-        [row] = window.places.results.panel.rows()
+        [row] = window.sections.results.panel.rows()
         assert row.summary.means == pytest.approx(result.average, rel=1e-14)
         assert np.isfinite([*row.summary.deviations.values(), *row.summary.over_single.values()]).all()

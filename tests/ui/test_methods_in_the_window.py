@@ -45,12 +45,12 @@ KINDS: dict[str, dict[str, Any]] = {
 
 def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:
     bare: dict[str, Any] = {"parameters": {}, "ranker": "", "ranker_parameters": {}}
-    window.study.change("editing", **{**bare, **changes})
+    window.session.change("editing", **{**bare, **changes})
     finish(window)
     record = window.runs.shown
     assert record is not None
     assert record.failure == ""
-    window.study.look_at(1)
+    window.session.look_at(1)
     settle(window)
     return record
 
@@ -65,7 +65,7 @@ def test_a_run_of_every_kind_is_shown_in_every_place(window: MainWindow, kind: s
     check_files(window, record, tmp_path)
     check_picking(window, record)
     check_means(window, record)
-    assert window.places.results.panel.rows()[0].method == record.plan.title
+    assert window.sections.results.panel.rows()[0].method == record.plan.title
     settle(window)
 
 
@@ -81,7 +81,11 @@ def check_choice(window: MainWindow, record: RunRecord) -> None:
 
 def check_features(window: MainWindow, record: RunRecord) -> None:
     """The table marks the features of the chosen model, with their weights in it."""
-    step, panel, ids = record.folds[1].chosen.step, window.places.inspect.features, record.dataset.feature_ids
+    step, panel, ids = (
+        record.folds[1].chosen.step,
+        window.sections.inspect.features,
+        record.dataset.feature_ids,
+    )
     rows = [row for row in panel.table.rows() if row.chosen]
     assert {row.feature_id for row in rows} == {int(ids[c]) for c in step.selected}
     for row in rows:
@@ -91,7 +95,7 @@ def check_features(window: MainWindow, record: RunRecord) -> None:
 
 def check_curves(window: MainWindow, record: RunRecord) -> None:
     """There is a curve for every setting, over what its steps are."""
-    plots, model = window.places.run.curves.plots(), window.current.model
+    plots, model = window.sections.run.curves.plots(), window.current.model
     for setting in range(len(record.combinations)):
         path = record.paths[1, setting]
         np.testing.assert_array_equal(plots["validation"].family[setting].xs, path.x_values)
@@ -103,8 +107,8 @@ def check_curves(window: MainWindow, record: RunRecord) -> None:
 
 def check_map(window: MainWindow, record: RunRecord) -> None:
     """There is a cell for every model with so many features, and no map of rounds and iterations."""
-    window.places.refresh()
-    plot = window.places.run.heat.plot
+    window.sections.refresh()
+    plot = window.sections.run.heat.plot
     if record.plan.step_kind is not StepKind.FEATURES:
         assert plot.is_empty()
         return
@@ -119,7 +123,7 @@ def check_map(window: MainWindow, record: RunRecord) -> None:
 
 def check_files(window: MainWindow, record: RunRecord, folder: Path) -> None:
     """Results and model are written as the terminal does."""
-    items = {item.key: item for item in window.taking_home.dialog()._items}
+    items = {item.key: item for item in window.export_controller.dialog()._items}
     for key, name in (("results", "results"), ("model", "model.json")):
         assert items[key].unavailable == ""
         assert items[key].write is not None
@@ -134,7 +138,7 @@ def check_picking(window: MainWindow, record: RunRecord) -> None:
     """A point of a curve can be chosen where it is a model; "best" goes back."""
     last = len(record.combinations) - 1
     path = record.paths[1, last]
-    window.places.run.curves.picked.emit(last, int(path.x_values[0]))
+    window.sections.run.curves.picked.emit(last, int(path.x_values[0]))
     model = window.current.model
     assert model is not None
     assert model.step is path.steps[-1 if record.plan.step_kind is StepKind.ITERATIONS else 0]
@@ -145,8 +149,8 @@ def check_picking(window: MainWindow, record: RunRecord) -> None:
 
 def check_means(window: MainWindow, record: RunRecord) -> None:
     """Over all folds the curves are means, as far as the shortest path goes."""
-    window.study.look_at(None)
-    ys = np.asarray(window.places.run.curves.validation_plot.family[0].ys)
+    window.session.look_at(None)
+    ys = np.asarray(window.sections.run.curves.validation_plot.family[0].ys)
     paths = [record.paths[fold, 0].validation["MAP"] for fold in (1, 2)]
     assert ys.size == min(path.size for path in paths)
     np.testing.assert_allclose(ys, np.mean([path[: ys.size] for path in paths], axis=0))
@@ -186,11 +190,11 @@ def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked
     window: MainWindow,
 ) -> None:
     record = run_plan(window, KINDS["ranked"])
-    plot = window.places.run.curves.validation_plot
+    plot = window.sections.run.curves.validation_plot
     for fold in (1, 2):
-        window.study.look_at(fold)
+        window.session.look_at(fold)
         baseline = record.folds[fold].baseline
         assert plot.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
-    window.study.look_at(None)
+    window.session.look_at(None)
     assert plot.reference is None
     settle(window)

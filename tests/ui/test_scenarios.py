@@ -25,12 +25,12 @@ from rankstudio.ui.style.theme import Theme
 
 def dialog_of(window: MainWindow) -> ExportDialog:
     """Return the export dialog as the window fills it, not modal."""
-    return window.taking_home.dialog()
+    return window.export_controller.dialog()
 
 
 def ys(window: MainWindow, key: object, plot: str = "validation") -> np.ndarray:
     """Return the values of a curve as they are drawn."""
-    return np.asarray(window.places.run.curves.plots()[plot].family[key].ys)
+    return np.asarray(window.sections.run.curves.plots()[plot].family[key].ys)
 
 
 # Running
@@ -43,7 +43,7 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
     assert record.state is RunState.DONE
     assert record.result is not None
     for fold in (1, 2):
-        window.study.look_at(fold)
+        window.session.look_at(fold)
         chosen = record.folds[fold].chosen
         model = window.current.model
         assert model is not None
@@ -53,13 +53,13 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
             path = record.paths[fold, setting]
             np.testing.assert_array_equal(ys(window, setting), path.validation["MAP"])
             np.testing.assert_array_equal(ys(window, setting, "criterion"), path.criterion)
-        rows = window.places.inspect.features.table.rows()
+        rows = window.sections.inspect.features.table.rows()
         ids = record.dataset.feature_ids[list(record.paths[fold, model.key].steps[-1].selected)]
         assert [row.feature_id for row in rows] == ids.tolist()
     settle(window)
     wait_until(lambda: window.current.test)
     assert window.current.test == pytest.approx(dict(record.folds[2].test))
-    [row] = window.places.results.panel.rows()
+    [row] = window.sections.results.panel.rows()
     assert row.state == "done"
     assert row.summary.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
 
@@ -78,7 +78,7 @@ def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -
         assert record.progress == stood
         assert record.state is RunState.PAUSED
         assert commands["pause"].iconText() == "Resume"
-        assert window.places.results.panel.rows()[0].state == "paused"
+        assert window.sections.results.panel.rows()[0].state == "paused"
 
         def steps() -> int:
             return record.units_done * N_FEATURES + sum(len(s) for s in record.growing.values())
@@ -95,7 +95,7 @@ def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -
         assert record.state is RunState.CANCELLED
         assert set(record.folds) == {1}
         assert len(record.paths) >= 3
-        window.study.look_at(1)
+        window.session.look_at(1)
         assert window.current.model is not None
         assert window.current.model.step is record.folds[1].chosen.step
 
@@ -105,15 +105,15 @@ def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
 ) -> None:
     with open_window(theme, tmp_path / "config", folds, slowly) as window:
         window.commands["run"].trigger()
-        wait_until(lambda: window.study.fold == 2)
+        wait_until(lambda: window.session.fold == 2)
         window.commands["stop_all"].trigger()
         wait_until(lambda: not window.runs.busy)
-        window.study.look_at(1)
+        window.session.look_at(1)
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[1].unit is not None)
-        window.places.data.panel.foldChosen.emit(1)
+        window.sections.data.panel.foldChosen.emit(1)
         wait_until(lambda: window.runs.records[1].state.ended)
-        assert window.study.fold == 1
+        assert window.session.fold == 1
 
 
 def test_runs_queue_and_a_waiting_one_can_be_cancelled(
@@ -126,16 +126,16 @@ def test_runs_queue_and_a_waiting_one_can_be_cancelled(
         first, second, third = window.runs.records
         assert (second.state, third.state) == (RunState.QUEUED, RunState.QUEUED)
         assert "2 waiting" in window.status.text()
-        window.places.results.panel.cancelRequested.emit(second.key)
+        window.sections.results.panel.cancelRequested.emit(second.key)
         assert second.state is RunState.CANCELLED
         window.commands["stop"].trigger()
         wait_until(lambda: third.state is RunState.RUNNING)
         assert first.state is RunState.CANCELLED
         assert window.runs.shown is third
-        window.places.results.panel.removed.emit(third.key)
+        window.sections.results.panel.removed.emit(third.key)
         wait_until(lambda: not window.models.run_worker.jobs)
-        assert [row.key for row in window.places.results.panel.rows()] == [first.key, second.key]
-        window.places.results.panel.selected.emit(first.key)
+        assert [row.key for row in window.sections.results.panel.rows()] == [first.key, second.key]
+        window.sections.results.panel.selected.emit(first.key)
         assert window.runs.shown is first
 
 
@@ -156,7 +156,7 @@ def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(
 
 
 def test_a_plan_that_does_not_fit_the_data_is_a_sentence(window: MainWindow) -> None:
-    window.study.change("pinning", parameters={**window.study.plan.parameters, "pinned": (99,)})
+    window.session.change("pinning", parameters={**window.session.plan.parameters, "pinned": (99,)})
     window.commands["run"].trigger()
     wait_until(lambda: not window.runs.busy)
     assert window.notice.text().startswith("pinned: expected ids of the dataset's features, 1 to 8")
@@ -185,16 +185,16 @@ def test_closing_while_a_run_works(theme: Theme, tmp_path: Path, folds: Path) ->
 
 def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     finish(window)
-    window.places.run.curves.picked.emit(1, 5)
+    window.sections.run.curves.picked.emit(1, 5)
     model = window.current.model
     assert model is not None
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
     assert window.toolbar.slider.value() == 1.0
-    assert window.places.run.candidates.title() == "Candidates at step 5"
-    window.places.run.heat.picked.emit(2, 3)
+    assert window.sections.run.candidates.title() == "Candidates at step 5"
+    window.sections.run.heat.picked.emit(2, 3)
     assert window.current.model is not None
     assert (window.current.model.key, window.current.model.x_value) == (2, 3)
-    window.places.inspect.features.chosen.emit(6)
+    window.sections.inspect.features.chosen.emit(6)
     assert window.current.model.x_value == 6
     window.commands["undo"].trigger()
     window.commands["undo"].trigger()
@@ -209,7 +209,7 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
 
 def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window: MainWindow) -> None:
     finish(window)
-    window.places.run.curves.picked.emit(0, 2)
+    window.sections.run.curves.picked.emit(0, 2)
     values = window.toolbar.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
         window.toolbar.slider._slider.setValue(values.index(value))
@@ -222,68 +222,68 @@ def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window:
     assert window.current.model is not None
     assert window.current.model.key == 2  # on the grid: the run's own path
     window.commands["undo"].trigger()  # a glide is one change
-    assert (window.study.choice.values, window.study.choice.place) == ((0.25,), 2)
+    assert (window.session.choice.values, window.session.choice.place) == ((0.25,), 2)
     settle(window)
 
 
 def test_pinning_and_banning_recompute_the_path_and_can_be_undone(window: MainWindow) -> None:
     finish(window)
-    window.study.look_at(1)
+    window.session.look_at(1)
     before = window.current.model
     assert before is not None
-    order = [row.feature_id for row in window.places.inspect.features.table.rows()]
-    window.places.inspect.inspect(order[-1])
+    order = [row.feature_id for row in window.sections.inspect.features.table.rows()]
+    window.sections.inspect.inspect(order[-1])
     window.commands["pin"].trigger()
-    assert window.places.method.form.values()["pinned"] == (order[-1],)
+    assert window.sections.method.form.values()["pinned"] == (order[-1],)
     wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
-    rows = window.places.inspect.features.table.rows()
+    rows = window.sections.inspect.features.table.rows()
     assert rows[0].feature_id == order[-1]
     assert rows[0].pinned
-    window.places.inspect.features.banToggled.emit(order[0])
-    wait_until(lambda: window.places.inspect.features.table.rows()[-1].banned)
-    assert window.places.inspect.features.table.rows()[-1].feature_id == order[0]
-    assert window.study.plan.parameters["banned"] == (order[0],)
+    window.sections.inspect.features.banToggled.emit(order[0])
+    wait_until(lambda: window.sections.inspect.features.table.rows()[-1].banned)
+    assert window.sections.inspect.features.table.rows()[-1].feature_id == order[0]
+    assert window.session.plan.parameters["banned"] == (order[0],)
     window.commands["undo"].trigger()
     window.commands["undo"].trigger()
-    assert window.study.plan.parameters["pinned"] == ()
-    assert window.places.method.form.values()["banned"] == ()
+    assert window.session.plan.parameters["pinned"] == ()
+    assert window.sections.method.form.values()["banned"] == ()
     assert window.current.model is not None
     assert window.current.model.step is before.step
-    assert [row.feature_id for row in window.places.inspect.features.table.rows()] == order
+    assert [row.feature_id for row in window.sections.inspect.features.table.rows()] == order
     settle(window)
 
 
 def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(window: MainWindow) -> None:
-    editor = window.places.method.form.field("regularization").editor
+    editor = window.sections.method.form.field("regularization").editor
     assert isinstance(editor, QLineEdit)
-    before = window.study.plan
+    before = window.session.plan
     editor.setFocus()
     editor.selectAll()
     QTest.keyClicks(editor, "2^0..2^3")
     QTest.keyClick(editor, Qt.Key.Key_Return)
-    assert window.study.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
+    assert window.session.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
     window.commands["undo"].trigger()
-    assert window.study.plan == before
-    assert window.places.method.form.values() == dict(before.parameters)
+    assert window.session.plan == before
+    assert window.sections.method.form.values() == dict(before.parameters)
 
 
 def test_all_folds_show_means_with_the_band_of_the_choice(window: MainWindow) -> None:
     finish(window)
-    window.study.look_at(None)
+    window.session.look_at(None)
     record = window.runs.shown
     assert record is not None
     mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
     np.testing.assert_allclose(ys(window, 1), mean)
     assert window.current.model is None
-    window.places.run.curves.picked.emit(1, 3)
-    plot = window.places.run.curves.validation_plot
+    window.sections.run.curves.picked.emit(1, 3)
+    plot = window.sections.run.curves.validation_plot
     assert plot.band is not None
     assert plot.choice == (1, 3)
 
 
 def test_the_measure_menu_changes_what_is_shown(window: MainWindow) -> None:
     finish(window)
-    window.study.look_at(1)
+    window.session.look_at(1)
     record = window.runs.shown
     assert record is not None
     action = next(a for a in window.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
@@ -313,7 +313,7 @@ def test_the_chosen_model_is_exported_with_the_right_ids(window: MainWindow, tmp
 
 def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
     finish(window)
-    wait_until(lambda: window.current.test and window.places.inspect.inspector.plot.numbers()[1])
+    wait_until(lambda: window.current.test and window.sections.inspect.inspector.plot.numbers()[1])
     dialog = dialog_of(window)
     for item in dialog._items:
         assert item.unavailable == "", item.key
@@ -326,7 +326,7 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
             assert path.is_dir() or path.stat().st_size > 0
     results = json.loads((tmp_path / "small-results" / "results.json").read_text())
     assert [fold["fold"] for fold in results["folds"]] == [1, 2]
-    assert load_plan(tmp_path / "small-plan.toml") == window.study.plan
+    assert load_plan(tmp_path / "small-plan.toml") == window.session.plan
 
 
 def test_the_run_is_copied_as_a_command(window: MainWindow) -> None:

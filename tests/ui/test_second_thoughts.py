@@ -24,30 +24,30 @@ def measured_by(window: MainWindow, key: str) -> None:
 
 
 def drawn(window: MainWindow, key: object) -> list[float]:
-    return list(window.places.run.curves.validation_plot.family[key].ys)
+    return list(window.sections.run.curves.validation_plot.family[key].ys)
 
 
 def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window: MainWindow) -> None:
     finish(window)
-    window.study.look_at(1)
-    window.study.change("editing", method="rankrls", parameters={})
+    window.session.look_at(1)
+    window.session.change("editing", method="rankrls", parameters={})
     finish(window)
-    window.study.look_at(1)
+    window.session.look_at(1)
     ranker = window.current.model
-    window.places.results.panel.selected.emit(1)
+    window.sections.results.panel.selected.emit(1)
     settle(window)
     first = window.runs.record(1)
-    assert window.study.plan == first.plan
-    assert window.places.method.form.method_key() == "greedy-rankrls"
+    assert window.session.plan == first.plan
+    assert window.sections.method.form.method_key() == "greedy-rankrls"
     assert window.current.model is not None
     assert window.current.model.step is first.folds[1].chosen.step
-    window.places.results.panel.selected.emit(2)
-    window.places.results.panel.selected.emit(1)
+    window.sections.results.panel.selected.emit(2)
+    window.sections.results.panel.selected.emit(1)
     assert window.commands["undo"].text() == "&Undo going to run 1"
     window.commands["undo"].trigger()  # a look at several runs is one change
     settle(window)
-    assert window.study.plan.method == "rankrls"
-    window.places.results.panel.selected.emit(2)
+    assert window.session.plan.method == "rankrls"
+    window.sections.results.panel.selected.emit(2)
     assert ranker is not None
     assert window.current.model.step is ranker.step
     settle(window)
@@ -56,7 +56,7 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
 def test_the_same_key_twice_pins_a_feature_and_lets_it_go(window: MainWindow) -> None:
     finish(window)
     window.activateWindow()
-    table = window.places.inspect.features.table
+    table = window.sections.inspect.features.table
     table.setFocus()
     wait_until(window.isActiveWindow)
     marked = table.rows()[4]
@@ -64,37 +64,37 @@ def test_the_same_key_twice_pins_a_feature_and_lets_it_go(window: MainWindow) ->
     QTest.keyClick(table, Qt.Key.Key_P)
     wait_until(lambda: table.rows()[0].pinned)
     assert table.current().feature_id == marked.feature_id
-    assert window.places.inspect.feature == marked.feature_id
+    assert window.sections.inspect.feature == marked.feature_id
     QTest.keyClick(table, Qt.Key.Key_P)
-    assert window.study.plan.parameters["pinned"] == ()
+    assert window.session.plan.parameters["pinned"] == ()
     QTest.keyClick(table, Qt.Key.Key_B)
     wait_until(lambda: table.rows()[-1].banned)
     assert table.current().feature_id == marked.feature_id
     QTest.keyClick(table, Qt.Key.Key_B)
-    assert window.study.plan.parameters["banned"] == ()
-    window.places.run.curves.picked.emit(1, 3)
+    assert window.session.plan.parameters["banned"] == ()
+    window.sections.run.curves.picked.emit(1, 3)
     assert table.current().rank == 3
     settle(window)
 
 
 def test_curves_of_another_convention_are_not_drawn_beside_those_of_this_one(window: MainWindow) -> None:
     finish(window)
-    window.study.look_at(1)
+    window.session.look_at(1)
     record = window.runs.record(1)
     measured_by(window, "trec_eval")
-    assert "LETOR 4.0" in window.places.run.curves.caption()
+    assert "LETOR 4.0" in window.sections.run.curves.caption()
     assert drawn(window, 0) == []
     model = window.current.model
     assert model is not None
     assert (model.key, model.plan.convention) == (LIVE, "trec_eval")
     np.testing.assert_array_equal(drawn(window, LIVE), model.path.validation["MAP"])
-    assert list(window.places.run.curves.criterion_plot.family[0].ys) == list(record.paths[1, 0].criterion)
+    assert list(window.sections.run.curves.criterion_plot.family[0].ys) == list(record.paths[1, 0].criterion)
     finish(window)
-    assert [row.convention for row in window.places.results.panel.rows()] == ["LETOR 4.0", "trec_eval"]
-    assert window.places.run.curves.caption().startswith("one curve per λ")
+    assert [row.convention for row in window.sections.results.panel.rows()] == ["LETOR 4.0", "trec_eval"]
+    assert window.sections.run.curves.caption().startswith("one curve per λ")
     measured_by(window, "letor4")
-    window.places.results.panel.selected.emit(1)
-    window.study.look_at(1)
+    window.sections.results.panel.selected.emit(1)
+    window.session.look_at(1)
     assert drawn(window, 0) == list(record.paths[1, 0].validation["MAP"])
     settle(window)
 
@@ -123,13 +123,13 @@ def test_a_run_that_waited_does_not_take_away_data_opened_since(
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].progress > 0)
         window.open_path(str(folds / "Fold1"))
-        wait_until(lambda: len(window.study.dataset.folds) == 1)
+        wait_until(lambda: len(window.session.dataset.folds) == 1)
         window.commands["stop"].trigger()
         wait_until(lambda: window.runs.records[1].state is RunState.RUNNING)
         turn(0.05)
         assert window.runs.shown is None
         assert window.windowTitle() == "Small Fold1 – RankStudio"
-        window.places.results.panel.selected.emit(2)
+        window.sections.results.panel.selected.emit(2)
         assert window.windowTitle() == "Small – RankStudio"
         assert window.runs.shown is window.runs.records[1]
         window.commands["stop"].trigger()
@@ -140,25 +140,25 @@ def test_a_run_that_waited_does_not_take_away_data_opened_since(
 def test_a_plan_names_its_data_from_its_own_folder(theme: Theme, tmp_path: Path, folds: Path) -> None:
     save_plan(Plan("Small"), folds.parent / "plan.toml")
     with open_window(theme, tmp_path / "config", folds.parent / "plan.toml") as window:
-        assert window.study.plan.data == str(folds)
+        assert window.session.plan.data == str(folds)
         settle(window)
 
 
 def test_a_plan_that_is_none_changes_nothing(window: MainWindow, tmp_path: Path) -> None:
-    before = window.study.plan
+    before = window.session.plan
     (tmp_path / "plan.toml").write_text("data = 3")
     window.open_path(str(tmp_path / "plan.toml"))
     assert window.notice.text().endswith("plan.toml: data: expected a text, got 3.")
-    assert window.study.plan is before
+    assert window.session.plan is before
 
 
 def test_a_method_without_pins_offers_none(window: MainWindow) -> None:
     finish(window)
     assert window.commands["pin"].isEnabled()
-    window.study.change("editing", method="l1-path", parameters={"regularization": (1.0,)})
+    window.session.change("editing", method="l1-path", parameters={"regularization": (1.0,)})
     finish(window)
     assert window.runs.records[-1].state is RunState.DONE
     assert not window.commands["pin"].isEnabled()
-    features = window.places.inspect.features
+    features = window.sections.inspect.features
     assert not features._pin.isEnabled()
     assert not any(action.isEnabled() for action in features.table.row_actions(features.table.current()))

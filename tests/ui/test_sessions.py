@@ -49,27 +49,27 @@ def test_an_empty_start_offers_three_ways_to_begin(empty: MainWindow) -> None:
 def test_a_folder_dropped_opens_with_its_folds(empty: MainWindow, folds: Path) -> None:
     drop(empty, folds)
     wait_until(empty.workspace.isVisible)
-    dataset = empty.study.dataset
+    dataset = empty.session.dataset
     assert dataset is not None
     assert [fold.number for fold in dataset.folds] == [1, 2]
-    assert empty.study.fold == 1
+    assert empty.session.fold == 1
     assert empty.windowTitle() == "Small – RankStudio"
     wait_until(empty.loading.isHidden)
     assert Settings(empty._settings.folder).recent == (str(folds),)
-    wait_until(lambda: empty.places.data.panel.has_summary(1))
+    wait_until(lambda: empty.sections.data.panel.has_summary(1))
 
 
 def test_the_sample_opens_from_the_welcome_page(empty: MainWindow) -> None:
     button = next(b for b in empty.welcome.findChildren(type(empty.toolbar.measure_button))
                   if b.objectName() == "welcome-sample")  # fmt: skip
     button.click()
-    wait_until(lambda: empty.study.dataset is not None)
-    assert empty.study.plan.data == SAMPLE
+    wait_until(lambda: empty.session.dataset is not None)
+    assert empty.session.plan.data == SAMPLE
     assert empty._settings.recent == ()
 
 
 def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Path) -> None:
-    before, plan = window.study.dataset, window.study.plan
+    before, plan = window.session.dataset, window.session.plan
     bad = tmp_path / "bad.txt"
     bad.write_text("2 qid:1 1:0.5\n1 qid:1 1:abc\n")
     window.open_path(str(bad))
@@ -77,8 +77,8 @@ def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Pat
     assert "bad.txt, line 2, column" in window.notice.text()
     assert "abc" in window.notice.text()
     assert window.notice.level() == "error"
-    assert window.study.dataset is before
-    assert window.study.plan == plan
+    assert window.session.dataset is before
+    assert window.session.plan == plan
     assert window.loading.isHidden()
     assert window.commands["run"].isEnabled()
     assert str(bad) not in window._settings.recent
@@ -94,22 +94,22 @@ def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: 
         raise Cancelled("Opening")
 
     monkeypatch.setattr(folders, "open_dataset", endless)
-    before = window.study.dataset
+    before = window.session.dataset
     window.open_path(str(folds / "Fold1"))
     wait_until(lambda: reading.is_set() and window.loading.isVisible())
     window.commands["stop"].trigger()
     wait_until(window.loading.isHidden)
-    assert window.study.dataset is before
+    assert window.session.dataset is before
     assert window.notice.text() == ""
 
 
 def test_a_plan_opens_with_its_data(empty: MainWindow, window: MainWindow, tmp_path: Path) -> None:
-    window.study.toggle("pinned", 2)
-    save_plan(window.study.plan, tmp_path / "plan.toml")
+    window.session.toggle("pinned", 2)
+    save_plan(window.session.plan, tmp_path / "plan.toml")
     empty.open_path(str(tmp_path / "plan.toml"))
-    wait_until(lambda: empty.study.dataset is not None)
-    assert empty.study.plan == window.study.plan
-    assert empty.places.method.form.values()["pinned"] == (2,)
+    wait_until(lambda: empty.session.dataset is not None)
+    assert empty.session.plan == window.session.plan
+    assert empty.sections.method.form.values()["pinned"] == (2,)
 
 
 # State
@@ -118,17 +118,17 @@ def test_a_plan_opens_with_its_data(empty: MainWindow, window: MainWindow, tmp_p
 def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, folds: Path) -> None:
     config = tmp_path / "config"
     with open_window(theme, config, folds) as window:
-        window.study.toggle("banned", 3)
+        window.session.toggle("banned", 3)
         window.resize(960, 600)
         window.workspace._outer.setSizes([300, 160])
-        sizes, plan = window.workspace._outer.sizes(), window.study.plan
+        sizes, plan = window.workspace._outer.sizes(), window.session.plan
         theme.set_mode("dark")
     assert Settings(config).theme == "dark"
     with open_window(theme, config) as window:
-        window.opening.restore()
-        wait_until(lambda: window.study.dataset is not None)
-        assert window.study.plan == plan
-        assert window.places.method.form.values()["banned"] == (3,)
+        window.open_controller.restore()
+        wait_until(lambda: window.session.dataset is not None)
+        assert window.session.plan == plan
+        assert window.sections.method.form.values()["banned"] == (3,)
         QApplication.processEvents()
         assert window.workspace._outer.sizes() == sizes
 
@@ -136,13 +136,13 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
 def test_the_study_comes_back_after_the_process_was_killed(
     window: MainWindow, theme: Theme, tmp_path: Path, folds: Path
 ) -> None:
-    window.study.toggle("banned", 3)
-    wait_until(lambda: Settings(tmp_path / "config").plan == window.study.plan)
+    window.session.toggle("banned", 3)
+    wait_until(lambda: Settings(tmp_path / "config").plan == window.session.plan)
     shutil.copytree(tmp_path / "config", tmp_path / "killed")  # as they are while the window is open
     with open_window(theme, tmp_path / "killed") as again:
-        again.opening.restore()
-        wait_until(lambda: again.study.dataset is not None)
-        assert again.study.plan == window.study.plan
+        again.open_controller.restore()
+        wait_until(lambda: again.session.dataset is not None)
+        assert again.session.plan == window.session.plan
         settle(again)
 
 
@@ -153,7 +153,7 @@ def test_data_that_are_gone_at_the_next_start_are_named(theme: Theme, tmp_path: 
         pass
     data.rename(tmp_path / "Elsewhere")
     with open_window(theme, config) as window:
-        window.opening.restore()
+        window.open_controller.restore()
         assert "Gone was open the last time and is no longer there." in window.notice.text()
         assert window.welcome.isVisible()
 
@@ -193,27 +193,27 @@ def test_how_files_are_read_is_chosen_in_the_menu_and_reads_them_again(
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     window = empty
     window.open_path(str(file))
-    wait_until(lambda: window.study.dataset is not None)
-    assert window.study.dataset.folds[0].train.X[:, 0].min() == 2
+    wait_until(lambda: window.session.dataset is not None)
+    assert window.session.dataset.folds[0].train.X[:, 0].min() == 2
     menus = window.commands.submenus
 
     def choose(name: str, key: str) -> None:
-        before = window.study.dataset
+        before = window.session.dataset
         next(a for a in menus[name].actions() if a.data() == key).trigger()
-        wait_until(lambda: window.study.dataset is not before and not window.models.loader.busy)
+        wait_until(lambda: window.session.dataset is not before and not window.models.loader.busy)
 
     choose("missing", "zero")
-    assert window.study.plan.missing == "zero"
-    assert window.study.dataset.folds[0].train.X[:, 0].min() == 0
+    assert window.session.plan.missing == "zero"
+    assert window.session.dataset.folds[0].train.X[:, 0].min() == 0
     choose("normalize", "query_minmax")
-    assert window.study.plan.normalize == "query_minmax"
-    assert window.study.dataset.folds[0].train.X.max() == 1
-    assert "scaled" in window.places.data.panel.caption()
-    kept = window.study.dataset
+    assert window.session.plan.normalize == "query_minmax"
+    assert window.session.dataset.folds[0].train.X.max() == 1
+    assert "scaled" in window.sections.data.panel.caption()
+    kept = window.session.dataset
     next(a for a in menus["missing"].actions() if a.data() == "refuse").trigger()
     wait_until(lambda: not window.models.loader.busy)
-    assert window.study.dataset is kept
-    assert window.study.plan.missing == "zero"
+    assert window.session.dataset is kept
+    assert window.session.plan.missing == "zero"
     assert "NULL" in window.notice.text()
     checked = [a.data() for a in menus["missing"].actions() if a.isChecked()]
     assert checked == ["zero"]

@@ -25,8 +25,8 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
     save_plan(Plan(str(folds), parameters=SIZES), tmp_path / "lists.toml")
     with open_window(theme, tmp_path / "config") as window:
         window.open_path(str(tmp_path / "lists.toml"))
-        wait_until(lambda: window.study.dataset is not None)
-        form = window.places.method.form
+        wait_until(lambda: window.session.dataset is not None)
+        form = window.sections.method.form
         assert form.field("n_features_to_select").editor.text() == "2, all"
         assert form.field("search").editor.currentText() == "forward, floating"
         finish(window)
@@ -34,14 +34,14 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
         assert record is not None
         assert record.state is RunState.DONE
         assert len(record.combinations) == 8
-        curves, heat = window.places.run.curves, window.places.run.heat.plot
+        curves, heat = window.sections.run.curves, window.sections.run.heat.plot
         assert curves.label(0) == "λ = 2⁰ · features k = 2 · search = forward"
         assert heat.row_labels[-1] == "2² · all · floating"
         longest = max(len(path.steps) for path in record.paths.values())
         assert longest == N_FEATURES
         for setting, (_, size, _) in enumerate(record.combinations):
-            window.study.look_at(1)
-            window.study.choose(record.combinations[setting], None)
+            window.session.look_at(1)
+            window.session.choose(record.combinations[setting], None)
             model = window.current.model
             assert model is not None
             assert (model.key, len(model.path.steps)) == (setting, size or N_FEATURES)
@@ -50,10 +50,10 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
 
 def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindow) -> None:
     ranker = {"ranker": "rankrls", "ranker_parameters": {"regularization": (1.0, 4.0)}}
-    window.study.change("editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker)
+    window.session.change("editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker)
     finish(window)
-    window.study.look_at(1)
-    window.study.choose(("unit", 4.0), 3)
+    window.session.look_at(1)
+    window.session.choose(("unit", 4.0), 3)
     slider = window.toolbar.slider
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)
     slider._slider.setValue(slider.values().index(1.0))
@@ -67,62 +67,62 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
 
 
 def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
-    window.study.change("editing", method="rankboost", parameters={"n_rounds": [5, 9]})
+    window.session.change("editing", method="rankboost", parameters={"n_rounds": [5, 9]})
     assert not window.toolbar.slider.isEnabled()
     finish(window)
     record = window.runs.shown
     assert record is not None
     assert {len(path.steps) for path in record.paths.values()} == {5, 9}
-    assert window.places.run.curves.label(1) == "rounds = 9"
-    assert "one curve per rounds, 5 dark … 9 bright" in window.places.run.curves.caption()
-    window.study.choose((9,), 7)
+    assert window.sections.run.curves.label(1) == "rounds = 9"
+    assert "one curve per rounds, 5 dark … 9 bright" in window.sections.run.curves.caption()
+    window.session.choose((9,), 7)
     settle(window)
     assert window.current.model is not None
     assert window.current.model.x_value == 7
     # The choice was made on another axis: it is not on this plan's.
-    window.study.change("editing", parameters={"n_rounds": 9})
+    window.session.change("editing", parameters={"n_rounds": 9})
     assert window.current.values == ()
-    window.study.choose((9,), 7)
-    window.study.change("editing", parameters={"n_rounds": [3, 4]})
+    window.session.choose((9,), 7)
+    window.session.change("editing", parameters={"n_rounds": [3, 4]})
     assert window.current.values == (4,)
     settle(window)
 
 
 def test_several_values_are_typed_shown_and_taken_back(window: MainWindow, tmp_path: Path) -> None:
-    form = window.places.method.form
+    form = window.sections.method.form
     size = form.field("n_features_to_select")
     type_into(size, "2..4, all")
-    assert window.study.plan.parameters["n_features_to_select"] == (2, 3, 4, None)
+    assert window.session.plan.parameters["n_features_to_select"] == (2, 3, 4, None)
     assert size.editor.text() == "2, 3, 4, all"
     assert "with commas between them" in size.editor.toolTip()
     type_into(size, "2, 2")
     assert "each value once, found 2 twice" in size.error.text()
     size.reset_button.click()
-    assert window.study.plan.parameters["n_features_to_select"] is None
+    assert window.session.plan.parameters["n_features_to_select"] is None
     pins = form.field("pinned")
     type_into(pins, "1, 2 | 3")
-    assert window.study.plan.parameters["pinned"] == ((1, 2), (3,))
+    assert window.session.plan.parameters["pinned"] == ((1, 2), (3,))
     assert pins.editor.placeholderText() == "1, 2 | 3"
-    window.study.toggle("pinned", 5)
-    assert window.study.plan.parameters["pinned"] == ((1, 2), (3,))
+    window.session.toggle("pinned", 5)
+    assert window.session.plan.parameters["pinned"] == ((1, 2), (3,))
     type_into(pins, "4")
-    assert window.study.plan.parameters["pinned"] == (4,)
-    window.study.change("editing", parameters={"search": ["floating", "forward"]})
+    assert window.session.plan.parameters["pinned"] == (4,)
+    window.session.change("editing", parameters={"search": ["floating", "forward"]})
     search = form.field("search")
     assert (search.editor.currentText(), search.editor.count()) == ("floating, forward", 4)
     assert not search.reset_button.isHidden()
     pick(form, "search", "floating")
-    assert (search.editor.count(), window.study.plan.parameters["search"]) == (3, "floating")
-    window.study.undo.undo()
-    assert window.study.plan.parameters["search"] == ("floating", "forward")
+    assert (search.editor.count(), window.session.plan.parameters["search"]) == (3, "floating")
+    window.session.undo.undo()
+    assert window.session.plan.parameters["search"] == ("floating", "forward")
     search.editor.activated.emit(search.editor.currentIndex())
-    assert window.study.plan.parameters["search"] == ("floating", "forward")
-    save_plan(window.study.plan, tmp_path / "plan.toml")
-    assert load_plan(tmp_path / "plan.toml") == window.study.plan
+    assert window.session.plan.parameters["search"] == ("floating", "forward")
+    save_plan(window.session.plan, tmp_path / "plan.toml")
+    assert load_plan(tmp_path / "plan.toml") == window.session.plan
 
 
 def test_several_choices_are_ticked(window: MainWindow) -> None:
-    form = window.places.method.form
+    form = window.sections.method.form
     search = form.field("search")
     pick(form, "search", "tick several")
     menu = search.menu()
@@ -133,28 +133,28 @@ def test_several_choices_are_ticked(window: MainWindow) -> None:
     boxes["floating"].click()
     assert search.value == "forward"  # not before the boxes are left
     menu.close()
-    assert window.study.plan.parameters["search"] == ("forward", "floating")
+    assert window.session.plan.parameters["search"] == ("forward", "floating")
     assert search.editor.currentText() == "forward, floating"
     pick(form, "search", "tick several")
     for box in boxes.values():
         box.setChecked(False)
     menu.close()  # nothing ticked is no answer
-    assert window.study.plan.parameters["search"] == ("forward", "floating")
+    assert window.session.plan.parameters["search"] == ("forward", "floating")
     pick(form, "search", "tick several")
     boxes["forward"].click()
     menu.close()
-    assert window.study.plan.parameters["search"] == "floating"
+    assert window.session.plan.parameters["search"] == "floating"
 
 
 def test_measures_and_switches_show_several_values(window: MainWindow) -> None:
-    window.study.change("editing", method="single-feature", parameters={"measure": ["MAP", "P@5"]})
-    measure = window.places.method.form.field("measure")
+    window.session.change("editing", method="single-feature", parameters={"measure": ["MAP", "P@5"]})
+    measure = window.sections.method.form.field("measure")
     assert measure.editor.currentText() == "MAP, P@5"
     write(measure, "map, ndcg@3")
-    assert window.study.plan.parameters["measure"] == ("MAP", "NDCG@3")
-    window.study.change("editing", method="fsmrank", parameters={"project": [False, True]})
-    switch = window.places.method.form.field("project").editor
+    assert window.session.plan.parameters["measure"] == ("MAP", "NDCG@3")
+    window.session.change("editing", method="fsmrank", parameters={"project": [False, True]})
+    switch = window.sections.method.form.field("project").editor
     assert (switch.checkState(), switch.text()) == (Qt.CheckState.PartiallyChecked, "both")
     switch.click()
-    assert window.study.plan.parameters["project"] is True
+    assert window.session.plan.parameters["project"] is True
     assert (switch.isTristate(), switch.text()) == (False, "")

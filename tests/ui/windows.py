@@ -34,16 +34,16 @@ def write_folds(folder: Path, n_folds: int = 2) -> Path:
     return folder
 
 
-def slowly(plan: Plan, dataset: FoldedDataset, kept: RunTarget | None = None) -> Iterator[Event]:
+def slowly(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
     """Run a plan so slowly that there is time to press a button."""
-    for event in engine_run(plan, dataset, kept):
+    for event in engine_run(plan, dataset, target):
         time.sleep(0.004)
         yield event
 
 
-def breaking(plan: Plan, dataset: FoldedDataset, kept: RunTarget | None = None) -> Iterator[Event]:
+def breaking(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
     """Run a plan, and fail in the middle as a bug would."""
-    for number, event in enumerate(engine_run(plan, dataset, kept)):
+    for number, event in enumerate(engine_run(plan, dataset, target)):
         if number == 30:
             raise RuntimeError("the matrix is upside down")
         yield event
@@ -62,8 +62,8 @@ def open_window(
     try:
         if data is not None:
             window.open_path(str(data))
-            wait_until(lambda: window.study.dataset is not None)
-            window.study.change(
+            wait_until(lambda: window.session.dataset is not None)
+            window.session.change(
                 "editing", method="greedy-rankrls", parameters={"regularization": (0.25, 1.0, 4.0)}
             )
         yield window
@@ -80,5 +80,5 @@ def finish(window: MainWindow) -> None:
 
 
 def settle(window: MainWindow) -> None:
-    """Wait for what the desk's worker still does."""
-    wait_until(lambda: not window.models.desk.jobs)
+    """Wait for what the task worker still does."""
+    wait_until(lambda: not window.models.task_worker.jobs)

@@ -10,7 +10,7 @@ from typing import Any
 
 CancelFlag = Callable[[], bool]
 JobFunction = Callable[[CancelFlag], Iterator[Any]]
-"""What a job does: it may ask the flag whether to stop, and yields what it has to tell."""
+"""What a job does: it may ask the flag whether to stop, and yields its messages."""
 
 
 class Ending(Enum):
@@ -116,7 +116,7 @@ class Job:
             self._state.notify_all()
 
     def cancel(self) -> None:
-        """Stop at the next opportunity; what it has told until then still arrives."""
+        """Stop at the next opportunity; its messages until then still arrive."""
         with self._state:
             self._cancelled = True
             self._state.notify_all()
@@ -133,7 +133,7 @@ class Job:
                 self._state.wait()
             return not self._cancelled
 
-    def told(self, message: Any) -> None:
+    def count_step(self, message: Any) -> None:
         """Take note on the worker thread that a message was yielded."""
         if self._steps and self.is_step(message):
             with self._state:

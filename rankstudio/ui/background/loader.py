@@ -65,7 +65,7 @@ class Loader(QObject):
         self,
         path: str,
         options: Plan,
-        take: Callable[[FoldedDataset], None],
+        handle: Callable[[FoldedDataset], None],
         end: Callable[[Outcome], None] | None = None,
         recorded: RecordedData | None = None,
     ) -> Job:
@@ -91,7 +91,7 @@ class Loader(QObject):
             if isinstance(message, LoadProgress):
                 self.progressed.emit(message.done / message.total if message.total else 0.0)
             else:
-                take(message)
+                handle(message)
 
         def finish(outcome: Outcome) -> None:
             self._job = None

@@ -1,4 +1,4 @@
-"""What the second worker does beside the runs: load, describe, recompute one path, test a model.
+"""The tasks of the second worker: load data, recompute one path, test a model, describe a feature.
 
 Everything here runs on that worker's thread; the engine's heavy modules are imported there.
 """
@@ -75,11 +75,13 @@ def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> 
     """
 
     def work(cancelled: CancelFlag) -> Iterator[LoadProgress | FoldedDataset]:
-        for told in _load(path, plan, cancelled):
-            difference = recorded.difference(told) if recorded and isinstance(told, FoldedDataset) else ""
+        for message in _load(path, plan, cancelled):
+            difference = (
+                recorded.difference(message) if recorded and isinstance(message, FoldedDataset) else ""
+            )
             if difference:
                 raise ChangedDataError(difference)
-            yield told
+            yield message
 
     return work
 
@@ -132,8 +134,8 @@ def _with_progress(call: Callable[[Callable[[int, int], None]], Any]) -> Iterato
     yield future.result()
 
 
-class Bench:
-    """Computes paths and tests models, keeping the folds it has prepared.
+class FoldCache:
+    """Caches prepared folds, on which it computes paths and tests models.
 
     It is called on one worker alone, so nothing in it is shared between threads.
     """

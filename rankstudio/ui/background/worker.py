@@ -1,4 +1,4 @@
-"""A thread for the engine's work, and the timer that brings what it tells to the window.
+"""A thread for the engine's work, and the timer that brings its messages to the window.
 
 The thread knows no widget and emits no signal: messages go into a deque, which a timer of the GUI thread
 empties. So a thousand events a second cost one turn of the event loop each 33 ms, callbacks run on the
@@ -33,7 +33,7 @@ Arguments = TypeVarTuple("Arguments")
 
 
 class _Thread(QThread):
-    """Carries out jobs one after another until it is told to stop."""
+    """Carries out jobs one after another until it is asked to stop."""
 
     def __init__(self, outbox: deque[_Letter], parent: QObject) -> None:
         super().__init__(parent)
@@ -92,7 +92,7 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
                 message = next(messages)
             except StopIteration:
                 return Outcome(Ending.DONE)
-            job.told(message)
+            job.count_step(message)
             outbox.append((job, message))
             while len(outbox) > _MOST_WAITING and not job.cancelled():
                 time.sleep(0.005)

@@ -18,16 +18,16 @@ _ON_DATA = (
 
 def enabled_commands(models: Models) -> dict[str, bool]:
     """Return for each command that depends on what is open and what works whether it can be carried out."""
-    there, model = models.study.dataset is not None, models.current.model is not None
-    pins = model and "pinned" in models.study.plan.parameters
-    ready = models.study.has_documents and models.study.read_as_planned
+    there, model = models.session.dataset is not None, models.current.model is not None
+    pins = model and "pinned" in models.session.plan.parameters
+    ready = models.session.has_documents and models.session.read_as_planned
     shown = models.runs.shown
-    current, loading, undo = models.runs.current, models.loader.busy, models.study.undo
+    current, loading, undo = models.runs.current, models.loader.busy, models.session.undo
     paused = current is not None and current.state is RunState.PAUSED
     return {
         **dict.fromkeys(_ON_DATA, there),
         "run": ready,
-        "statistics": models.study.has_documents,
+        "statistics": models.session.has_documents,
         "step": (current is None and ready) or paused,
         "go_on": shown is not None and shown.can_go_on,
         "pause": current is not None,

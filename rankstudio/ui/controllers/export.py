@@ -1,4 +1,4 @@
-"""Taking home: the export dialog, the plan as a file, the run as a command or a program."""
+"""Export: the export dialog, the plan as a file, the run as a command or a program."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 
 
-class TakingHome(QObject):
+class ExportController(QObject):
     """Carries the commands out that write something.
 
     Parameters
     ----------
-    theme, study, settings
+    theme, session, settings
     items : callable
         Returns what can be exported just now.
     parent : QWidget
@@ -36,13 +36,13 @@ class TakingHome(QObject):
     def __init__(
         self,
         theme: Theme,
-        study: Session,
+        session: Session,
         settings: Settings,
         items: Callable[[], tuple[ExportItem, ...]],
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._theme, self._study, self._settings, self._items = theme, study, settings, items
+        self._theme, self._session, self._settings, self._items = theme, session, settings, items
         self._window = parent
 
     def dialog(self) -> ExportDialog:
@@ -66,7 +66,7 @@ class TakingHome(QObject):
         if not path:
             return
         try:
-            save_plan(self._study.plan, path)
+            save_plan(self._session.plan, path)
         except RankStudioError as error:
             self.failed.emit(str(error))
         else:
@@ -75,13 +75,13 @@ class TakingHome(QObject):
     @Slot()
     def copy_command(self) -> None:
         """Copy the command that does the run in a terminal."""
-        QGuiApplication.clipboard().setText(as_command(self._study.plan))
+        QGuiApplication.clipboard().setText(as_command(self._session.plan))
         self.said.emit("The command is on the clipboard")
 
     @Slot()
     def copy_python(self) -> None:
         """Copy a program that does the run."""
-        QGuiApplication.clipboard().setText(as_python(self._study.plan))
+        QGuiApplication.clipboard().setText(as_python(self._session.plan))
         self.said.emit("The program is on the clipboard")
 
     @Slot(str, object)

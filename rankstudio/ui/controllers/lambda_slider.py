@@ -9,39 +9,39 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.shell.toolbar import MainToolBar
 
 
-class Sliding(QObject):
+class SliderController(QObject):
     """Takes the slider's moves to the study, and the study's grid and choice to the slider.
 
     Parameters
     ----------
-    study, current, toolbar
+    session, current, toolbar
     """
 
     def __init__(
-        self, study: Session, current: CurrentModel, toolbar: MainToolBar, parent: QObject | None = None
+        self, session: Session, current: CurrentModel, toolbar: MainToolBar, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._study, self._current, self._toolbar = study, current, toolbar
+        self._session, self._current, self._toolbar = session, current, toolbar
         toolbar.valueMoved.connect(self._glide)
-        study.planChanged.connect(self._show_grid)
+        session.planChanged.connect(self._show_grid)
         current.changed.connect(self._show_value)
 
     @Slot(float)
     def _glide(self, value: float) -> None:
-        moved = self._study.axis
-        on_axes = zip(self._study.plan.axes, self._current.values, strict=True)
+        moved = self._session.axis
+        on_axes = zip(self._session.plan.axes, self._current.values, strict=True)
         values = tuple(value if axis == moved else present for axis, present in on_axes)
-        self._study.choose(values, self._study.choice.place, gliding=True)
+        self._session.choose(values, self._session.choice.place, gliding=True)
 
     @Slot()
     def _show_value(self) -> None:
-        for axis, value in zip(self._study.plan.axes, self._current.values, strict=True):
-            if axis == self._study.axis:
+        for axis, value in zip(self._session.plan.axes, self._current.values, strict=True):
+            if axis == self._session.axis:
                 self._toolbar.set_value(value)
 
     @Slot()
     def _show_grid(self) -> None:
         """Let the slider stop at the values of the plan's grid, and between them where paths are fast."""
-        axis, live = self._study.axis, self._study.plan.live
+        axis, live = self._session.axis, self._session.plan.live
         self._toolbar.set_grid(axis.values if axis else (), axis.label if axis else "", live)
         self._show_value()

@@ -19,12 +19,12 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.open_dialog import OpenDialog
 
 
-class Opening(QObject):
+class OpenController(QObject):
     """Turns every way to ask for data into work of the loader, and what it brings into the open study.
 
     Parameters
     ----------
-    study, runs, loader, settings
+    session, runs, loader, settings
     parent : QWidget
         Over which the dialog opens.
     """
@@ -39,10 +39,10 @@ class Opening(QObject):
     warned = Signal(str)
 
     def __init__(
-        self, study: Session, runs: Runs, loader: Loader, settings: Settings, parent: QWidget
+        self, session: Session, runs: Runs, loader: Loader, settings: Settings, parent: QWidget
     ) -> None:
         super().__init__(parent)
-        self._study, self._runs, self._loader, self._settings = study, runs, loader, settings
+        self._session, self._runs, self._loader, self._settings = session, runs, loader, settings
         self._window = parent
         self._run_when_open = False
         loader.opened.connect(self._show)
@@ -78,16 +78,16 @@ class Opening(QObject):
                 return
             path = plan.data
         absolute = path if path == SAMPLE else str(Path(path).absolute())
-        self._loader.open(absolute, plan or self._study.plan, plan)
+        self._loader.open(absolute, plan or self._session.plan, plan)
 
     @Slot(str, str)
     def read_again(self, name: str, value: str) -> None:
         """Read what is open again with another policy for missing values or scaling."""
-        if self._study.dataset is None:
-            self._study.change("how files are read", **{name: value})
+        if self._session.dataset is None:
+            self._session.change("how files are read", **{name: value})
             return
         self._run_when_open = False
-        plan = self._study.plan.changed(**{name: value})
+        plan = self._session.plan.changed(**{name: value})
         self._loader.open(plan.data, plan, plan)
 
     def restore(self) -> None:
@@ -104,7 +104,7 @@ class Opening(QObject):
     @Slot(object, str, object)
     def _show(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
         self._runs.show(None)
-        self._study.open(dataset, path, plan)
+        self._session.open(dataset, path, plan)
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)

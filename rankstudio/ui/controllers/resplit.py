@@ -11,14 +11,14 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session, reading
 
 
-class Dividing(QObject):
+class ResplitController(QObject):
     """Reads the data again, on the worker, where the plan asks for other folds than they have.
 
     Until they are there, and where they cannot be divided so, nothing can be run.
 
     Parameters
     ----------
-    study : Session
+    session : Session
         Its plan is followed.
     runs : Runs
         Data of a run that were divided so before need not be read again.
@@ -30,20 +30,20 @@ class Dividing(QObject):
     divided = Signal()
     """The data are as the plan asks for."""
 
-    def __init__(self, study: Session, runs: Runs, loader: Loader, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, runs: Runs, loader: Loader, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._study, self._runs, self._loader = study, runs, loader
+        self._session, self._runs, self._loader = session, runs, loader
         self._asked: tuple[object, ...] | None = None
         self._job: Job | None = None
-        study.planChanged.connect(self._follow)
+        session.planChanged.connect(self._follow)
 
     @Slot()
     def _follow(self) -> None:
-        study, plan = self._study, self._study.plan
+        session, plan = self._session, self._session.plan
         wanted = reading(plan)
-        if not study.has_documents:
+        if not session.has_documents:
             return
-        if study.read_as_planned:
+        if session.read_as_planned:
             if self._asked is not None:  # taken back before it was done, or refused
                 self._asked = None
                 if self._job is not None:
@@ -63,16 +63,16 @@ class Dividing(QObject):
         )
         if known is not None:
             self._asked = None
-            study.exchange(known, plan)
+            session.exchange(known, plan)
             self.divided.emit()
             return
         self._asked = wanted
 
-        def take(dataset: FoldedDataset) -> None:
-            if reading(study.plan) == wanted and study.plan.data == plan.data:
-                study.exchange(dataset, plan)
+        def handle(dataset: FoldedDataset) -> None:
+            if reading(session.plan) == wanted and session.plan.data == plan.data:
+                session.exchange(dataset, plan)
 
-        self._job = self._loader.fetch(plan.data, plan, take, self._end)
+        self._job = self._loader.fetch(plan.data, plan, handle, self._end)
 
     def _end(self, outcome: Outcome) -> None:
         self._job = None

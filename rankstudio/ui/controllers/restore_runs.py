@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
 
 
-class Reopening(QObject):
+class RunRestorer(QObject):
     """Gives the runs of an opened study their data.
 
     A run whose data are not at hand is shown with what its study knows. Meanwhile the data are opened from
@@ -28,7 +28,7 @@ class Reopening(QObject):
 
     Parameters
     ----------
-    study, runs, loader
+    session, runs, loader
     worker : Worker
         Which compares the data.
     """
@@ -36,20 +36,20 @@ class Reopening(QObject):
     failed = Signal(str)
 
     def __init__(
-        self, study: Session, runs: Runs, loader: Loader, worker: Worker, parent: QObject | None = None
+        self, session: Session, runs: Runs, loader: Loader, worker: Worker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._study, self._runs, self._loader, self._worker = study, runs, loader, worker
+        self._session, self._runs, self._loader, self._worker = session, runs, loader, worker
         self._going_on: RunRecord | None = None
-        study.datasetChanged.connect(self._follow)
+        session.datasetChanged.connect(self._follow)
 
     @Slot(object)
     def look_at(self, record: RunRecord) -> None:
         """Show a run, with its data if they can be had."""
-        if record.dataset is self._study.dataset:
-            self._study.go_back_to(record.plan, f"going to run {record.key}")
+        if record.dataset is self._session.dataset:
+            self._session.go_back_to(record.plan, f"going to run {record.key}")
         else:
-            self._study.open(record.dataset, record.plan.data, record.plan)
+            self._session.open(record.dataset, record.plan.data, record.plan)
         self._runs.show(record)
 
     @Slot(object)
@@ -62,36 +62,36 @@ class Reopening(QObject):
             self._runs.go_on(record)
             return
         self._going_on = record
-        before = self._study.dataset
+        before = self._session.dataset
         self.look_at(record)
-        if self._study.dataset is before:  # nothing changed that would have the data opened
+        if self._session.dataset is before:  # nothing changed that would have the data opened
             self._open(record)
 
     def recognise(self, then: Callable[[], None] = lambda: None) -> None:
         """See which stored runs were computed on the data that are open, and do something then."""
-        study, dataset = self._study, self._study.dataset
+        session, dataset = self._session, self._session.dataset
         fitting = [
             record
             for record in self._runs.records
-            if record.recorded is not None and reading(record.plan) == reading(study.plan)
+            if record.recorded is not None and reading(record.plan) == reading(session.plan)
         ]
-        if dataset is None or not study.has_documents or not study.read_as_planned or not fitting:
+        if dataset is None or not session.has_documents or not session.read_as_planned or not fitting:
             then()
             return
 
-        def take(known: set[RecordedData]) -> None:
-            if study.dataset is dataset:
+        def handle(known: set[RecordedData]) -> None:
+            if session.dataset is dataset:
                 self._runs.adopt([record for record in fitting if record.recorded in known], dataset)
             then()
 
         among = tuple({record.recorded for record in fitting if record.recorded is not None})
         what = "Recognising the data"
-        self._worker.task(what, recognise, dataset, among, on_done=take, on_error=lambda _: then())
+        self._worker.task(what, recognise, dataset, among, on_done=handle, on_error=lambda _: then())
 
     @Slot()
     def _follow(self) -> None:
         """Open what the study shows a stand-in of."""
-        shown, there = self._study.dataset, self._study.has_documents
+        shown, there = self._session.dataset, self._session.has_documents
         record = next((r for r in self._runs.records if r.dataset is shown), None)
         if record is not None and record.recorded is not None and not there:
             self._open(record)
@@ -99,7 +99,7 @@ class Reopening(QObject):
     def _open(self, record: RunRecord) -> None:
         recorded, plan = record.recorded, record.plan
 
-        def take(dataset: FoldedDataset) -> None:
+        def handle(dataset: FoldedDataset) -> None:
             stand_in = record.dataset
             same = [
                 r
@@ -110,8 +110,8 @@ class Reopening(QObject):
                 and reading(r.plan) == reading(plan)
             ]
             self._runs.adopt(same, dataset)
-            if self._study.dataset is stand_in:
-                self._study.exchange(dataset, plan)
+            if self._session.dataset is stand_in:
+                self._session.exchange(dataset, plan)
 
         def end(outcome: Outcome) -> None:
             going_on, self._going_on = self._going_on, None
@@ -120,4 +120,4 @@ class Reopening(QObject):
             elif going_on is record and record.recorded is None:
                 self._runs.go_on(record)
 
-        self._loader.fetch(plan.data, plan, take, end, recorded)
+        self._loader.fetch(plan.data, plan, handle, end, recorded)

@@ -9,16 +9,16 @@ from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.run.controller import RunPlace
+from rankstudio.ui.run.controller import RunController
 
 
-class RunControl(QObject):
+class RunCommands(QObject):
     """Says what each button does in each state.
 
     Parameters
     ----------
-    study, runs, loader
-    place : RunPlace
+    session, runs, loader
+    controller : RunController
         Follows a run from fold to fold.
     form : MethodForm
         What is still being typed there belongs to the plan that is run.
@@ -26,16 +26,16 @@ class RunControl(QObject):
 
     def __init__(
         self,
-        study: Session,
+        session: Session,
         runs: Runs,
         loader: Loader,
-        place: RunPlace,
+        controller: RunController,
         form: MethodForm,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._study, self._runs, self._loader = study, runs, loader
-        self._place, self._form = place, form
+        self._session, self._runs, self._loader = session, runs, loader
+        self._controller, self._form = controller, form
         runs.began.connect(self._show)
 
     @Slot()
@@ -70,13 +70,13 @@ class RunControl(QObject):
     @Slot(object)
     def _show(self, record: RunRecord) -> None:
         """Show a run whose turn has come, unless other data are open by now."""
-        if record.dataset is self._study.dataset:
+        if record.dataset is self._session.dataset:
             self._runs.show(record)
 
     def _start(self, *, paused: bool) -> None:
-        dataset = self._study.dataset
-        if dataset is None or not self._form.commit() or not self._study.read_as_planned:
+        dataset = self._session.dataset
+        if dataset is None or not self._form.commit() or not self._session.read_as_planned:
             return
-        self._study.choose(None, None)
-        self._place.follow(self._study.fold is not None)
-        self._runs.start(self._study.plan, dataset, paused=paused)
+        self._session.choose(None, None)
+        self._controller.follow(self._session.fold is not None)
+        self._runs.start(self._session.plan, dataset, paused=paused)

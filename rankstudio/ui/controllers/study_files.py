@@ -1,4 +1,4 @@
-"""The study as a file: a new one, another one, another place for it, and the one of the last time."""
+"""The study as a file: a new one, another one, a copy elsewhere, and the one of the last time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from rankstudio.engine.errors import StudyInUseError
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
-from rankstudio.ui.controllers.restore_runs import Reopening
+from rankstudio.ui.controllers.restore_runs import RunRestorer
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.stored_run_records import record_of
 from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, StoredRun, is_study
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _FILTER = f"Studies (*{SUFFIX})"
 
 
-class Studies(QObject):
+class StudyFiles(QObject):
     """Keeps the list of runs and the open study's file together.
 
     Parameters
     ----------
     models : Models
-    reopening : Reopening
+    restorer : RunRestorer
         Shows a run of a study that was opened.
     settings : Settings
         Remembers the file.
@@ -45,25 +45,25 @@ class Studies(QObject):
     warned = Signal(str)
     failed = Signal(str)
 
-    def __init__(self, models: Models, reopening: Reopening, settings: Settings, parent: QWidget) -> None:
+    def __init__(self, models: Models, restorer: RunRestorer, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
-        self._models, self._reopening, self._settings = models, reopening, settings
-        self._shelf, self._runs, self._window = models.shelf, models.runs, parent
-        self._told_of_loss = False
+        self._models, self._restorer, self._settings = models, restorer, settings
+        self._study_store, self._runs, self._window = models.study_store, models.runs, parent
+        self._warned_of_loss = False
         self._opening: Path | None = None
-        self._runs.kept.connect(self._note_file)
-        self._runs.notKept.connect(self._tell_of_loss)
+        self._runs.storageBegan.connect(self._note_file)
+        self._runs.storageFailed.connect(self._warn_of_loss)
 
     @property
     def name(self) -> str:
         """What the user called the study, "" where nobody gave it a name."""
-        path = self._shelf.path
-        return path.stem if path is not None and not self._shelf.is_own(path) else ""
+        path = self._study_store.path
+        return path.stem if path is not None and not self._study_store.is_own(path) else ""
 
     @Slot()
     def new(self) -> None:
         """Begin a new study; the one before stays in its file."""
-        before = self._shelf.path
+        before = self._study_store.path
         if self._may_leave("Begin a new study"):
             self._change_to(None)
             kept = f"; the one before is in {before}" if before else ""
@@ -80,16 +80,16 @@ class Studies(QObject):
     def open(self, path: str) -> None:
         """List the runs of a study, and keep runs in it from now on."""
         file = Path(path).resolve()
-        if file == self._shelf.path:
+        if file == self._study_store.path:
             self.said.emit(f"{file.name} is open already")
         elif file != self._opening and self._may_leave("Open another study"):
             self.said.emit(f"Opening {file.name} …")
-            self._read(file, self._shelf.read(file), self._show_last)
+            self._read(file, self._study_store.read(file), self._show_last)
 
     @Slot()
     def ask_save_as(self) -> None:
         """Ask for a file, and go on with the study there."""
-        name = self._shelf.path.name if self._shelf.path else f"study{SUFFIX}"
+        name = self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"
         start = str(Path(self._folder()) / name)
         path, _ = QFileDialog.getSaveFileName(self._window, "Save study as", start, _FILTER)
         if path:
@@ -97,18 +97,18 @@ class Studies(QObject):
 
     def save_as(self, path: str) -> None:
         """Copy the study to a file, and go on there; a run that works goes on."""
-        before = self._shelf.path
+        before = self._study_store.path
 
         def note(_: None) -> None:
-            if self._shelf.is_own(before):
+            if self._study_store.is_own(before):
                 self._settings.remove_recent(str(before))
-            self._settings.add_recent(str(self._shelf.path))
+            self._settings.add_recent(str(self._study_store.path))
             self._note_file()
-            self.said.emit(f"The study is in {self._shelf.path}")
+            self.said.emit(f"The study is in {self._study_store.path}")
 
         failed = self.failed.emit
-        self._models.desk.task(
-            "Saving the study", self._shelf.save_as, Path(path), on_done=note, on_error=failed
+        self._models.task_worker.task(
+            "Saving the study", self._study_store.save_as, Path(path), on_done=note, on_error=failed
         )
 
     def restore(self) -> None:
@@ -120,7 +120,7 @@ class Studies(QObject):
 
         def work(cancelled: CancelFlag) -> Iterator[object]:
             try:
-                yield from self._shelf.read(file)(cancelled)
+                yield from self._study_store.read(file)(cancelled)
             except StudyInUseError:
                 yield "The last study is open in another window; this one begins its own"
 
@@ -131,7 +131,7 @@ class Studies(QObject):
         versions: Mapping[str, str] = {}
         self._opening = file
 
-        def take(message: object) -> None:
+        def handle(message: object) -> None:
             nonlocal versions
             match message:
                 case OpenedStudy():
@@ -150,14 +150,14 @@ class Studies(QObject):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
             if versions:
-                self._reopening.recognise(show)
+                self._restorer.recognise(show)
 
-        self._models.desk.submit(Job(f"Opening {file.name}", work, on_message=take, on_end=end))
+        self._models.task_worker.submit(Job(f"Opening {file.name}", work, on_message=handle, on_end=end))
 
     def _show_restored(self, shown: float | None) -> None:
         """Show the run that was shown the last time, or one whose data are open; offer to go on."""
         records = self._runs.records
-        if self._models.study.dataset is not None:
+        if self._models.session.dataset is not None:
             self._show_again(shown)
         else:
             self._show_last()
@@ -166,43 +166,43 @@ class Studies(QObject):
 
     def _show_again(self, shown: float | None) -> None:
         """Show a run by its number in the study, else the last one, of those on the data that are open."""
-        there = [r for r in self._runs.records if r.dataset is self._models.study.dataset]
+        there = [r for r in self._runs.records if r.dataset is self._models.session.dataset]
         found = [r for r in there if r.stored is not None and r.stored.id == shown]
         if there and self._runs.shown is None:
             self._runs.show((found or there)[-1])
 
     def _show_last(self) -> None:
         if self._runs.records:
-            self._reopening.look_at(self._runs.records[-1])
+            self._restorer.look_at(self._runs.records[-1])
 
     def _change_to(self, study: Study | None, last_id: int = 0) -> None:
         """Let the present study go, when its run has let go of it, and take another one."""
         self._runs.clear(last_id)
-        before = self._shelf.take(study)
-        self._told_of_loss = False
+        before = self._study_store.switch_to(study)
+        self._warned_of_loss = False
         if before is not None:
             self._settings.add_recent(str(before.path))
-            self._models.run_worker.task("Closing the study", self._shelf.close, before)
+            self._models.run_worker.task("Closing the study", self._study_store.close, before)
         self._note_file()
 
     @Slot()
     def _note_file(self) -> None:
         """Remember the file at once: the process may be killed."""
-        path = self._shelf.path
+        path = self._study_store.path
         self._settings.set("study/file", str(path) if path else None)
         self._settings.sync()
         self.changed.emit()
 
     @Slot(str)
-    def _tell_of_loss(self, reason: str) -> None:
+    def _warn_of_loss(self, reason: str) -> None:
         """Say once that runs are not kept."""
-        if not self._told_of_loss:
-            self._told_of_loss = True
+        if not self._warned_of_loss:
+            self._warned_of_loss = True
             self.warned.emit(f"Runs are not kept, and end with the window: {reason}")
 
     def _folder(self) -> str:
         """Return where a dialog begins: beside the study, or at home for one without a name."""
-        path = self._shelf.path
+        path = self._study_store.path
         return str(path.parent if path is not None and self.name else Path.home())
 
     def _may_leave(self, what: str) -> bool:

@@ -16,14 +16,14 @@ _TITLE_BAR = 36  # of the desktop's, in logical pixels, about
 _DELAY_MILLISECONDS = 400
 
 
-class Remembering(QObject):
+class WindowState(QObject):
     """Keeps geometry, layout, theme, data, plan and the run that is shown.
 
     Parameters
     ----------
     window : QMainWindow
     workspace : Workspace
-    study, runs, theme, settings
+    session, runs, theme, settings
     """
 
     saved = Signal()
@@ -34,20 +34,20 @@ class Remembering(QObject):
         self,
         window: QMainWindow,
         workspace: Workspace,
-        study: Session,
+        session: Session,
         runs: Runs,
         theme: Theme,
         settings: Settings,
     ) -> None:
         super().__init__(window)
         self._window, self._workspace = window, workspace
-        self._study, self._runs = study, runs
+        self._session, self._runs = session, runs
         self._theme, self._settings = theme, settings
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MILLISECONDS)
         self._timer.timeout.connect(self.save)
-        for signal in (runs.shownChanged, study.planChanged, theme.changed):
+        for signal in (runs.shownChanged, session.planChanged, theme.changed):
             signal.connect(self._save_soon)
 
     def restore(self) -> None:
@@ -65,16 +65,16 @@ class Remembering(QObject):
     def save(self) -> None:
         """Keep everything now."""
         self._timer.stop()
-        settings, study = self._settings, self._study
+        settings, session = self._settings, self._session
         settings.set("window/geometry", self._window.saveGeometry())
         settings.set("window/theme", self._theme.mode)
         self._workspace.save(settings)
-        settings.set("study/data", study.plan.data if study.dataset else None)
+        settings.set("study/data", session.plan.data if session.dataset else None)
         shown = self._runs.shown
         settings.set("study/shown", shown.stored.id if shown is not None and shown.stored else None)
         try:
-            if study.dataset is not None:
-                settings.save_plan(study.plan)
+            if session.dataset is not None:
+                settings.save_plan(session.plan)
                 self.saved.emit()
         except RankStudioError as error:
             self.failed.emit(str(error))

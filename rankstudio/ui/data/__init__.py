@@ -1,1 +1,1 @@
-"""The Data place: what is open and what it looks like."""
+"""The Data page: what is open and what it looks like."""

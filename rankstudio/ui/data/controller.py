@@ -1,4 +1,4 @@
-"""The Data place: what is open, and its statistics once the worker has computed them."""
+"""The Data page's controller: what is open, and its statistics once the worker has computed them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
 
-class DataPlace(QObject):
+class DataController(QObject):
     """Feeds the data panel, and turns a click on a fold into a look at it.
 
     Parameters
     ----------
     theme : Theme
-    study : Session
+    session : Session
     worker : Worker
         Where the statistics are computed.
     """
@@ -26,52 +26,52 @@ class DataPlace(QObject):
     foldChosen = Signal()
     """The user chose a fold, and no longer follows the run."""
 
-    def __init__(self, theme: Theme, study: Session, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, session: Session, worker: Worker, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._study, self._worker = study, worker
+        self._session, self._worker = session, worker
         self.panel = DataPanel(theme)
         self.panel.foldChosen.connect(self._choose)
-        study.datasetChanged.connect(self._show)
-        study.foldChanged.connect(self._look)
-        study.planChanged.connect(self._show_convention)
+        session.datasetChanged.connect(self._show)
+        session.foldChanged.connect(self._look)
+        session.planChanged.connect(self._show_convention)
 
     def turn(self, by: int) -> None:
         """Look at the next fold (1) or the one before (-1)."""
-        dataset = self._study.dataset
+        dataset = self._session.dataset
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
-            position = numbers.index(self._study.fold) if self._study.fold in numbers else -1
+            position = numbers.index(self._session.fold) if self._session.fold in numbers else -1
             self._choose(numbers[(position + by) % len(numbers)])
 
     @Slot()
     def _show(self) -> None:
-        if self._study.dataset is not None:
-            self.panel.show_dataset(self._study.dataset)
+        if self._session.dataset is not None:
+            self.panel.show_dataset(self._session.dataset)
             self._show_convention()
 
     @Slot()
     def _show_convention(self) -> None:
-        if self._study.dataset is not None:
-            plan = self._study.plan
+        if self._session.dataset is not None:
+            plan = self._session.plan
             self.panel.set_convention(plan.convention, scaled=plan.normalize != "none")
 
     @Slot()
     def _look(self) -> None:
-        dataset, fold = self._study.dataset, self._study.fold
+        dataset, fold = self._session.dataset, self._session.fold
         if dataset is None:
             return
         self.panel.set_fold(fold)
-        if self.panel.has_summary(fold) or not self._study.has_documents:
+        if self.panel.has_summary(fold) or not self._session.has_documents:
             return
 
-        def take(summary: DatasetSummary) -> None:
-            if self._study.dataset is dataset:
+        def handle(summary: DatasetSummary) -> None:
+            if self._session.dataset is dataset:
                 self.panel.show_summary(fold, summary)
 
         what, failed = f"Describing {dataset.name}", self.failed.emit
-        self._worker.task(what, describe_fold, dataset, fold, on_done=take, on_error=failed)
+        self._worker.task(what, describe_fold, dataset, fold, on_done=handle, on_error=failed)
 
     @Slot(object)
     def _choose(self, fold: int | None) -> None:
         self.foldChosen.emit()
-        self._study.look_at(fold)
+        self._session.look_at(fold)

@@ -1,4 +1,4 @@
-"""What the Data place says of a dataset, as text."""
+"""What the Data page says of a dataset, as text."""
 
 from __future__ import annotations
 

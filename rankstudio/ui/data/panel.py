@@ -1,4 +1,4 @@
-"""The Data place: which data are open, how many documents and queries, which labels."""
+"""The Data page: which data are open, how many documents and queries, which labels."""
 
 from __future__ import annotations
 

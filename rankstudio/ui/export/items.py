@@ -16,7 +16,7 @@ from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot, export_plot
-from rankstudio.ui.shell.sections import Places
+from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.table_texts import FORMATS
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.models import Model as PortableModel
 
 
-def export_items(models: Models, places: Places) -> tuple[ExportItem, ...]:
+def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
-    study, current = models.study, models.current
-    run, inspect, results = places.run, places.inspect, places.results
-    name = _stem(study.dataset.name if study.dataset else "rankstudio")
+    session, current = models.session, models.current
+    run, inspect, results = sections.run, sections.inspect, sections.results
+    name = _stem(session.dataset.name if session.dataset else "rankstudio")
     tables = (
         ("features", "Features table", "The path as it is shown, with weights, gains and measures.",
          inspect.features.table),
@@ -43,11 +43,11 @@ def export_items(models: Models, places: Places) -> tuple[ExportItem, ...]:
         **{key: (label, plot) for key, label, plot in results.views.shown_plots()},
     }
     return (
-        _model_item(study, current, name),
+        _model_item(session, current, name),
         _run_item(models.runs.shown, name),
         *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
         *(_plot_item(key, label, plot, name) for key, (label, plot) in plots.items()),
-        *_plan_items(study, name),
+        *_plan_items(session, name),
     )
 
 
@@ -55,14 +55,14 @@ def _stem(name: str) -> str:
     return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"
 
 
-def _model_item(study: Session, current: CurrentModel, name: str) -> ExportItem:
+def _model_item(session: Session, current: CurrentModel, name: str) -> ExportItem:
     model = current.model
 
     def write(path: Path) -> None:
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
 
         assert model is not None  # else the item is not available
-        save_model(path, _portable_model(study, current, model))
+        save_model(path, _portable_model(session, current, model))
 
     return ExportItem(
         "model",
@@ -81,10 +81,10 @@ def _why_no_model(model: SelectedModel | None) -> str:
     return "" if model.step.whole else NOT_WHOLE
 
 
-def _portable_model(study: Session, current: CurrentModel, model: SelectedModel) -> PortableModel:
+def _portable_model(session: Session, current: CurrentModel, model: SelectedModel) -> PortableModel:
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings the engine's kernels
 
-    dataset = study.dataset
+    dataset = session.dataset
     assert dataset is not None  # there is a model of it
     names = dataset.feature_ids, dataset.feature_names
     started = RunStarted(model.plan, (model.fold.number,), (model.path.unit,), 1, *names)
@@ -133,8 +133,8 @@ def _plot_item(key: str, label: str, plot: Plot, name: str) -> ExportItem:
     return ExportItem(f"plot-{key}", label, text, plot_formats(), f"{name}-{key}", write, unavailable=empty)
 
 
-def _plan_items(study: Session, name: str) -> Iterator[ExportItem]:
-    plan = study.plan
+def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
+    plan = session.plan
 
     def write(path: Path) -> None:
         save_plan(plan, path)

@@ -1,1 +1,1 @@
-"""The Features place: the selected features and one of them closely."""
+"""The Features page: the selected features and one of them closely."""

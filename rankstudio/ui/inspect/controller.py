@@ -1,4 +1,4 @@
-"""The Features place: the current model's features, and one of them looked at closely."""
+"""The Features page's controller: the current model's features, and one of them looked at closely."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.background.tasks import Bench
+from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.features_panel import NO_PATH, FeaturesPanel
 from rankstudio.ui.inspect.inspector_panel import InspectorPanel
@@ -21,15 +21,15 @@ _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is des
 _EVERY_FOLD = "Every fold has selected its own features: look at one fold to see them."
 
 
-class InspectPlace(QObject):
+class InspectController(QObject):
     """Feeds features table and inspector, and turns what the user does there into changes of the study.
 
     Parameters
     ----------
     theme : Theme
-    study, current
+    session, current
         What is shown.
-    worker, bench
+    worker, fold_cache
         Where profiles of features are computed.
     """
 
@@ -40,14 +40,14 @@ class InspectPlace(QObject):
     def __init__(
         self,
         theme: Theme,
-        study: Session,
+        session: Session,
         current: CurrentModel,
         worker: Worker,
-        bench: Bench,
+        fold_cache: FoldCache,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._study, self._current, self._worker, self._bench = study, current, worker, bench
+        self._session, self._current, self._worker, self._fold_cache = session, current, worker, fold_cache
         self._feature: int | None = None
         self._marked: int | None = None
         self._settled = QTimer(self)
@@ -62,12 +62,12 @@ class InspectPlace(QObject):
         self.features.pinToggled.connect(self._pin)
         self.features.banToggled.connect(self._ban)
         self.inspector.inspected.connect(self.inspect)
-        study.datasetChanged.connect(self._forget)
-        study.foldChanged.connect(self._inspect_again)
-        study.planChanged.connect(self._inspect_again)
-        study.choiceChanged.connect(self._release)
-        study.foldChanged.connect(self._release)
-        study.measureChanged.connect(self._show)
+        session.datasetChanged.connect(self._forget)
+        session.foldChanged.connect(self._inspect_again)
+        session.planChanged.connect(self._inspect_again)
+        session.choiceChanged.connect(self._release)
+        session.foldChanged.connect(self._release)
+        session.measureChanged.connect(self._show)
         current.changed.connect(self._show)
         current.tested.connect(self._show_test)
 
@@ -79,25 +79,25 @@ class InspectPlace(QObject):
     @Slot(int)
     def inspect(self, feature: int) -> None:
         """Look closely at a feature, by its id, on the training part of the fold that is looked at."""
-        dataset = self._study.dataset
+        dataset = self._session.dataset
         if dataset is None:
             return
         self._feature = feature
-        fold = self._study.watched or dataset.folds[0]
-        wanted = (feature, id(fold), self._study.plan.convention)
+        fold = self._session.watched or dataset.folds[0]
+        wanted = (feature, id(fold), self._session.plan.convention)
         if wanted == self._shown:
             return
         self._shown = wanted
         self.inspected.emit(feature)
-        if not self._study.has_documents:
+        if not self._session.has_documents:
             return
         column = int(np.flatnonzero(dataset.feature_ids == feature)[0])
         self._worker.task(
             f"Describing feature {feature}",
-            self._bench.inspect,
+            self._fold_cache.inspect,
             fold,
             column,
-            self._study.plan.convention,
+            self._session.plan.convention,
             on_done=self.inspector.show_feature,
             on_error=self.failed.emit,
             slot="profile",
@@ -110,17 +110,17 @@ class InspectPlace(QObject):
 
     def _toggle(self, name: str, feature: int) -> None:
         self.features.hold(feature)
-        self._study.toggle(name, feature)
+        self._session.toggle(name, feature)
 
     @Slot()
     def _show(self) -> None:
-        model, dataset = self._current.model, self._study.dataset
+        model, dataset = self._current.model, self._session.dataset
         if model is None or dataset is None:
-            everything = dataset is not None and self._study.fold is None
+            everything = dataset is not None and self._session.fold is None
             self.features.clear(_EVERY_FOLD if everything else NO_PATH)
             return
         ids, names = dataset.feature_ids, dataset.feature_names
-        self.features.show_path(model.path, ids, names, self._study.measure, model.position)
+        self.features.show_path(model.path, ids, names, self._session.measure, model.position)
         row = self.features.table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
@@ -134,9 +134,9 @@ class InspectPlace(QObject):
     @Slot(object)
     def show_growing(self, path: PathResult) -> None:
         """Show a path that a run is just finding, at its newest step."""
-        dataset = self._study.dataset
+        dataset = self._session.dataset
         if dataset is not None:
-            last, measure = len(path.steps) - 1, self._study.measure
+            last, measure = len(path.steps) - 1, self._session.measure
             self.features.show_path(path, dataset.feature_ids, dataset.feature_names, measure, last)
 
     @Slot()
@@ -169,7 +169,7 @@ class InspectPlace(QObject):
     def _choose(self, k: int) -> None:
         model = self._current.model
         if model is not None and model.path.step_kind is StepKind.FEATURES:
-            self._study.choose(model.values, k)
+            self._session.choose(model.values, k)
 
     @Slot(int)
     def _pin(self, feature: int) -> None:

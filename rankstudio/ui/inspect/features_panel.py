@@ -1,4 +1,4 @@
-"""The Features place: the path as a table, with pins and bans."""
+"""The Features page: the path as a table, with pins and bans."""
 
 from __future__ import annotations
 

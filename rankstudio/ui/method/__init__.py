@@ -1,1 +1,1 @@
-"""The Method place: which method, with which parameters."""
+"""The Method page: which method, with which parameters."""

@@ -75,4 +75,4 @@ class ChoicesField(ChoiceField):
         ticked = [key for key, tick in self._boxes.items() if tick.isChecked()]
         present = self.parameter.values(self._value)
         if ticked and set(ticked) != set(present):
-            self.take(ticked)
+            self.enter(ticked)

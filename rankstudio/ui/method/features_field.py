@@ -183,7 +183,7 @@ class FeaturesField(Field):
 
     @Slot(int)
     def _take_out(self, feature_id: int) -> None:
-        self.take(tuple(i for i in self._ids if i != feature_id))
+        self.enter(tuple(i for i in self._ids if i != feature_id))
         self._line.setFocus()
 
     @Slot()
@@ -201,9 +201,9 @@ class FeaturesField(Field):
             self.show_error(str(error))
             return
         if self.parameter.several(added):
-            self.take(added)
+            self.enter(added)
         else:
-            self.take(self._ids + tuple(i for i in added if i not in self._ids))
+            self.enter(self._ids + tuple(i for i in added if i not in self._ids))
 
     def _meant(self, text: str) -> tuple[Any, ...]:
         """Return the ids that a text means: ids, sets of them, a completion, or a part of one name only."""

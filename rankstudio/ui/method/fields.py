@@ -107,7 +107,7 @@ class Field(QWidget):
         return not self.has_error
 
     @Slot(object)
-    def take(self, raw: Any) -> None:
+    def enter(self, raw: Any) -> None:
         """Take what the user entered: a valid new value is told, an invalid one is explained."""
         try:
             value = self.check(raw)
@@ -127,7 +127,7 @@ class Field(QWidget):
     @Slot()
     def reset(self) -> None:
         """Go back to the default."""
-        self.take(self.parameter.default)
+        self.enter(self.parameter.default)
 
     def show_value(self) -> None:
         """Put the value into the editor; subclasses say how."""
@@ -228,7 +228,7 @@ class LineField(Field):
     def commit(self) -> bool:
         """Take what is written in the line."""
         if self.editor.text() != self.parameter.format(self._value):
-            self.take(self.editor.text())
+            self.enter(self.editor.text())
         elif self.has_error:
             self._refresh()
         return not self.has_error
@@ -261,7 +261,7 @@ class SwitchField(Field):
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
         super().__init__(theme, parameter, QCheckBox())
-        self.editor.clicked.connect(self.take)
+        self.editor.clicked.connect(self.enter)
         self.editor.setMinimumHeight(_ROW)
         self._refresh()
 
@@ -320,7 +320,7 @@ class ChoiceField(Field):
 
     @Slot()
     def _take_current(self) -> None:
-        self.take(self.editor.currentData())
+        self.enter(self.editor.currentData())
 
 
 class MeasureField(Field):
@@ -342,7 +342,7 @@ class MeasureField(Field):
     def commit(self) -> bool:
         """Take what is written in the box."""
         if self.editor.currentText() != self.parameter.format(self._value):
-            self.take(self.editor.currentText())
+            self.enter(self.editor.currentText())
         elif self.has_error:
             self._refresh()
         return not self.has_error

@@ -1,4 +1,4 @@
-"""The Method place: a form that is generated from the catalog."""
+"""The Method page: a form that is generated from the catalog."""
 
 from __future__ import annotations
 

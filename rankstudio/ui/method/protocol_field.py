@@ -82,7 +82,7 @@ class ProtocolField(Field):
     def commit(self) -> bool:
         """Take what is written in the box."""
         if self.editor.currentText() != self._value:
-            self.take(self.editor.currentText())
+            self.enter(self.editor.currentText())
         elif self.has_error and not self._refused:
             self._refresh()
         return not self.has_error

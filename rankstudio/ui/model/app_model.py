@@ -1,22 +1,22 @@
-"""What stands behind the window: the study, the runs, the two workers. No widget is in here."""
+"""What stands behind the window: the session, the runs, the two workers. No widget is in here."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
 from rankstudio.ui.background.loader import Loader
-from rankstudio.ui.background.tasks import Bench, warm_up
+from rankstudio.ui.background.tasks import FoldCache, warm_up
 from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.model.execution_backend import Crew
+from rankstudio.ui.model.execution_backend import ExecutionBackend
 from rankstudio.ui.model.run_queue import Runner, Runs, engine_run
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.model.study_store import Shelf
+from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.settings import Settings
 
 
 class Models(QObject):
-    """Study, runs and where they are kept, current model and loader, with their workers.
+    """Session, runs and where they are stored, current model and loader, with their workers.
 
     Parameters
     ----------
@@ -30,22 +30,22 @@ class Models(QObject):
         self, settings: Settings, runner: Runner = engine_run, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.study = Session(self)
-        # The desk answers the slider: it looks for results as often as a screen refreshes. The runs' curves
-        # grow 25 times a second. A paused run holds its thread, so the desk has one of its own.
-        self.desk = Worker("desk", interval=16, parent=self)
+        self.session = Session(self)
+        # The task worker answers the slider: it looks for results as often as a screen refreshes. The runs'
+        # curves grow 25 times a second. A paused run holds its thread, so tasks have one of their own.
+        self.task_worker = Worker("tasks", interval=16, parent=self)
         self.run_worker = Worker("runs", interval=40, parent=self)
-        self.bench = Bench()
-        self.shelf = Shelf()
-        self.crew = Crew(settings, self)
-        self.runs = Runs(self.run_worker, self.shelf, runner, self.crew.runner, self)
-        self.current = CurrentModel(self.study, self.runs, self.desk, self.bench, self)
-        self.loader = Loader(self.desk, self)
+        self.fold_cache = FoldCache()
+        self.study_store = StudyStore()
+        self.backend = ExecutionBackend(settings, self)
+        self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
+        self.current = CurrentModel(self.session, self.runs, self.task_worker, self.fold_cache, self)
+        self.loader = Loader(self.task_worker, self)
 
     @property
     def n_busy(self) -> int:
         """How many workers have something to do."""
-        return bool(self.desk.jobs) + bool(self.run_worker.jobs)
+        return bool(self.task_worker.jobs) + bool(self.run_worker.jobs)
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
@@ -54,5 +54,5 @@ class Models(QObject):
     def close(self) -> None:
         """Stop the workers and wait for them; give the study up for others."""
         self.run_worker.close()
-        self.desk.close()
-        self.shelf.close_all()
+        self.task_worker.close()
+        self.study_store.close_all()

@@ -1,4 +1,4 @@
-"""Who carries out the next run: this window step by step, processes of this machine, or a cluster."""
+"""The execution backend of the next runs: this window step by step, processes here, or a cluster."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LIVE, PROCESSES = "live", "processes"
 _KEY, _ADDRESS = "run/crew", "run/scheduler"
 
 
-class Crew(QObject):
-    """Remembers the choice. The numbers are the same bit for bit, whoever computes them.
+class ExecutionBackend(QObject):
+    """Remembers which one was chosen. The numbers are the same bit for bit, whoever computes them.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Crew(QObject):
 
 
 def _run(
-    choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, kept: RunTarget | None
+    choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, target: RunTarget | None
 ) -> Iterator[Event]:
     """Carry out a run on workers, which come and go with it."""
     from rankstudio.engine.experiment.execution.executors import (  # noqa: PLC0415 - for the runs' thread alone
@@ -72,4 +72,4 @@ def _run(
 
     workers = on_processes(n_processes, gently=True) if choice == PROCESSES else on_cluster(choice)
     with workers as executor:
-        yield from engine_run(plan, dataset, kept, executor)
+        yield from engine_run(plan, dataset, target, executor)

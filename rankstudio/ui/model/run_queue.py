@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.results.events import Event, StepDone, UnitFin
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.model.study_store import RunTarget, Shelf
+from rankstudio.ui.model.study_store import RunTarget, StudyStore
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RunKey
@@ -25,7 +25,7 @@ Runner = Callable[[Plan, FoldedDataset, RunTarget | None], Iterator[Event]]
 
 
 def engine_run(
-    plan: Plan, dataset: FoldedDataset, kept: RunTarget | None = None, executor: Executor | None = None
+    plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None, executor: Executor | None = None
 ) -> Iterator[Event]:
     """Run a plan with the engine, which is imported on the worker thread by the first run.
 
@@ -33,7 +33,7 @@ def engine_run(
     ----------
     plan : Plan
     dataset : FoldedDataset
-    kept : RunTarget or None
+    target : RunTarget or None
         Where what is finished goes, and comes from; None for a run that nobody keeps.
     executor : Executor or None
         Carries out many units at a time; None for one after the other, step by step.
@@ -41,9 +41,9 @@ def engine_run(
     from rankstudio.engine.experiment.resume import run_stored  # noqa: PLC0415 - it brings numba
     from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - it brings numba
 
-    if kept is None:
+    if target is None:
         return run(plan, dataset, executor=executor)
-    return run_stored(plan, dataset, kept.study, key=kept.key, executor=executor)
+    return run_stored(plan, dataset, target.study, key=target.key, executor=executor)
 
 
 def _is_step(event: object) -> bool:
@@ -52,8 +52,8 @@ def _is_step(event: object) -> bool:
 
 
 @dataclass(frozen=True)
-class _NotKept:
-    """A run goes on although no study takes it, and why."""
+class _StorageFailed:
+    """A run goes on although no study stores it, and why."""
 
     reason: str
 
@@ -65,8 +65,8 @@ class Runs(QObject):
     ----------
     worker : Worker
         For the runs alone: a paused run holds its thread.
-    shelf : Shelf
-        Where the runs are kept.
+    study_store : StudyStore
+        Where the runs are stored.
     runner : callable
         What carries out a plan; the engine's unless a test gives another.
     other_runner : callable
@@ -79,8 +79,8 @@ class Runs(QObject):
     """The turn of a run has come (RunRecord)."""
     changed = Signal(object)
     """A run began, was paused or went on (RunRecord)."""
-    told = Signal(object, object)
-    """A run told something (RunRecord, Event), already noted in the record."""
+    eventNoted = Signal(object, object)
+    """An event of a run (RunRecord, Event), which its record has handled already."""
     ended = Signal(object)
     """A run is done, cancelled or failed (RunRecord)."""
     shownChanged = Signal()
@@ -91,22 +91,22 @@ class Runs(QObject):
     """All runs were forgotten at once: another study is open."""
     marked = Signal(object, bool)
     """Whether a run that the study keeps is removed (RunRecord, whether it is) has to be noted there."""
-    kept = Signal(object)
-    """A run began that the study keeps (RunRecord)."""
-    notKept = Signal(str)
-    """A run began that no study keeps; a sentence says why."""
+    storageBegan = Signal(object)
+    """A run began that the study stores (RunRecord)."""
+    storageFailed = Signal(str)
+    """A run began that no study stores; a sentence says why."""
 
     def __init__(
         self,
         worker: Worker,
-        shelf: Shelf,
+        study_store: StudyStore,
         runner: Runner = engine_run,
         other_runner: Callable[[], Runner | None] = lambda: None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._worker = worker
-        self._shelf = shelf
+        self._study_store = study_store
         self._runner, self._other_runner = runner, other_runner
         self._records: dict[int, RunRecord] = {}
         self._jobs: dict[int, Job] = {}
@@ -184,7 +184,7 @@ class Runs(QObject):
         job = Job(
             f"{plan.title} on {dataset.name}",
             lambda _: self._work(plan, dataset, stored, runner),
-            on_message=lambda event: self._take(record, event),
+            on_message=lambda event: self._handle(record, event),
             on_end=lambda outcome: self._end(record, outcome),
             is_step=_is_step,
         )
@@ -196,20 +196,20 @@ class Runs(QObject):
 
     def _work(
         self, plan: Plan, dataset: FoldedDataset, stored: RunKey | None, runner: Runner
-    ) -> Iterator[Event | RunTarget | _NotKept | None]:
+    ) -> Iterator[Event | RunTarget | _StorageFailed | None]:
         """Carry out a run on the worker, which knows no record: what it finds goes there as messages."""
         yield None  # the sign that its turn has come
         plan = stored.plan if stored else plan
-        kept: RunTarget | None = None
+        target: RunTarget | None = None
         try:
-            kept = self._shelf.kept(stored) if stored else self._shelf.begin(plan, dataset)
+            target = self._study_store.target(stored) if stored else self._study_store.begin(plan, dataset)
         except ChangedDataError:
             raise  # the study's other runs are of other data: that is for the user to decide
         except StoreError as error:
-            yield _NotKept(str(error))
-        if kept is not None:
-            yield kept
-        yield from runner(plan, dataset, kept)
+            yield _StorageFailed(str(error))
+        if target is not None:
+            yield target
+        yield from runner(plan, dataset, target)
 
     def show(self, record: RunRecord | None) -> None:
         """Show another run."""
@@ -260,7 +260,7 @@ class Runs(QObject):
     def remove(self, record: RunRecord) -> None:
         """List a run no more, and stop it where it has not ended; :meth:`restore` brings it back."""
         if record.key in self._jobs:
-            self._jobs[record.key].cancel()  # what it tells until then still comes: where it is kept, too
+            self._jobs[record.key].cancel()  # its messages until then still come: where it is stored, too
         del self._records[record.key]
         self._mark(record)
         self.removed.emit(record.key)
@@ -280,15 +280,15 @@ class Runs(QObject):
         if record.stored is not None:
             self.marked.emit(record, not self._listed(record))
 
-    def _take(self, record: RunRecord, event: Event | RunTarget | _NotKept | None) -> None:
-        """Note what the worker tells of a run, also of one that was removed and is just stopping."""
+    def _handle(self, record: RunRecord, event: Event | RunTarget | _StorageFailed | None) -> None:
+        """Handle a message of the worker about a run, also one that was removed and is stopping."""
         if isinstance(event, RunTarget):
             record.stored = event.key
-            self.kept.emit(record)
+            self.storageBegan.emit(record)
             if not self._listed(record):
                 self._mark(record)
-        elif isinstance(event, _NotKept):
-            self.notKept.emit(event.reason)
+        elif isinstance(event, _StorageFailed):
+            self.storageFailed.emit(event.reason)
         elif event is None:
             if record.state is RunState.QUEUED:
                 record.state = RunState.RUNNING
@@ -297,9 +297,9 @@ class Runs(QObject):
                 self.began.emit(record)
                 self.changed.emit(record)
         else:
-            record.take(event)
+            record.handle(event)
             if self._listed(record):
-                self.told.emit(record, event)
+                self.eventNoted.emit(record, event)
 
     def _end(self, record: RunRecord, outcome: Outcome) -> None:
         record.clock.stop()

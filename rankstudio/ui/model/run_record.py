@@ -101,7 +101,7 @@ class RunRecord:
     baselines : dict
         The best single feature of each fold begun, by number.
     came_whole : bool
-        Whether the last path was there already, and was told without its steps.
+        Whether the last path was there already, and came without its steps.
     stored : RunKey or None
         Which run of the open study it is; None for one that is not kept.
     recorded : RecordedData or None
@@ -134,8 +134,8 @@ class RunRecord:
     units_done: int = 0
     clock: Clock = field(default_factory=Clock)
 
-    def take(self, event: Event) -> None:
-        """Note what an event tells."""
+    def handle(self, event: Event) -> None:
+        """Note what an event says."""
         match event:
             case RunStarted():
                 self.n_units = len(event.units)
@@ -190,7 +190,7 @@ class RunRecord:
         return self.failure or self.origin
 
     def wait_again(self) -> None:
-        """Get ready to go on: what the study knows is told again."""
+        """Get ready to go on: the study's events come again."""
         self.state, self.failure = RunState.QUEUED, ""
         self.unit = self.working = None
         self.units_done = 0

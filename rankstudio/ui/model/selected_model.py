@@ -1,7 +1,7 @@
 """The current model: the path and the step that the study's choice stands for.
 
 A path that the shown run has is taken from it; any other (a λ between the grid's, a feature pinned after
-the run) is computed on the desk's worker, and only the last one asked for counts.
+the run) is computed on the task worker, and only the last one asked for counts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import Job
-from rankstudio.ui.background.tasks import Bench, LivePath, PathWanted
+from rankstudio.ui.background.tasks import FoldCache, LivePath, PathWanted
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -82,17 +82,27 @@ class CurrentModel(QObject):
     """A path could not be computed; a sentence."""
 
     def __init__(
-        self, study: Session, runs: Runs, worker: Worker, bench: Bench, parent: QObject | None = None
+        self,
+        session: Session,
+        runs: Runs,
+        worker: Worker,
+        fold_cache: FoldCache,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._study, self._runs, self._worker, self._bench = study, runs, worker, bench
+        self._session, self._runs, self._worker, self._fold_cache = session, runs, worker, fold_cache
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._job: Job | None = None
         self._model: SelectedModel | None = None
         self._test: dict[str, float] = {}
         self._untested = ""
-        for signal in (study.datasetChanged, study.planChanged, study.choiceChanged, study.foldChanged):
+        for signal in (
+            session.datasetChanged,
+            session.planChanged,
+            session.choiceChanged,
+            session.foldChanged,
+        ):
             signal.connect(self.refresh)
         runs.shownChanged.connect(self.refresh)
 
@@ -122,10 +132,10 @@ class CurrentModel(QObject):
     @property
     def values(self) -> tuple[Any, ...]:
         """Where the slider stands: the chosen values, else what the validation chose, else the middle."""
-        study = self._study
-        axes = study.plan.axes
+        session = self._session
+        axes = session.plan.axes
         chosen = self._chosen_by_validation()
-        for values in (study.choice.values, chosen and chosen[0]):
+        for values in (session.choice.values, chosen and chosen[0]):
             if values is not None and _on(axes, values):
                 return values
         return tuple(axis.values[len(axis.values) // 2] for axis in axes)
@@ -133,18 +143,18 @@ class CurrentModel(QObject):
     @property
     def baseline(self) -> Baseline | None:
         """The best single feature of the fold that is looked at, where the shown run has found it."""
-        record, fold = self._record(), self._study.fold
+        record, fold = self._record(), self._session.fold
         return record.baselines.get(fold) if record is not None and fold is not None else None
 
     def refresh(self) -> None:
         """Find the current model anew; ask for its path where nobody has it."""
-        fold = self._study.watched
+        fold = self._session.watched
         found = self._from_run(fold) if fold is not None else None
         if found is not None or fold is None or not self._wants_live():
             self._forget_live()
             self._set(found)
             return
-        wanted = PathWanted(self._study.plan, fold, self.values)
+        wanted = PathWanted(self._session.plan, fold, self.values)
         self._ask(wanted)
         found = self._from_live()
         # What is shown stays until the new path is there, rather than flicker, unless it is another fold's.
@@ -153,21 +163,21 @@ class CurrentModel(QObject):
 
     def _wants_live(self) -> bool:
         """Tell whether somebody has asked for a path that no run has, by the slider, a pin or a ban."""
-        study = self._study
-        if not study.plan.live or not study.has_documents:
+        session = self._session
+        if not session.plan.live or not session.has_documents:
             return False
-        if study.choice.values is not None or self._record() is not None:
-            return study.choice.values is not None or self._chosen_by_validation() is not None
-        return any(study.plan.parameters.get(name) for name in ("pinned", "banned"))
+        if session.choice.values is not None or self._record() is not None:
+            return session.choice.values is not None or self._chosen_by_validation() is not None
+        return any(session.plan.parameters.get(name) for name in ("pinned", "banned"))
 
     def _record(self) -> RunRecord | None:
         """Return the shown run where it is of the open data."""
         record = self._runs.shown
-        return record if record is not None and record.dataset is self._study.dataset else None
+        return record if record is not None and record.dataset is self._session.dataset else None
 
     def _chosen_by_validation(self) -> tuple[tuple[Any, ...], int] | None:
         """Return values and position of the model that the shown run chose on this fold."""
-        record, fold = self._record(), self._study.fold
+        record, fold = self._record(), self._session.fold
         result = record.folds.get(fold) if record is not None and fold is not None else None
         if record is None or result is None:
             return None
@@ -176,9 +186,9 @@ class CurrentModel(QObject):
     def _from_run(self, fold: Fold) -> SelectedModel | None:
         """Return the model where the shown run has its path."""
         record = self._record()
-        if record is None or not record.answers(self._study.plan, self._study.dataset):
+        if record is None or not record.answers(self._session.plan, self._session.dataset):
             return None
-        choice, chosen = self._study.choice, self._chosen_by_validation()
+        choice, chosen = self._session.choice, self._chosen_by_validation()
         values = choice.values if choice.values is not None else chosen and chosen[0]
         setting = record.combination_of(values) if values is not None else None
         path = record.paths.get((fold.number, setting)) if setting is not None else None
@@ -192,7 +202,7 @@ class CurrentModel(QObject):
         live = self.live
         if live is None:
             return None
-        position = _position(live.path, self._study.choice.place, live.best.number - 1, "")
+        position = _position(live.path, self._session.choice.place, live.best.number - 1, "")
         wanted = live.wanted
         return SelectedModel(LIVE, wanted.values, wanted.plan, wanted.fold, live.path, position)
 
@@ -206,7 +216,7 @@ class CurrentModel(QObject):
         at = combination_label(wanted.plan.axes, wanted.values)
         what = f"Computing the path for {at}" if at else "Computing the path"
         self._job = self._worker.task(
-            what, self._bench.path, wanted, on_done=self._take, on_error=self._fail, slot="path"
+            what, self._fold_cache.path, wanted, on_done=self._take, on_error=self._fail, slot="path"
         )
 
     def _take(self, live: LivePath) -> None:
@@ -231,13 +241,13 @@ class CurrentModel(QObject):
         self._untested = "" if model is None or self._test else self._why_untested(model)
         if model is not None and model.fold.test is not None and not self._test and not self._untested:
 
-            def take(measures: dict[str, float]) -> None:
+            def handle(measures: dict[str, float]) -> None:
                 if self._model is not None and model.step is self._model.step:
                     self._test = measures
                     self.tested.emit()
 
             given = model.plan, model.fold, model.step
-            self._worker.task("Testing the model", self._bench.test, *given, on_done=take, slot="test")
+            self._worker.task("Testing the model", self._fold_cache.test, *given, on_done=handle, slot="test")
         self.changed.emit()
         if self._untested or self._test:
             self.tested.emit()
@@ -249,7 +259,7 @@ class CurrentModel(QObject):
         return dict(result.test) if result and model and result.chosen.step is model.step else {}
 
     def _why_untested(self, model: SelectedModel) -> str:
-        if not self._study.has_documents:
+        if not self._session.has_documents:
             return NO_DOCUMENTS
         return "" if model.step.whole else NOT_WHOLE
 

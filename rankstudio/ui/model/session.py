@@ -1,4 +1,4 @@
-"""The study: which data are open, the current plan and the current choice. The one place that holds them."""
+"""The session: which data are open, the current plan and the current choice, held here alone."""
 
 from __future__ import annotations
 
@@ -263,13 +263,13 @@ _SERIES = {"": -1, "slider": 1, "runs": 2}
 
 
 class _Change(QUndoCommand):
-    """One change of the study's state, or a series of them."""
+    """One change of the session's state, or a series of them."""
 
     def __init__(
-        self, study: Session, before: SessionState, after: SessionState, text: str, series: str
+        self, session: Session, before: SessionState, after: SessionState, text: str, series: str
     ) -> None:
         super().__init__(text)
-        self._study, self._before, self._after, self._series = study, before, after, series
+        self._session, self._before, self._after, self._series = session, before, after, series
 
     def id(self) -> int:
         return _SERIES[self._series]
@@ -282,7 +282,7 @@ class _Change(QUndoCommand):
         return True
 
     def redo(self) -> None:
-        self._study._put(self._after)
+        self._session._put(self._after)
 
     def undo(self) -> None:
-        self._study._put(self._before)
+        self._session._put(self._before)

@@ -1,4 +1,4 @@
-"""Where the window's runs are kept: the open study, made where there is none, as the workers know it.
+"""The study store: the open study that runs are stored in, made where there is none.
 
 Nothing in here knows a widget. The methods that touch the disk are called on workers alone.
 """
@@ -6,7 +6,9 @@ Nothing in here knows a widget. The methods that touch the disk are called on wo
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
@@ -36,7 +38,7 @@ def is_study(path: str | Path) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class RunTarget:
-    """Where a run goes: an open study, and which of its runs it is."""
+    """Where the results of a run are stored: an open study, and which of its runs it is."""
 
     study: Study
     key: RunKey
@@ -90,8 +92,8 @@ class OpenedStudy:
     versions: Mapping[str, str]
 
 
-class Shelf:
-    """Holds the study that runs are kept in.
+class StudyStore:
+    """Holds the study that runs are stored in.
 
     Parameters
     ----------
@@ -104,6 +106,8 @@ class Shelf:
         self._lock = threading.Lock()  # for the attributes; never held while the disk is waited for
         self._study: Study | None = None
         self._open: list[Study] = []
+        self._writing = threading.Lock()  # so that no study is closed between a mark's turn and its writing
+        self._marks: deque[tuple[Study, RunKey, bool]] = deque()  # asked for by the window, not yet written
 
     @property
     def path(self) -> Path | None:
@@ -128,7 +132,7 @@ class Shelf:
         PlanError, ParameterError
             For a plan that does not fit the data; the study has not heard of it.
         StoreError
-            Where it cannot be kept.
+            Where it cannot be stored.
         """
         from rankstudio.engine.experiment.runner import check  # noqa: PLC0415 - it brings numba
 
@@ -136,7 +140,7 @@ class Shelf:
         study = self._study or self._make()
         return RunTarget(study, study.begin(plan, dataset, anew=True))
 
-    def kept(self, key: RunKey) -> RunTarget | None:
+    def target(self, key: RunKey) -> RunTarget | None:
         """Return where a run of the study goes on; None where the study was closed."""
         study = self._study
         return RunTarget(study, key) if study is not None else None
@@ -165,8 +169,8 @@ class Shelf:
 
         return work
 
-    def take(self, study: Study | None) -> Study | None:
-        """Keep runs in another study from now on, None for one that is made when it is needed.
+    def switch_to(self, study: Study | None) -> Study | None:
+        """Store runs in another study from now on, None for one that is made when it is needed.
 
         Returns the one before, which is to be closed when its run has let go of it.
         """
@@ -188,24 +192,27 @@ class Shelf:
         if self.is_own(before) and before != study.path:
             before.unlink(missing_ok=True)
 
-    def remove(self, study: Study, key: RunKey) -> None:
-        """Mark a run of a study as removed, unless the study was closed by now.
+    def mark(self, study: Study, key: RunKey, removed: bool) -> None:
+        """Have it noted that a run is removed, or is not any more, before the study is closed."""
+        self._marks.append((study, key, removed))
+
+    def write_marks(self) -> None:
+        """Note what :meth:`mark` asked for.
 
         Raises
         ------
         StoreError
             Where it cannot be written.
         """
-        if study in self._open:
-            study.remove(key)
-
-    def restore(self, study: Study, key: RunKey) -> None:
-        """Take that mark away; as :meth:`remove`."""
-        if study in self._open:
-            study.restore(key)
+        with self._writing:
+            while self._marks:
+                study, key, removed = self._marks.popleft()
+                (study.remove if removed else study.restore)(key)
 
     def close(self, study: Study) -> None:
         """Give a study up for others."""
+        with suppress(StoreError):  # the run will be listed again: nothing is lost
+            self.write_marks()
         study.close()
         with self._lock:
             if study in self._open:
@@ -236,7 +243,7 @@ class Shelf:
             if path.exists():  # two windows may begin within a minute
                 continue
             study = self._add(Study.create(path))
-            self.take(study)
+            self.switch_to(study)
             return study
         raise AssertionError  # count never ends
 

@@ -63,10 +63,10 @@ class CrashReports:
 
     def install(self) -> None:
         """Take over ``sys.excepthook`` and ``threading.excepthook``."""
-        sys.excepthook = self.take
-        threading.excepthook = lambda args: self.take(args.exc_type, args.exc_value, args.exc_traceback)
+        sys.excepthook = self.handle
+        threading.excepthook = lambda args: self.handle(args.exc_type, args.exc_value, args.exc_traceback)
 
-    def take(
+    def handle(
         self, kind: type[BaseException], error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Write an error down and tell of it."""

@@ -14,13 +14,13 @@ from rankstudio.ui.results.view_feeder import ViewFeeder
 from rankstudio.ui.style.theme import Theme
 
 
-class ResultsPlace(QObject):
+class ResultsController(QObject):
     """Feeds the table of runs. Progress is shown when :meth:`refresh` is called, not at every event.
 
     Parameters
     ----------
     theme : Theme
-    study : Session
+    session : Session
         Goes back to the plan of a run that is looked at again.
     runs : Runs
     worker : Worker
@@ -44,14 +44,14 @@ class ResultsPlace(QObject):
     """The user looks at a feature (its id)."""
 
     def __init__(
-        self, theme: Theme, study: Session, runs: Runs, worker: Worker, parent: QObject | None = None
+        self, theme: Theme, session: Session, runs: Runs, worker: Worker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._study, self._runs = study, runs
+        self._session, self._runs = session, runs
         self._old: dict[int, RunRecord] = {}
         self.views = ResultsPanel(theme)
         self.panel = self.views.runs
-        self._feeder = ViewFeeder(study, runs, worker, self.views, self)
+        self._feeder = ViewFeeder(session, runs, worker, self.views, self)
         self._feeder.failed.connect(self.failed)
         self.views.folds.foldChosen.connect(self._look_at)
         self.views.front.picked.connect(self._pick)
@@ -62,7 +62,7 @@ class ResultsPlace(QObject):
         self.panel.goOnRequested.connect(lambda key: self.goOnAsked.emit(runs.record(key)))
         runs.added.connect(self._note)
         runs.changed.connect(self._note)
-        runs.told.connect(self._note)
+        runs.eventNoted.connect(self._note)
         runs.ended.connect(self._show)
         runs.removed.connect(self._forget)
         runs.cleared.connect(self._forget_all)
@@ -105,20 +105,20 @@ class ResultsPlace(QObject):
     @Slot(int)
     def _select(self, key: int) -> None:
         record = self._runs.record(key)
-        if record.dataset is self._study.dataset:
-            self._study.go_back_to(record.plan, f"going to run {key}")
+        if record.dataset is self._session.dataset:
+            self._session.go_back_to(record.plan, f"going to run {key}")
         else:
-            self._study.open(record.dataset, record.plan.data, record.plan)
+            self._session.open(record.dataset, record.plan.data, record.plan)
         self._runs.show(record)
 
     @Slot(int)
     def _look_at(self, fold: int) -> None:
         self.foldChosen.emit()
-        self._study.look_at(fold)
+        self._session.look_at(fold)
 
     @Slot(int, object, int)
     def _pick(self, key: int, values: tuple[float, ...], step: int) -> None:
         """Make a model of a run the current one, as a click on its curve does."""
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)
-        self._study.choose(values, step)
+        self._session.choose(values, step)

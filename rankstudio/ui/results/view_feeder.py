@@ -31,7 +31,7 @@ class ViewFeeder(QObject):
 
     Parameters
     ----------
-    study, runs
+    session, runs
         What is shown.
     worker : Worker
         The desk's. Comparisons are jobs of their own, one after the other, so that a path that the slider
@@ -42,10 +42,10 @@ class ViewFeeder(QObject):
     failed = Signal(str)
 
     def __init__(
-        self, study: Session, runs: Runs, worker: Worker, views: ResultsPanel, parent: QObject | None = None
+        self, session: Session, runs: Runs, worker: Worker, views: ResultsPanel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._study, self._runs, self._worker, self._views = study, runs, worker, views
+        self._session, self._runs, self._worker, self._views = session, runs, worker, views
         self._reference: int | None = None
         self._compared: dict[Pair, PairedComparison] = {}
         self._shown: tuple[object, ...] = ()
@@ -61,12 +61,18 @@ class ViewFeeder(QObject):
         views.tests.referenceChosen.connect(self._refer_to)
         for view in (views.folds, views.front):
             view.scope.chosen.connect(self.update)
-        for signal in (runs.added, runs.ended, runs.shownChanged, study.measureChanged, study.datasetChanged):
+        for signal in (
+            runs.added,
+            runs.ended,
+            runs.shownChanged,
+            session.measureChanged,
+            session.datasetChanged,
+        ):
             signal.connect(self.update)
         runs.removed.connect(self._forget)
         runs.cleared.connect(self._forget_all)
-        study.foldChanged.connect(self._mark)
-        study.choiceChanged.connect(self._mark)
+        session.foldChanged.connect(self._mark)
+        session.choiceChanged.connect(self._mark)
 
     @Slot()
     def update(self) -> None:
@@ -74,7 +80,7 @@ class ViewFeeder(QObject):
         key = self._views.key()
         update = self._update.get(key)
         scopes = self._views.folds.scope.value(), self._views.front.scope.value()
-        asked = (self._study.measure, self._reference, scopes)
+        asked = (self._session.measure, self._reference, scopes)
         state = (key, asked, self._shown_state(), tuple(self._finished()))
         if state == self._shown:
             return
@@ -103,7 +109,7 @@ class ViewFeeder(QObject):
         return record.key if record is not None and record.key in runs else next(reversed(runs), None)
 
     def _paired(self, runs: dict[int, RunResult], anchor: int) -> dict[int, RunResult]:
-        name = self._study.measure
+        name = self._session.measure
         return {key: run for key, run in runs.items() if not why_unpaired(run, runs[anchor], name)}
 
     # Views
@@ -114,7 +120,7 @@ class ViewFeeder(QObject):
             runs = self._finished()
             anchor = self._anchor(runs)
             paired = self._paired(runs, anchor) if anchor is not None else {}
-            self._views.folds.show_runs(paired, self._study.measure)
+            self._views.folds.show_runs(paired, self._session.measure)
         elif record is None:
             self._views.folds.clear()
         else:
@@ -141,7 +147,7 @@ class ViewFeeder(QObject):
         )
 
     def _update_front(self) -> None:
-        runs, name = self._finished(), self._study.measure
+        runs, name = self._finished(), self._session.measure
         anchor = self._anchor(runs)
         paired = self._paired(runs, anchor) if anchor is not None else {}
         if self._views.front.scope.value() == ONE:
@@ -160,7 +166,7 @@ class ViewFeeder(QObject):
         self._views.published.show_runs(self._finished().items())
 
     def _update_tests(self) -> None:
-        runs, name = self._finished(), self._study.measure
+        runs, name = self._finished(), self._session.measure
         titles = {key: run.plan.title for key, run in runs.items()}
         reference = self._reference_among(runs)
         self._views.tests.set_runs(titles, self._reference)
@@ -193,7 +199,7 @@ class ViewFeeder(QObject):
         if anchor is None:
             return None
         paired = self._paired(runs, anchor)
-        best = best_run(list(paired.values()), self._study.measure)
+        best = best_run(list(paired.values()), self._session.measure)
         return next((key for key, run in paired.items() if run is best), anchor)
 
     # Wiring
@@ -221,8 +227,8 @@ class ViewFeeder(QObject):
     @Slot()
     def _mark(self) -> None:
         """Mark the fold and the model that are looked at."""
-        record, choice = self._record, self._study.choice
-        self._views.folds.mark(self._study.fold)
+        record, choice = self._record, self._session.choice
+        self._views.folds.mark(self._session.fold)
         self._views.front.mark(record.key if record is not None else None, choice.values, choice.place)
 
     def _submit(self, what: str, compute: Callable[[], Found], receive: Callable[[Found], None]) -> None:

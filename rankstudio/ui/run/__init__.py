@@ -1,1 +1,1 @@
-"""The Run place: live curves, candidates and the map of λ and k."""
+"""The Run page: live curves, candidates and the map of λ and k."""

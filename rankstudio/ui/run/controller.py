@@ -1,4 +1,4 @@
-"""The Run place: keeps curves, heat map and candidates showing what the shown run and the study say."""
+"""The Run page's controller: it keeps curves, heat map and candidates at what run and session say."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
 
 
-class RunPlace(QObject):
+class RunController(QObject):
     """Feeds the three panels of the middle column, and turns clicks on them into choices.
 
     Parameters
     ----------
     theme : Theme
-    study, runs, current
+    session, runs, current
         What is shown.
     """
 
@@ -49,26 +49,26 @@ class RunPlace(QObject):
     """The path that grows just now (PathResult), while no model is chosen yet."""
 
     def __init__(
-        self, theme: Theme, study: Session, runs: Runs, current: CurrentModel, parent: QObject | None = None
+        self, theme: Theme, session: Session, runs: Runs, current: CurrentModel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._study, self._runs, self._current = study, runs, current
+        self._session, self._runs, self._current = session, runs, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesPanel(theme)
         self.heat = HeatPanel(theme)
         self._following = False
         self._heat_is_old = False
         self._newest: StepDone | None = None
-        self._convention = study.plan.convention
+        self._convention = session.plan.convention
         self.curves.picked.connect(self._pick)
         self.heat.picked.connect(self._pick)
-        study.datasetChanged.connect(self.rebuild)
-        study.foldChanged.connect(self.rebuild)
-        study.measureChanged.connect(self._show_measure)
-        study.planChanged.connect(self._follow_convention)
-        study.choiceChanged.connect(self._mark_mean)
+        session.datasetChanged.connect(self.rebuild)
+        session.foldChanged.connect(self.rebuild)
+        session.measureChanged.connect(self._show_measure)
+        session.planChanged.connect(self._follow_convention)
+        session.choiceChanged.connect(self._mark_mean)
         runs.shownChanged.connect(self.rebuild)
-        runs.told.connect(self._take)
+        runs.eventNoted.connect(self._take)
         current.changed.connect(self.mark)
 
     def plots(self) -> tuple[Plot, ...]:
@@ -87,24 +87,24 @@ class RunPlace(QObject):
     @Slot()
     def rebuild(self) -> None:
         """Draw everything anew: other data, another fold, another run."""
-        study, record = self._study, self._record
+        session, record = self._session, self._record
         self._newest = None
-        if study.dataset is None:
+        if session.dataset is None:
             return
-        plan = record.plan if record else study.plan
+        plan = record.plan if record else session.plan
         why = self._why_no_measures()
         self.curves.validation_plot.placeholder = why
         settings = record.combinations if record else ()
-        measured = bool(plan.inner) or any(fold.vali is not None for fold in study.dataset.folds)
+        measured = bool(plan.inner) or any(fold.vali is not None for fold in session.dataset.folds)
         self.curves.set_measured(measured)
         self.heat.set_measured(measured)
-        self.curves.set_measure(study.measure)
+        self.curves.set_measure(session.measure)
         self.curves.begin(
             plan.title,
-            self._data_label(study.dataset),
+            self._data_label(session.dataset),
             plan.axes,
             settings,
-            _n_steps(plan, study.dataset),
+            _n_steps(plan, session.dataset),
             plan.criterion,
             plan.step_kind,
         )
@@ -155,17 +155,17 @@ class RunPlace(QObject):
     @property
     def _record(self) -> RunRecord | None:
         record = self._runs.shown
-        return record if record is not None and record.dataset is self._study.dataset else None
+        return record if record is not None and record.dataset is self._session.dataset else None
 
     def _data_label(self, dataset: FoldedDataset) -> str:
         if len(dataset.folds) == 1:
             return dataset.name
-        fold = self._study.fold
+        fold = self._session.fold
         return f"{dataset.name} fold {fold}" if fold else f"{dataset.name}, mean over folds"
 
     def _draw_combination(self, record: RunRecord, setting: int) -> None:
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
-        fold = self._study.fold
+        fold = self._session.fold
         if fold is None:
             mean = _mean(record, setting)
             if mean is not None:
@@ -191,7 +191,7 @@ class RunPlace(QObject):
 
     def _why_no_measures(self) -> str:
         """Return what the empty validation plot says."""
-        record, now = self._record, convention(self._study.plan.convention)
+        record, now = self._record, convention(self._session.plan.convention)
         if record is None or record.plan.convention == now.key:
             return NO_MEASURES
         past = convention(record.plan.convention).label
@@ -200,13 +200,13 @@ class RunPlace(QObject):
     @Slot()
     def _follow_convention(self) -> None:
         """Draw anew where the measures follow another convention than before."""
-        if self._study.plan.convention != self._convention:
-            self._convention = self._study.plan.convention
+        if self._session.plan.convention != self._convention:
+            self._convention = self._session.plan.convention
             self.rebuild()
 
     def _draw_heat(self) -> None:
         self._heat_is_old = False
-        record, dataset = self._record, self._study.dataset
+        record, dataset = self._record, self._session.dataset
         if record is None or dataset is None or not record.plan.axes:
             self.heat.clear()
             return
@@ -231,11 +231,11 @@ class RunPlace(QObject):
             else " · ".join(axis_value(axis, value) for axis, value in zip(axes, values, strict=True))
             for values in record.combinations
         ]
-        self.heat.set_values(labels, matrix, self._study.measure, axes[0].label if len(axes) == 1 else "")
+        self.heat.set_values(labels, matrix, self._session.measure, axes[0].label if len(axes) == 1 else "")
 
     def _measured(self, record: RunRecord, setting: int) -> tuple[np.ndarray, np.ndarray]:
         """Return places and the shown measure of a path, or the mean over folds; nothing without one."""
-        measure, fold = self._study.measure, self._study.fold
+        measure, fold = self._session.measure, self._session.fold
         nothing = np.empty(0, dtype=np.int64), np.empty(0)
         if fold is None:
             mean = _mean(record, setting)
@@ -253,8 +253,8 @@ class RunPlace(QObject):
     @Slot()
     def _mark_mean(self) -> None:
         """Mark the chosen setting while all folds are looked at, with the band of its folds."""
-        record, choice = self._record, self._study.choice
-        if self._study.fold is not None or record is None or choice.values is None:
+        record, choice = self._record, self._session.choice
+        if self._session.fold is not None or record is None or choice.values is None:
             return
         setting = record.combination_of(choice.values)
         mean = _mean(record, setting) if setting is not None else None
@@ -269,13 +269,13 @@ class RunPlace(QObject):
 
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw the level of the best single feature of the fold that is looked at."""
-        baseline = record.baselines.get(self._study.fold) if self._study.fold is not None else None
+        baseline = record.baselines.get(self._session.fold) if self._session.fold is not None else None
         if baseline is not None:
             self.curves.set_baseline(self._valid(baseline.validation), baseline.name)
 
     def _show_step(self, step: Step, divisor: float) -> None:
         """Show the candidates of a step, with criteria that compare between folds."""
-        dataset = self._study.dataset
+        dataset = self._session.dataset
         if dataset is None or not step.selected or not step.candidates.size:
             self.candidates.clear()
             return
@@ -295,10 +295,10 @@ class RunPlace(QObject):
         """Let the curves grow with a run."""
         if record is not self._record:
             return
-        fold = self._study.fold
+        fold = self._session.fold
         match event:
             case UnitStarted() if self._following and fold is not None:
-                self._study.look_at(event.unit.fold)
+                self._session.look_at(event.unit.fold)
             case BaselineFound() if event.fold == fold:
                 self._draw_baseline(record)
             case StepDone() if event.unit.fold == fold:
@@ -315,13 +315,13 @@ class RunPlace(QObject):
     def _pick(self, key: object, k: int) -> None:
         record, model = self._record, self._current.model
         if isinstance(key, int) and record is not None:
-            self._study.choose(record.combinations[key], k)
+            self._session.choose(record.combinations[key], k)
         elif model is not None:
-            self._study.choose(model.values, k)
+            self._session.choose(model.values, k)
 
     @Slot()
     def _show_measure(self) -> None:
-        self.curves.set_measure(self._study.measure)
+        self.curves.set_measure(self._session.measure)
         self._draw_heat()
         self.mark()
 

@@ -187,7 +187,7 @@ COMMANDS = (
     ),
     Command("stop_all", "Run", "Stop &all", "Stop the run and all that wait behind it.", ("Shift+Esc",)),
     Command(
-        "crew",
+        "backend",
         "Run",
         "&Workers",
         "Who carries out the next runs: this window, processes of this machine, or a cluster.",
@@ -198,7 +198,7 @@ COMMANDS = (
     Command("about", "Help", "&About RankStudio", "Version and licence."),
 )
 
-SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme", "crew")
+SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme", "backend")
 
 
 class Actions:

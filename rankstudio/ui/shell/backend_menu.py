@@ -1,4 +1,4 @@
-"""The menu that says who carries out the runs."""
+"""The menu of execution backends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
-from rankstudio.ui.model.execution_backend import LIVE, PROCESSES, Crew
+from rankstudio.ui.model.execution_backend import LIVE, PROCESSES, ExecutionBackend
 
 _ASKED = (
     "Address of a running dask scheduler, whose workers have RankStudio in this version.\n"
@@ -14,23 +14,23 @@ _ASKED = (
 )
 
 
-class CrewMenu(QObject):
+class BackendMenu(QObject):
     """Shows the choice, and changes it.
 
     Parameters
     ----------
     menu : QMenu
         Empty.
-    crew : Crew
+    backend : ExecutionBackend
     parent : QWidget
         Over which the dialog opens.
     """
 
-    def __init__(self, menu: QMenu, crew: Crew, parent: QWidget) -> None:
+    def __init__(self, menu: QMenu, backend: ExecutionBackend, parent: QWidget) -> None:
         super().__init__(parent)
-        self._crew, self._window = crew, parent
+        self._backend, self._window = backend, parent
         self._group = QActionGroup(self)
-        count = crew.n_processes
+        count = backend.n_processes
         processes = f"&{count} processes of this machine" if count > 1 else "A &process of its own"
         self._live = self._add(
             menu, "This &window, step by step", "The curves grow with every feature that is selected."
@@ -41,10 +41,10 @@ class CrewMenu(QObject):
         self._cluster = self._add(
             menu, "A &cluster…", "The workers of a dask scheduler, with the same numbers, bit for bit."
         )
-        self._live.triggered.connect(lambda: crew.choose(LIVE))
-        self._processes.triggered.connect(lambda: crew.choose(PROCESSES))
+        self._live.triggered.connect(lambda: backend.choose(LIVE))
+        self._processes.triggered.connect(lambda: backend.choose(PROCESSES))
         self._cluster.triggered.connect(self._ask)
-        crew.changed.connect(self._show)
+        backend.changed.connect(self._show)
         self._show()
 
     def _add(self, menu: QMenu, text: str, help_text: str) -> QAction:
@@ -62,15 +62,15 @@ class CrewMenu(QObject):
         dialog.setObjectName("cluster-dialog")
         dialog.setWindowTitle("Run on a cluster")
         dialog.setLabelText(_ASKED)
-        dialog.setTextValue(self._crew.address)
+        dialog.setTextValue(self._backend.address)
         if dialog.exec() and dialog.textValue().strip():
-            self._crew.choose(dialog.textValue().strip())
+            self._backend.choose(dialog.textValue().strip())
         self._show()
 
     @Slot()
     def _show(self) -> None:
-        choice = self._crew.choice
+        choice = self._backend.choice
         chosen = {LIVE: self._live, PROCESSES: self._processes}.get(choice, self._cluster)
         chosen.setChecked(True)
-        where = f"The &cluster at {self._crew.address}…" if self._crew.address else "A &cluster…"
+        where = f"The &cluster at {self._backend.address}…" if self._backend.address else "A &cluster…"
         self._cluster.setText(where)

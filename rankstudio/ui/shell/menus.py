@@ -42,7 +42,7 @@ class Menus(QObject):
     ----------
     actions, toolbar
         Where the menus hang.
-    study, theme, settings
+    session, theme, settings
         What they show and change.
     """
 
@@ -54,19 +54,19 @@ class Menus(QObject):
         self,
         actions: Actions,
         toolbar: MainToolBar,
-        study: Session,
+        session: Session,
         theme: Theme,
         settings: Settings,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._actions, self._toolbar, self._study = actions, toolbar, study
+        self._actions, self._toolbar, self._session = actions, toolbar, session
         self._theme, self._settings = theme, settings
         self._paused: bool | None = None
         self._groups = {name: QActionGroup(self) for name in (*READING, "measure", "convention", "theme")}
         self._fill_theme()
-        study.planChanged.connect(self._fill)
-        study.measureChanged.connect(self._fill)
+        session.planChanged.connect(self._fill)
+        session.measureChanged.connect(self._fill)
         theme.changed.connect(self._show_theme)
         self._fill()
 
@@ -96,7 +96,7 @@ class Menus(QObject):
 
     def show_undo(self) -> None:
         """Say what would be undone and done again."""
-        undo = self._study.undo
+        undo = self._session.undo
         self._actions["undo"].setText(f"&Undo {undo.undoText()}".rstrip())
         self._actions["redo"].setText(f"&Redo {undo.redoText()}".rstrip())
 
@@ -108,11 +108,13 @@ class Menus(QObject):
 
     @Slot()
     def _fill(self) -> None:
-        plan = self._study.plan
+        plan = self._session.plan
         entries = [(name, name, measure(name).help) for name in plan.evaluated]
-        self._fill_choice("measure", entries, self._study.measure)
-        self._toolbar.measure_button.setText(self._study.measure)
-        self._toolbar.measure_button.setToolTip(f"Measure that is shown: {measure(self._study.measure).help}")
+        self._fill_choice("measure", entries, self._session.measure)
+        self._toolbar.measure_button.setText(self._session.measure)
+        self._toolbar.measure_button.setToolTip(
+            f"Measure that is shown: {measure(self._session.measure).help}"
+        )
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
         rules = [(key, rule.label, rule.summary) for key, rule in CONVENTIONS.items()]
@@ -145,12 +147,12 @@ class Menus(QObject):
 
     def _choose(self, name: str, key: str) -> None:
         if name == "measure":
-            self._study.show_measure(key)
+            self._session.show_measure(key)
         elif name in READING:
             self._fill()  # the mark stays at what is in force until the file has been read again
             self.readingChosen.emit(name, key)
         else:
-            self._study.change(f"the convention {convention(key).label}", convention=key)
+            self._session.change(f"the convention {convention(key).label}", convention=key)
 
     def _fill_theme(self) -> None:
         menu, group = self._actions.submenus["theme"], self._groups["theme"]

@@ -1,20 +1,20 @@
-"""All places of the window together, and what they tell each other."""
+"""The controllers of all sections of the window, and the signals between them."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from rankstudio.ui.data.controller import DataPlace
-from rankstudio.ui.inspect.controller import InspectPlace
-from rankstudio.ui.method.controller import MethodPlace
+from rankstudio.ui.data.controller import DataController
+from rankstudio.ui.inspect.controller import InspectController
+from rankstudio.ui.method.controller import MethodController
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.results.controller import ResultsPlace
-from rankstudio.ui.run.controller import RunPlace
+from rankstudio.ui.results.controller import ResultsController
+from rankstudio.ui.run.controller import RunController
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
 
 
-class Places(QObject):
+class Sections(QObject):
     """Data, Method, Run, Features and Results.
 
     Parameters
@@ -26,12 +26,12 @@ class Places(QObject):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        study, runs, current, desk = models.study, models.runs, models.current, models.desk
-        self.data = DataPlace(theme, study, desk, self)
-        self.method = MethodPlace(theme, study, self)
-        self.run = RunPlace(theme, study, runs, current, self)
-        self.inspect = InspectPlace(theme, study, current, desk, models.bench, self)
-        self.results = ResultsPlace(theme, study, runs, desk, self)
+        session, runs, current, task_worker = models.session, models.runs, models.current, models.task_worker
+        self.data = DataController(theme, session, task_worker, self)
+        self.method = MethodController(theme, session, self)
+        self.run = RunController(theme, session, runs, current, self)
+        self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
+        self.results = ResultsController(theme, session, runs, task_worker, self)
         self.run.candidates.picked.connect(self.inspect.inspect)
         self.run.grown.connect(self.inspect.show_growing)
         self.inspect.inspected.connect(self.run.candidates.choose)

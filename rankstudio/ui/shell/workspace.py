@@ -1,4 +1,4 @@
-"""The places of the window, side by side: splitters between panels, their sizes remembered."""
+"""The sections of the window, side by side: splitters between panels, their sizes remembered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The controls that every place shares. They know Qt, the theme and plain values, nothing of ranking."""
+"""The controls that every section shares. They know Qt, the theme and plain values, nothing of ranking."""
 
 from rankstudio.ui.widgets.bar_rows import BarRows
 from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, ProgressCell

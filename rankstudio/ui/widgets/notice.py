@@ -1,4 +1,4 @@
-"""A message in the place it belongs to: no dialog to click away, nothing lost while it is read."""
+"""A message where it belongs: no dialog to click away, nothing lost while it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The card that every place on the screen is: a header with title and caption, and room below."""
+"""The card that every section of the window is: a header with title and caption, and room below."""
 
 from __future__ import annotations
 

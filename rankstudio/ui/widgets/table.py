@@ -1,4 +1,4 @@
-"""The table of every place: 29 px rows, sortable, copied by Ctrl+C, saved as CSV, LaTeX or Markdown."""
+"""The table of every section: 29 px rows, sortable, copied by Ctrl+C, saved as CSV, LaTeX or Markdown."""
 
 from __future__ import annotations
 

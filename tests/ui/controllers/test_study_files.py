@@ -22,7 +22,7 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.app import begin
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.model.study_store import Shelf
+from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
@@ -75,9 +75,9 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
 ) -> None:
     with open_window(theme, tmp_path / "config", data) as window:
         finish(window)
-        window.study.look_at(1)
+        window.session.look_at(1)
         before = window.runs.records[0]
-        row = window.places.results.panel.rows()[0]
+        row = window.sections.results.panel.rows()[0]
         settle(window)
         wait_until(lambda: Settings(tmp_path / "config").number("study/shown") == 1)
     assert len(list(shelf_folder.glob("*.rankstudio"))) == 1
@@ -86,12 +86,12 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         wait_until(lambda: window.runs.shown is not None)
         [record] = window.runs.records
         assert record.state is RunState.DONE
-        assert record.dataset is window.study.dataset
+        assert record.dataset is window.session.dataset
         assert written(record) == written(before)
-        [again] = window.places.results.panel.rows()
+        [again] = window.sections.results.panel.rows()
         assert (again.summary, again.state) == (row.summary, "done")
         assert "by RankStudio" in again.message
-        curves = window.places.run.curves.plots()["validation"]
+        curves = window.sections.run.curves.plots()["validation"]
         for setting in range(3):
             path = before.paths[1, setting]
             np.testing.assert_array_equal(curves.family[setting].ys, path.validation["MAP"])
@@ -100,7 +100,7 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         assert model.step is record.folds[1].chosen.step
         wait_until(lambda: window.current.test)
         assert window.current.test == dict(before.folds[1].test)
-        window.study.choose((0.25,), 3)  # another model of the run is tested on the data
+        window.session.choose((0.25,), 3)  # another model of the run is tested on the data
         wait_until(lambda: window.current.test)
         settle(window)
 
@@ -111,7 +111,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(theme: Theme, tmp_path: Path, da
         record = stop_in_the_middle(window)
         assert window.commands["go_on"].isEnabled()
         told: list[object] = []
-        window.runs.told.connect(lambda _, event: told.append(event))
+        window.runs.eventNoted.connect(lambda _, event: told.append(event))
         window.commands["go_on"].trigger()
         wait_until(lambda: record.state is RunState.DONE)
         steps = {(e.unit.fold, e.unit.position) for e in told if type(e).__name__ == "StepDone"}
@@ -120,7 +120,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(theme: Theme, tmp_path: Path, da
         anew = window.runs.records[1]
         assert written(anew) == written(record)
         assert not window.commands["go_on"].isEnabled()
-        assert len(window.places.results.panel.rows()) == 2
+        assert len(window.sections.results.panel.rows()) == 2
 
 
 def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
@@ -129,12 +129,12 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
     done = left_in_the_middle(theme, tmp_path, data)
     with open_window(theme, tmp_path / "config") as window:
         window.restore()
-        wait_until(lambda: window.study.dataset is not None and window.study.has_documents)
+        wait_until(lambda: window.session.dataset is not None and window.session.has_documents)
         wait_until(window.notice.text)
         said = f"Greedy RankRLS on Small was left at {done} of 6 units."
         assert window.notice.text() == said
         assert window.notice.level() == "info"
-        [row] = window.places.results.panel.rows()
+        [row] = window.sections.results.panel.rows()
         assert (row.state, row.can_go_on) == ("unfinished", True)
         assert row.message.startswith(f"{done} of 6 units · ")
         settle(window)
@@ -154,11 +154,11 @@ def test_curves_of_stored_units_are_drawn_while_the_run_goes_on(
     with open_window(theme, tmp_path / "config", runner=slowly) as window:
         window.restore()
         wait_until(lambda: window.runs.records and window.runs.records[0].recorded is None)
-        window.places.results.goOnAsked.emit(window.runs.records[0])
+        window.sections.results.goOnAsked.emit(window.runs.records[0])
         record = window.runs.records[0]
-        window.study.look_at(1)
+        window.session.look_at(1)
         wait_until(lambda: record.unit is not None and (record.unit.fold, record.unit.position) >= (1, 2))
-        curves = window.places.run.curves.plots()["validation"]
+        curves = window.sections.run.curves.plots()["validation"]
         np.testing.assert_array_equal(curves.family[0].ys, record.paths[1, 0].validation["MAP"])
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
@@ -173,8 +173,8 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
     named = tmp_path / "Thesis.rankstudio"
     with open_window(theme, tmp_path / "config", data) as window:
         finish(window)
-        window.studies.save_as(str(named))
-        wait_until(lambda: window.studies.name == "Thesis")
+        window.study_files.save_as(str(named))
+        wait_until(lambda: window.study_files.name == "Thesis")
         wait_until(lambda: window.windowTitle() == "Small – Thesis – RankStudio")
         assert not list(shelf_folder.glob("*.rankstudio"))
         finish(window)
@@ -186,12 +186,12 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
         none = Qt.KeyboardModifier.NoModifier
         event = QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, none)
         window.dropEvent(event)
-        wait_until(lambda: len(window.runs.records) == 2 and window.study.has_documents)
-        assert [row.state for row in window.places.results.panel.rows()] == ["done", "done"]
+        wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
+        assert [row.state for row in window.sections.results.panel.rows()] == ["done", "done"]
         assert window.workspace.isVisible()
         assert window.runs.shown is window.runs.records[1]
-        assert all(record.dataset is window.study.dataset for record in window.runs.records)
-        assert window.study.plan.data == str(data)
+        assert all(record.dataset is window.session.dataset for record in window.runs.records)
+        assert window.session.plan.data == str(data)
         assert str(named) in window._settings.recent
         settle(window)
 
@@ -201,11 +201,11 @@ def test_the_command_line_opens_a_study(theme: Theme, tmp_path: Path, data: Path
     study = Settings(tmp_path / "config").text("study/file")
     with open_window(theme, tmp_path / "other") as window:
         begin(window, [study], CrashReports(tmp_path))
-        wait_until(lambda: window.study.has_documents)
+        wait_until(lambda: window.session.has_documents)
         [record] = window.runs.records
         assert record.state is RunState.UNFINISHED
         wait_until(lambda: not window.models.run_worker.jobs)
-        window.places.results.panel.goOnRequested.emit(record.key)
+        window.sections.results.panel.goOnRequested.emit(record.key)
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
 
@@ -217,36 +217,40 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(
     finish(window)
     foreign = tmp_path / "foreign.rankstudio"
     foreign.write_bytes(content)
-    rows, path, plan = window.places.results.panel.rows(), window.models.shelf.path, window.study.plan
+    rows, path, plan = (
+        window.sections.results.panel.rows(),
+        window.models.study_store.path,
+        window.session.plan,
+    )
     window.open_path(str(foreign))
     wait_until(window.notice.text)
     assert window.notice.text().startswith(f"{foreign}: ")
     assert window.notice.level() == "error"
     assert foreign.read_bytes() == content
-    assert window.places.results.panel.rows() == rows
-    assert window.models.shelf.path == path
-    assert window.study.plan == plan
+    assert window.sections.results.panel.rows() == rows
+    assert window.models.study_store.path == path
+    assert window.session.plan == plan
     finish(window)
     assert window.runs.records[1].stored is not None
 
 
 def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folder: Path) -> None:
     finish(window)
-    before = window.models.shelf.path
+    before = window.models.study_store.path
     assert before is not None
     window.commands["new_study"].trigger()
     assert window.runs.records == ()
-    assert window.places.results.panel.rows() == ()
+    assert window.sections.results.panel.rows() == ()
     finish(window)
-    assert window.models.shelf.path not in (None, before)
-    assert [row.key for row in window.places.results.panel.rows()] == [1]
+    assert window.models.study_store.path not in (None, before)
+    assert [row.key for row in window.sections.results.panel.rows()] == [1]
     assert window._settings.recent[0] == str(before)
     with Study.open(before) as study:  # it was given up
         assert len(study.runs()) == 1
     window.open_path(str(before))
-    wait_until(lambda: window.models.shelf.path == before)
+    wait_until(lambda: window.models.study_store.path == before)
     wait_until(lambda: window.runs.shown is not None)
-    assert window.runs.shown.dataset is window.study.dataset
+    assert window.runs.shown.dataset is window.session.dataset
     settle(window)
 
 
@@ -262,13 +266,13 @@ def test_a_run_that_works_is_asked_about_before_another_study_is_opened(
     with open_window(theme, tmp_path / "config", data, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
-        before = window.models.shelf.path
+        before = window.models.study_store.path
         window.open_path(str(other))
         turn(0.05)
-        assert window.models.shelf.path == before
+        assert window.models.study_store.path == before
         assert window.runs.busy
         window.open_path(str(other))
-        wait_until(lambda: window.models.shelf.path == other)
+        wait_until(lambda: window.models.study_store.path == other)
         assert window.runs.records == ()
         wait_until(lambda: not window.models.run_worker.jobs)
         assert before is not None
@@ -281,8 +285,8 @@ def test_a_study_is_saved_elsewhere_while_a_run_works(theme: Theme, tmp_path: Pa
     with open_window(theme, tmp_path / "config", data, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
-        window.studies.save_as(str(named))
-        wait_until(lambda: not window.runs.busy and window.models.shelf.path == named)
+        window.study_files.save_as(str(named))
+        wait_until(lambda: not window.runs.busy and window.models.study_store.path == named)
         assert window.runs.records[0].state is RunState.DONE
     with Study.open(named) as study:
         assert [bool(run.finished) for run in study.runs()] == [True]
@@ -294,16 +298,16 @@ def test_a_study_is_saved_elsewhere_while_a_run_works(theme: Theme, tmp_path: Pa
 def test_a_second_window_begins_a_study_of_its_own(theme: Theme, tmp_path: Path, data: Path) -> None:
     with open_window(theme, tmp_path / "config", data) as first:
         finish(first)
-        wait_until(lambda: Settings(tmp_path / "config").plan == first.study.plan)
+        wait_until(lambda: Settings(tmp_path / "config").plan == first.session.plan)
         with open_window(theme, tmp_path / "config") as second:
             second.restore()
-            wait_until(lambda: second.study.dataset is not None)
+            wait_until(lambda: second.session.dataset is not None)
             settle(second)
             assert second.notice.text() == ""
             assert second.runs.records == ()
             finish(second)
-            assert second.models.shelf.path != first.models.shelf.path
-            second.open_path(str(first.models.shelf.path))
+            assert second.models.study_store.path != first.models.study_store.path
+            second.open_path(str(first.models.study_store.path))
             wait_until(second.notice.text)
             assert "the study is in use by process" in second.notice.text()
             assert len(second.runs.records) == 1
@@ -355,7 +359,7 @@ def test_a_full_disk_in_the_middle_stops_the_run_and_keeps_what_was_stored(
 def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, data: Path) -> None:
     with open_window(theme, tmp_path / "config", data) as window:
         finish(window)
-        before, study = window.runs.records[0], str(window.models.shelf.path)
+        before, study = window.runs.records[0], str(window.models.study_store.path)
     shutil.rmtree(data)
     with open_window(theme, tmp_path / "other") as window:
         window.open_path(study)
@@ -364,18 +368,18 @@ def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, 
         assert window.notice.text().endswith("The run is shown as it was stored.")
         [record] = window.runs.records
         assert window.runs.shown is record
-        curves = window.places.run.curves.plots()["validation"]
+        curves = window.sections.run.curves.plots()["validation"]
         np.testing.assert_array_equal(curves.family[1].ys, before.paths[1, 1].validation["MAP"])
-        assert window.places.inspect.features.table.rows()
+        assert window.sections.inspect.features.table.rows()
         assert window.current.test == dict(before.folds[1].test)
         assert not window.commands["run"].isEnabled()
-        window.study.look_at(2)
+        window.session.look_at(2)
         chosen = record.folds[2].chosen.unit.values
-        window.study.choose(next(values for values in record.combinations if values != chosen), 3)
+        window.session.choose(next(values for values in record.combinations if values != chosen), 3)
         assert window.current.model is not None
         assert window.current.test == {}
-        assert "are not open" in window.places.inspect.features._test.text()
-        window.study.look_at(None)
+        assert "are not open" in window.sections.inspect.features._test.text()
+        window.session.look_at(None)
         settle(window)
 
 
@@ -407,8 +411,8 @@ def test_a_run_of_another_version_is_shown_and_not_gone_on_with(
     monkeypatch.undo()
     with open_window(theme, tmp_path / "other") as window:
         window.open_path(Settings(tmp_path / "config").text("study/file"))
-        wait_until(lambda: window.study.has_documents)
-        [row] = window.places.results.panel.rows()
+        wait_until(lambda: window.session.has_documents)
+        [row] = window.sections.results.panel.rows()
         assert not row.can_go_on
         assert "by RankStudio 0.0.1 · It was begun by RankStudio 0.0.1, here is" in row.message
         assert not window.commands["go_on"].isEnabled()
@@ -419,31 +423,31 @@ def test_models_that_the_study_did_not_keep_are_said_to_be_so(
     theme: Theme, tmp_path: Path, data: Path
 ) -> None:
     with open_window(theme, tmp_path / "config", data) as window:
-        window.study.change("boosting", method="rankboost", parameters={"n_rounds": 4})
+        window.session.change("boosting", method="rankboost", parameters={"n_rounds": 4})
         finish(window)
-        study = str(window.models.shelf.path)
+        study = str(window.models.study_store.path)
     with open_window(theme, tmp_path / "other") as window:
         window.open_path(study)
-        wait_until(lambda: window.study.has_documents)
+        wait_until(lambda: window.session.has_documents)
         settle(window)
         model = window.current.model
         assert model is not None
         assert model.step.whole
-        items = {item.key: item for item in window.taking_home._items()}
+        items = {item.key: item for item in window.export_controller._items()}
         assert items["model"].unavailable == ""
         other = next(s for s in model.path.steps if not s.whole)
-        window.study.choose(model.values, other.number)
+        window.session.choose(model.values, other.number)
         assert window.current.model is not None
         assert window.current.model.step is other
         settle(window)
         assert window.notice.text() == ""
-        assert "keeps the best model" in window.places.inspect.features._test.text()
-        items = {item.key: item for item in window.taking_home._items()}
+        assert "keeps the best model" in window.sections.inspect.features._test.text()
+        items = {item.key: item for item in window.export_controller._items()}
         assert "keeps the best model" in items["model"].unavailable
 
 
 def test_the_shelf_makes_files_of_different_names_within_a_minute(tmp_path: Path) -> None:
-    first, second = Shelf(tmp_path), Shelf(tmp_path)
+    first, second = StudyStore(tmp_path), StudyStore(tmp_path)
     first._make()
     second._make()
     assert first.path != second.path
@@ -455,12 +459,12 @@ def test_the_shelf_makes_files_of_different_names_within_a_minute(tmp_path: Path
 
 def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWindow) -> None:
     for rule in ("best", "at most 3"):
-        window.study.change("the rule", rule=rule)
+        window.session.change("the rule", rule=rule)
         finish(window)
-    views = window.places.results.views
+    views = window.sections.results.views
     views.show_view("tests")
     wait_until(lambda: [row.role for row in views.tests.table.rows()].count("compared") == 1)
     window.commands["new_study"].trigger()
     assert not views.tests.table.rows()
-    assert window.places.results._feeder._compared == {}
+    assert window.sections.results._feeder._compared == {}
     settle(window)

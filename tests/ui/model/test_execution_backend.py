@@ -10,14 +10,14 @@ from windows import finish, open_window, settle
 
 from rankstudio.engine.experiment.reports import metrics_table
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.execution_backend import LIVE, PROCESSES, Crew
+from rankstudio.ui.model.execution_backend import LIVE, PROCESSES, ExecutionBackend
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 
 
 def entries(window: MainWindow) -> dict[str, bool]:
-    actions = window.commands.submenus["crew"].actions()
+    actions = window.commands.submenus["backend"].actions()
     return {action.text().replace("&", ""): action.isChecked() for action in actions}
 
 
@@ -27,8 +27,8 @@ def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(
     with open_window(theme, tmp_path / "config", folds) as window:
         finish(window)
         assert list(entries(window).values()) == [True, False, False]
-        window.study.change("another seed, which changes nothing", seed=1)
-        processes = window.commands.submenus["crew"].actions()[1]
+        window.session.change("another seed, which changes nothing", seed=1)
+        processes = window.commands.submenus["backend"].actions()[1]
         processes.trigger()
         assert list(entries(window).values()) == [False, True, False]
         finish(window)
@@ -41,9 +41,9 @@ def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(
             assert [s.coef.tobytes() for s in path.steps] == [
                 s.coef.tobytes() for s in there.paths[place].steps
             ]
-        window.study.look_at(1)
+        window.session.look_at(1)
         settle(window)
-        curves = window.places.run.curves
+        curves = window.sections.run.curves
         drawn = curves.validation_plot.family[1].ys
         assert list(drawn) == there.paths[1, 1].validation["MAP"].tolist()
         assert window.current.model is not None
@@ -51,9 +51,9 @@ def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(
 
 def test_a_run_on_processes_is_paused_and_stopped_at_once(theme: Theme, tmp_path: Path, folds: Path) -> None:
     with open_window(theme, tmp_path / "config", folds) as window:
-        window.models.crew.choose(PROCESSES)
+        window.models.backend.choose(PROCESSES)
         long = {"max_iter": 10_000, "n_restarts": 1000}
-        window.study.change("a long unit", method="coordinate-ascent", parameters=long)
+        window.session.change("a long unit", method="coordinate-ascent", parameters=long)
         window.commands["run"].trigger()
         record = window.runs.records[-1]
         wait_until(lambda: record.working is not None and "waiting" in record.working.what)
@@ -68,7 +68,7 @@ def test_a_run_on_processes_is_paused_and_stopped_at_once(theme: Theme, tmp_path
 
 def test_step_by_step_is_always_here(theme: Theme, tmp_path: Path, folds: Path) -> None:
     with open_window(theme, tmp_path / "config", folds) as window:
-        window.models.crew.choose(PROCESSES)
+        window.models.backend.choose(PROCESSES)
         window.commands["step"].trigger()
         record = window.runs.records[-1]
         wait_until(lambda: any(record.growing.values()))
@@ -91,9 +91,9 @@ def test_a_cluster_that_is_not_there_is_said_and_the_choice_is_remembered(
 
     monkeypatch.setattr(QInputDialog, "exec", answer)
     with open_window(theme, tmp_path / "config", folds) as window:
-        cluster = window.commands.submenus["crew"].actions()[2]
+        cluster = window.commands.submenus["backend"].actions()[2]
         cluster.trigger()
-        assert window.models.crew.choice == LIVE
+        assert window.models.backend.choice == LIVE
         assert list(entries(window).values()) == [True, False, False]
         cluster.trigger()
         assert list(entries(window).items())[2] == ("The cluster at tcp://127.0.0.1:1…", True)
@@ -103,5 +103,5 @@ def test_a_cluster_that_is_not_there_is_said_and_the_choice_is_remembered(
         assert record.state is RunState.FAILED
         assert record.failure.startswith("tcp://127.0.0.1:1: no scheduler answers")
         assert record.failure in window.notice.text()
-    again = Crew(Settings(tmp_path / "config"))
+    again = ExecutionBackend(Settings(tmp_path / "config"))
     assert (again.choice, again.address) == ("tcp://127.0.0.1:1", "tcp://127.0.0.1:1")

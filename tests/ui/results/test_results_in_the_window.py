@@ -27,7 +27,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 def views(window: MainWindow) -> ResultsPanel:
-    return window.places.results.views
+    return window.sections.results.views
 
 
 def look(window: MainWindow, key: str) -> None:
@@ -38,14 +38,14 @@ def look(window: MainWindow, key: str) -> None:
 
 
 def run_with(window: MainWindow, **changes: object) -> RunRecord:
-    window.study.change("editing", **changes)
+    window.session.change("editing", **changes)
     finish(window)
     return window.runs.records[-1]
 
 
 def three_runs(window: MainWindow) -> list[RunRecord]:
     """Run with fewer features, with a pin, and another method."""
-    parameters = window.study.plan.parameters
+    parameters = window.session.plan.parameters
     return [
         run_with(window),
         run_with(window, parameters={**parameters, "pinned": (7,)}),
@@ -65,7 +65,7 @@ def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviat
     table = views(window).folds.table
     assert [row.label for row in table.rows()] == ["1", "2", "mean", "sd"]
     for record in (second, first):
-        window.places.results.panel.selected.emit(record.key)
+        window.sections.results.panel.selected.emit(record.key)
         one, two, average, spread = table.rows()
         folds = [record.folds[1], record.folds[2]]
         for row, fold in zip((one, two), folds, strict=True):
@@ -86,25 +86,25 @@ def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(window: 
     run_with(window)
     look(window, "folds")
     table = views(window).folds.table
-    assert table.current().fold == window.study.fold == 2
+    assert table.current().fold == window.session.fold == 2
     table.setFocus()
     QTest.keyClick(table, Qt.Key.Key_Up)
-    assert window.study.fold == 1
+    assert window.session.fold == 1
     window.commands["next_fold"].trigger()
     assert table.current().fold == 2
     QTest.keyClick(table, Qt.Key.Key_Down)  # the mean is no fold
-    assert window.study.fold == 2
+    assert window.session.fold == 2
     settle(window)
 
 
 def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(window: MainWindow) -> None:
     records = three_runs(window)
     run_with(window, folds=(1,))  # on other folds, so it has no column
-    window.places.results.panel.selected.emit(1)
+    window.sections.results.panel.selected.emit(1)
     look(window, "folds")
     view = views(window).folds
     view.scope._group.buttons()[1].click()
-    window.study.show_measure("P@10")
+    window.session.show_measure("P@10")
     rows = view.table.rows()
     assert [row.label for row in rows] == ["1", "2", "mean", "sd"]
     for row in rows[:2]:
@@ -116,7 +116,7 @@ def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(window: MainWi
     assert header == "fold,1 Greedy RankRLS,2 Greedy RankRLS,3 RankRLS"
     assert views(window).caption() == "P@10 of every finished run on these folds"
     view.table.chosen.emit(rows[0])
-    assert window.study.fold == 1
+    assert window.session.fold == 1
     view.scope._group.buttons()[0].click()
     assert view.table.rows_as_csv().splitlines()[0].startswith("fold,λ,k,test MAP")
     settle(window)
@@ -143,7 +143,7 @@ def test_every_run_is_held_against_the_best_by_all_queries(window: MainWindow) -
     assert [(t.p_holm, t.p_t_holm) for t in in_the_terminal.tests[1:] if t] == [
         (row.p_holm, row.p_t_holm) for row in rows[1:]
     ]
-    queries = sum(fold.test.n_queries for fold in window.study.dataset.folds)
+    queries = sum(fold.test.n_queries for fold in window.session.dataset.folds)
     assert views(window).caption().startswith(f"MAP, {queries} queries, against run {rows[0].key}")
 
 
@@ -151,9 +151,9 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
     theme: Theme, tmp_path: Path, folds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with open_window(theme, tmp_path / "config", folds) as window:
-        window.study.change("editing", measures=("MAP", "Disagreement"))
+        window.session.change("editing", measures=("MAP", "Disagreement"))
         three_runs(window)
-        window.study.show_measure("Disagreement")  # less is better, and some queries have none
+        window.session.show_measure("Disagreement")  # less is better, and some queries have none
         look(window, "tests")
         wait_until(lambda: all(row.role != "waiting" for row in paired(window)))
         settle(window)
@@ -183,7 +183,7 @@ def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow, q
     box.setCurrentIndex(box.findData(plain.key))
     box.activated.emit(box.currentIndex())
     settle(window)
-    name = window.study.dataset.feature_names[6]
+    name = window.session.dataset.feature_names[6]
     said = {row.key: row.differs for row in paired(window)}
     assert said[pinned.key] == f"effect of pins: pinned {name}"
     assert said[3] == "another method"
@@ -196,7 +196,7 @@ def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow, q
     assert paired(window)[0].key == pinned.key
     assert box.currentData() == pinned.key
     assert {row.key: row.differs for row in paired(window)}[plain.key] == f"effect of pins: not pinned {name}"
-    window.places.results.panel.removed.emit(pinned.key)
+    window.sections.results.panel.removed.emit(pinned.key)
     settle(window)
     assert pinned.key not in [row.key for row in paired(window)]
     assert box.currentText() == "against the best"
@@ -206,7 +206,7 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWin
     run_with(window)
     run_with(window, convention="trec_eval")
     run_with(window, convention="letor4", folds=(1,))
-    window.places.results.panel.selected.emit(1)
+    window.sections.results.panel.selected.emit(1)
     look(window, "tests")
     assert [(row.key, row.role, row.differs) for row in paired(window)] == [
         (1, "reference", ""),
@@ -219,7 +219,7 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWin
 def test_tests_follow_the_measure_that_is_shown(window: MainWindow) -> None:
     three_runs(window)
     look(window, "tests")
-    window.study.show_measure("P@10")
+    window.session.show_measure("P@10")
     settle(window)
     rows = paired(window)
     values = {r.key: r.result.average["P@10"] for r in window.runs.records}
@@ -286,7 +286,7 @@ def test_folds_are_compared_by_the_features_that_they_chose(window: MainWindow) 
     view.index._group.buttons()[1].click()
     assert view.plot.axes.title.startswith(("Kuncheva", "Lustgarten"))
     view.table.chosen.emit(view.table.rows()[-1])
-    assert window.places.inspect.feature == view.table.rows()[-1].feature
+    assert window.sections.inspect.feature == view.table.rows()[-1].feature
     settle(window)
 
 
@@ -354,10 +354,10 @@ def test_the_front_of_the_shown_run_alone(window: MainWindow) -> None:
     view.scope._group.buttons()[1].click()
     settle(window)
     assert {spot.category for spot in view.plot.spots} == {2}
-    window.places.results.panel.selected.emit(first.key)
+    window.sections.results.panel.selected.emit(first.key)
     settle(window)
     assert {spot.title for spot in view.plot.spots} == {"run 1 · Greedy RankRLS"}
-    window.places.results.panel.selected.emit(second.key)
+    window.sections.results.panel.selected.emit(second.key)
     settle(window)
     assert {spot.category for spot in view.plot.spots} == {1}
 

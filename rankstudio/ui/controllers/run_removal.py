@@ -32,7 +32,7 @@ class RunRemoval(QObject):
         self._offer = ""
         models.runs.marked.connect(self._mark)
         models.runs.cleared.connect(self._forget)
-        models.study.undo.indexChanged.connect(self._withdraw)
+        models.session.undo.indexChanged.connect(self._withdraw)
 
     @Slot(object)
     def ask(self, record: RunRecord) -> None:
@@ -41,8 +41,8 @@ class RunRemoval(QObject):
         stop = "" if record.state.ended else " It is not finished, and is stopped."
         text = f"{name} will not be listed any more.{stop} Until the study is closed this can be undone."
         if QMessageBox.question(self._window, "Remove run", text) == QMessageBox.StandardButton.Yes:
-            undo = self._models.study.undo
-            undo.push(_Removal(self._models.study, self._models.runs, record))
+            undo = self._models.session.undo
+            undo.push(_Removal(self._models.session, self._models.runs, record))
             self._offer = f"Run {record.key} is removed."
             self._notice.say(self._offer, "info", "Undo", undo.undo)
 
@@ -55,29 +55,29 @@ class RunRemoval(QObject):
     @Slot()
     def _forget(self) -> None:
         """Let nothing be undone any more that removed runs of a study that is closed."""
-        undo = self._models.study.undo
+        undo = self._models.session.undo
         if any(isinstance(undo.command(i), _Removal) for i in range(undo.count())):
             undo.clear()
 
     @Slot(object, bool)
     def _mark(self, record: RunRecord, removed: bool) -> None:
         """Note in the study whether a run is removed."""
-        shelf, key = self._models.shelf, record.stored
-        if shelf.study is not None and key is not None:
+        store, key = self._models.study_store, record.stored
+        if store.study is not None and key is not None:
+            store.mark(store.study, key, removed)
             what = f"{'Removing' if removed else 'Restoring'} run {record.key}"
-            mark = shelf.remove if removed else shelf.restore
-            self._models.desk.task(what, mark, shelf.study, key, on_error=self.failed.emit)
+            self._models.task_worker.task(what, store.write_marks, on_error=self.failed.emit)
 
 
 class _Removal(LastingChange):
     """One removed run."""
 
-    def __init__(self, study: Session, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
+    def __init__(self, session: Session, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
         super().__init__(f"removing run {record.key}")
-        self._study, self._runs, self._record, self._was_shown = study, runs, record, was_shown
+        self._session, self._runs, self._record, self._was_shown = session, runs, record, was_shown
 
     def again(self) -> _Removal:
-        return _Removal(self._study, self._runs, self._record, self._was_shown)
+        return _Removal(self._session, self._runs, self._record, self._was_shown)
 
     def redo(self) -> None:
         if self._record in self._runs.records:
@@ -86,5 +86,5 @@ class _Removal(LastingChange):
 
     def undo(self) -> None:
         self._runs.restore(self._record)
-        if self._was_shown and self._record.dataset is self._study.dataset:
+        if self._was_shown and self._record.dataset is self._session.dataset:
             self._runs.show(self._record)

@@ -26,13 +26,13 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def listed(window: MainWindow) -> dict[int, tuple[str, int]]:
     """What the table of runs shows: number, state and colour."""
-    panel = window.places.results.panel
+    panel = window.sections.results.panel
     dots = panel.table.rows_model.columns[0]
     return {row.key: (row.state, dots.of(row).category) for row in panel.rows()}
 
 
 def press_delete(window: MainWindow, key: int) -> None:
-    table = window.places.results.panel.table
+    table = window.sections.results.panel.table
     window.activateWindow()
     wait_until(window.isActiveWindow)
     table.choose(next(row for row in table.rows() if row.key == key))
@@ -41,13 +41,13 @@ def press_delete(window: MainWindow, key: int) -> None:
 
 
 def remove_by_menu(window: MainWindow, key: int) -> None:
-    panel = window.places.results.panel
+    panel = window.sections.results.panel
     actions = panel.table.row_actions(next(row for row in panel.rows() if row.key == key))
     next(action for action in actions if action.text().startswith("Remove")).trigger()
 
 
 def file_of(window: MainWindow) -> Path:
-    path = window.models.shelf.path
+    path = window.models.study_store.path
     assert path is not None
     return path
 
@@ -105,7 +105,7 @@ def test_the_message_offers_to_undo_until_something_else_is_done(
     assert window.notice.text() == ""
     assert list(listed(window)) == [1]
     remove_by_menu(window, 1)
-    window.study.change("editing", seed=3)
+    window.session.change("editing", seed=3)
     assert window.notice.text() == ""
     settle(window)
 
@@ -116,13 +116,13 @@ def test_other_data_opened_meanwhile_do_not_make_it_final(
     finish(window)
     finish(window)
     remove_by_menu(window, 1)
-    window.study.change("editing", seed=3)
+    window.session.change("editing", seed=3)
     window.open_path(str(write_folds(tmp_path / "Other")))
-    wait_until(lambda: window.study.dataset.name == "Other")
+    wait_until(lambda: window.session.dataset.name == "Other")
     assert window.commands["undo"].text() == "&Undo removing run 1"
     window.commands["undo"].trigger()
     assert list(listed(window)) == [1, 2]
-    assert not window.study.undo.canUndo()
+    assert not window.session.undo.canUndo()
     settle(window)
 
 
@@ -137,7 +137,7 @@ def test_a_removed_run_stays_away_and_the_others_keep_their_numbers_and_colours(
         remove_by_menu(window, 3)
         settle(window)
         window.commands["new_study"].trigger()
-        assert not window.study.undo.canUndo()
+        assert not window.session.undo.canUndo()
         finish(window)
         assert list(listed(window)) == [1]
         window.open_path(str(file))
@@ -163,7 +163,7 @@ def test_a_run_that_works_is_stopped_and_goes_on_after_an_undo(
         assert listed(window) == {}
         assert not window.runs.busy
         heard: list[object] = []
-        for signal in (window.runs.told, window.runs.changed, window.runs.ended):
+        for signal in (window.runs.eventNoted, window.runs.changed, window.runs.ended):
             signal.connect(lambda *given: heard.append(given))
         wait_until(lambda: not window.models.run_worker.jobs)
         assert (heard, listed(window)) == ([], {})
@@ -171,7 +171,7 @@ def test_a_run_that_works_is_stopped_and_goes_on_after_an_undo(
         assert listed(window)[1][0] == "cancelled"
         settle(window)
         assert record.can_go_on
-        window.reopening.go_on(record)
+        window.restorer.go_on(record)
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
     assert record.result is not None
@@ -183,7 +183,7 @@ def test_a_run_removed_before_the_window_hears_of_its_study_is_marked_there_too(
 ) -> None:
     with open_window(theme, tmp_path / "config", folds, slowly) as window:
         window.commands["run"].trigger()
-        while window.models.shelf.study is None or not window.models.shelf.study.last_id:
+        while window.models.study_store.study is None or not window.models.study_store.study.last_id:
             threading.Event().wait(0.001)  # the worker has begun it
         assert window.runs.records[0].stored is None
         assert window.runs.records[0].state is RunState.QUEUED
@@ -191,6 +191,42 @@ def test_a_run_removed_before_the_window_hears_of_its_study_is_marked_there_too(
         wait_until(lambda: not window.models.run_worker.jobs)
         settle(window)
         file = file_of(window)
+    with Study.open(file) as study:
+        assert study.runs() == []
+        assert study.last_id == 1
+
+
+@pytest.mark.parametrize("leave", ["close", "new_study"])
+def test_a_removal_is_noted_before_the_study_is_closed_whatever_the_worker_does(
+    theme: Theme,
+    tmp_path: Path,
+    folds: Path,
+    questions: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    leave: str,
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def read() -> None:
+        begun.set()
+        go.wait(10)
+
+    with open_window(theme, tmp_path / "config", folds) as window:
+        finish(window)
+        file = file_of(window)
+        window.models.task_worker.task("Reading much", read)
+        assert begun.wait(10)
+        remove_by_menu(window, 1)
+        if leave == "close":
+            thread = window.models.task_worker._thread
+            stop = thread.stop
+            monkeypatch.setattr(thread, "stop", lambda: (stop(), go.set()))  # what waits is dropped first
+            window.close()
+        else:
+            window.commands["new_study"].trigger()
+            wait_until(lambda: not window.models.run_worker.jobs)
+            go.set()
+            settle(window)
     with Study.open(file) as study:
         assert study.runs() == []
         assert study.last_id == 1
