@@ -12,6 +12,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.ui.background.loader import LoadingBar
 from rankstudio.ui.controllers.action_state import enabled_commands
 from rankstudio.ui.controllers.export import ExportController
+from rankstudio.ui.controllers.export_items import export_items
 from rankstudio.ui.controllers.lambda_slider import SliderController
 from rankstudio.ui.controllers.open import OpenController
 from rankstudio.ui.controllers.resplit import ResplitController
@@ -20,7 +21,6 @@ from rankstudio.ui.controllers.run import RunCommands
 from rankstudio.ui.controllers.run_removal import RunRemoval
 from rankstudio.ui.controllers.study_files import StudyFiles
 from rankstudio.ui.controllers.window_state import WindowState
-from rankstudio.ui.export.items import export_items
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState

@@ -16,7 +16,7 @@ from rankstudio.engine.data.splitting.splits import take
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.run.curves_panel import LIVE
+from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.style.theme import Theme
 
 

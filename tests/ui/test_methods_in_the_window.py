@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.run.curves_panel import LIVE
+from rankstudio.ui.model.selected_model import LIVE
 
 FSM = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}
 SUBSETS = {"n_features_to_select": 2, "measure": "MAP", "patience": 1}

@@ -19,7 +19,7 @@ from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.run.curves_panel import LIVE
+from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.style.theme import Theme
 
 

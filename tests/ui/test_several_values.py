@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.run.curves_panel import LIVE
+from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.style.theme import Theme
 
 SIZES = {"regularization": (1.0, 4.0), "n_features_to_select": (2, None), "search": ("forward", "floating")}

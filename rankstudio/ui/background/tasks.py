@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import ChangedDataError
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.identity import path_plan
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint as data_fingerprint
+from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag, JobFunction
-from rankstudio.ui.model.run_record import fingerprint
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
@@ -110,7 +110,7 @@ def _load(path: str | Path, plan: Plan, cancelled: CancelFlag) -> Iterator[LoadP
 
 def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:
     """Return those of some recorded data which a dataset is; reads all of it."""
-    checksum = data_fingerprint(dataset).checksum
+    checksum = fingerprint(dataset).checksum
     return {recorded for recorded in among if recorded.checksum == checksum}
 
 
@@ -167,7 +167,7 @@ class FoldCache:
     def _fold(self, plan: Plan, fold: Fold) -> FoldContext:
         from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
 
-        bare = fingerprint(plan).changed(parameters={}, ranker_parameters={})
+        bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
         key = id(fold), repr(bare)
         if key not in self._prepared:
             while len(self._prepared) >= _KEPT:

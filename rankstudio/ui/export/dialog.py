@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.ui.method.fields import choice_box
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.choice_box import choice_box
 
 _PICTURES = (("PNG, 300 dpi", ".png"), ("SVG", ".svg"), ("PDF", ".pdf"), ("CSV, the numbers", ".csv"))
 

@@ -7,14 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QGridLayout,
     QLabel,
     QLineEdit,
-    QSizePolicy,
     QToolButton,
     QWidget,
 )
@@ -23,6 +22,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.choice_box import choice_box
 
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""
@@ -32,7 +32,6 @@ _MORE = dict.fromkeys(
 )
 _RESET_SIDE = 20
 _ROW = 28
-_LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 
@@ -276,24 +275,6 @@ class SwitchField(Field):
             self.editor.setText("")
 
 
-class _CalmComboBox(QComboBox):
-    """A combo box that scrolls the form past it, and not its own value, under the mouse's wheel.
-
-    Its list is as wide as its longest text, however narrow the form is.
-    """
-
-    def showPopup(self) -> None:
-        """Open the list, wide enough for what is in it."""
-        view = self.view()
-        view.setTextElideMode(Qt.TextElideMode.ElideNone)
-        view.setMinimumWidth(max(self.width(), view.sizeHintForColumn(0) + _LIST_MARGIN))
-        super().showPopup()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the form."""
-        event.ignore()
-
-
 class ChoiceField(Field):
     """One of a few."""
 
@@ -350,28 +331,3 @@ class MeasureField(Field):
     def show_value(self) -> None:
         """Write the measure's name, or several."""
         self.editor.setCurrentText(self.parameter.format(self._value))
-
-
-def choice_box(
-    choices: tuple[tuple[str, str], ...], lacking: Mapping[str, str] = MappingProxyType({})
-) -> QComboBox:
-    """Return a combo box over (key, label) pairs that fits into a narrow column.
-
-    Parameters
-    ----------
-    choices : tuple of (key, label)
-    lacking : Mapping of str to str
-        Why some keys cannot be chosen, as sentences: they are shown disabled, with the reason.
-    """
-    box = _CalmComboBox()
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    box.setMinimumContentsLength(6)
-    box.setMaxVisibleItems(24)
-    box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    for key, label in choices:
-        box.addItem(label, key)
-        if key in lacking:
-            item = box.model().item(box.count() - 1)  # type: ignore[attr-defined]
-            item.setEnabled(False)
-            item.setToolTip(lacking[key])
-    return box

@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QComboBox
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.methods.catalog import Kind, Parameter
-from rankstudio.ui.method.fields import Field, choice_box
+from rankstudio.ui.method.fields import Field
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.choice_box import choice_box
 
 _USUAL = (
     GIVEN,

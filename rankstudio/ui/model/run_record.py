@@ -13,6 +13,7 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.identity import path_plan
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -231,19 +232,4 @@ class RunRecord:
         """Tell whether its paths are those that a plan asks for, the values of the grid apart."""
         if dataset is not self.dataset or plan.method != self.plan.method:
             return False
-        return fingerprint(plan) == fingerprint(self.plan)
-
-
-def fingerprint(plan: Plan) -> Plan:
-    """Return the plan without what does not change a path: grids, folds to run, how to choose."""
-    ranker = plan.ranker_entry
-    own = {p.name: p.default for p in plan.entry.grids}
-    ranked = {p.name: p.default for p in ranker.grids} if ranker else {}
-    return plan.changed(
-        parameters={**plan.parameters, **own},
-        ranker_parameters={**plan.ranker_parameters, **ranked},
-        folds=(),
-        select_by="criterion",
-        rule="best",
-        measures=plan.evaluated,
-    )
+        return path_plan(plan) == path_plan(self.plan)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
@@ -26,8 +26,10 @@ from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.run.curves_panel import LIVE
 from rankstudio.ui.style.number_format import combination_label
+
+LIVE: Literal["live"] = "live"
+"""Key of the path at the slider's λ, where that is none of the grid's."""
 
 NOT_WHOLE = (
     "The study keeps the best model of this path only; to test or export another one, run the plan again."

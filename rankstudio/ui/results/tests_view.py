@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.metrics.names import measure
-from rankstudio.ui.method.fields import choice_box
 from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
+from rankstudio.ui.widgets.choice_box import choice_box
 
 _BEST = "best"
 _BOX = 216

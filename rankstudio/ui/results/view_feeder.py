@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -12,7 +12,7 @@ from rankstudio.engine.analysis.selection_stability import SelectionStability, s
 from rankstudio.engine.analysis.significance import best_run, compare_with, compared_runs, why_unpaired
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
+from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -233,22 +233,13 @@ class ViewFeeder(QObject):
 
     def _submit(self, what: str, compute: Callable[[], Found], receive: Callable[[Found], None]) -> None:
         """Have something computed on the worker, and receive it on the window's thread."""
-
-        def work(_: CancelFlag) -> Iterator[Found]:
-            yield compute()
-
-        job = Job(what, work, on_message=receive, on_end=self._end, slot=_SLOT)
-        self._job = self._worker.submit(job)
+        self._job = self._worker.task(what, compute, on_done=receive, on_error=self.failed.emit, slot=_SLOT)
 
     def _abandon(self) -> None:
         """Let what was asked for another state come to nothing."""
         if self._job is not None:
             self._job.abandon()
             self._job = None
-
-    def _end(self, outcome: Outcome) -> None:
-        if outcome.ending is Ending.FAILED:
-            self.failed.emit(outcome.text)
 
 
 def _name(record: RunRecord) -> str:

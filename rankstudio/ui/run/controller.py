@@ -25,11 +25,11 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.selected_model import LIVE, CurrentModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
-from rankstudio.ui.run.curves_panel import LIVE, NO_MEASURES, CurvesPanel
+from rankstudio.ui.run.curves_panel import NO_MEASURES, CurvesPanel
 from rankstudio.ui.run.heat_panel import HeatPanel
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
@@ -21,8 +22,6 @@ Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[fl
 """Mean, lower and upper end at each k."""
 
 Key = int | Literal["live"]
-LIVE: Literal["live"] = "live"
-"""Key of the path at the slider's λ, where that is none of the settings."""
 
 
 @dataclass
