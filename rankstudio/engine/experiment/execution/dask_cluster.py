@@ -59,7 +59,8 @@ def _quietly() -> Iterator[None]:
 async def _shake_hands(address: str) -> None:
     """Connect and leave: OSError where what answers does not speak as the address says."""
     arguments = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
-    comm = await connect(address, timeout=_SECONDS, **arguments)  # type: ignore[no-untyped-call]
+    async with asyncio.timeout(_SECONDS):  # dask's own is over before the handshake
+        comm = await connect(address, timeout=_SECONDS, **arguments)  # type: ignore[no-untyped-call]
     comm.abort()
 
 
@@ -78,9 +79,8 @@ class Cluster(Executor):
         self._client = client
         self._inner: Any = client.get_executor(pure=False)  # type: ignore[no-untyped-call]
 
-    @property
     def ahead(self) -> int:
-        """How many units it is given at a time: two for each thread of a worker, as many as there are now."""
+        """Return how many units it is given at a time: two for each thread of the workers there are now."""
         threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
         return max(2, 2 * sum(threads.values()))
 

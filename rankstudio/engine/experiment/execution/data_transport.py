@@ -46,9 +46,8 @@ class UnitExecutor(Protocol):
 
     lost: tuple[type[BaseException], ...]
 
-    @property
     def ahead(self) -> int:
-        """How many units it is given that nobody has the results of yet, so that to pause is to pause."""
+        """Return how many units it is given at a time: few, so that to pause is to pause."""
 
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
@@ -67,12 +66,14 @@ def unit_executor(executor: Executor) -> UnitExecutor:
 class _AnyExecutor:
     """An executor of which no more is known than whether it is of threads."""
 
-    ahead = 64
     lost: tuple[type[BaseException], ...] = ()
 
     def __init__(self, executor: Executor) -> None:
         self._in_memory = isinstance(executor, ThreadPoolExecutor)
         self.submit = executor.submit
+
+    def ahead(self) -> int:
+        return 64
 
     def give(self, folds: Sequence[Fold]) -> Source:
         return InMemory(folds) if self._in_memory else write_folds(folds)

@@ -27,11 +27,11 @@ _NICE = 5  # of the 19 by which a process can stand back
 class _Threads(ThreadPoolExecutor):
     """Threads as a `UnitExecutor`."""
 
+    count: int
     lost: tuple[type[BaseException], ...] = ()
 
-    def __init__(self, count: int) -> None:
-        super().__init__(count, thread_name_prefix="rankstudio-unit")
-        self.ahead = 2 * count
+    def ahead(self) -> int:
+        return 2 * self.count
 
     def give(self, folds: Sequence[Fold]) -> Source:
         return InMemory(folds)
@@ -40,12 +40,11 @@ class _Threads(ThreadPoolExecutor):
 class _Processes(ProcessPoolExecutor):
     """Processes as a `UnitExecutor`."""
 
+    count: int
     lost: tuple[type[BaseException], ...] = ()
 
-    def __init__(self, count: int, line: Connection, gently: bool) -> None:
-        context = multiprocessing.get_context("spawn")
-        super().__init__(count, mp_context=context, initializer=_begin, initargs=(line, gently))
-        self.ahead = 2 * count
+    def ahead(self) -> int:
+        return 2 * self.count
 
     def give(self, folds: Sequence[Fold]) -> Source:
         return write_folds(folds)
@@ -60,7 +59,8 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
     count : int, optional
         As many as this process may use by default.
     """
-    pool = _Threads(_count(count))
+    pool = _Threads(_count(count), thread_name_prefix="rankstudio-unit")
+    pool.count = _count(count)
     try:
         with threads.STEADY:
             yield pool
@@ -85,9 +85,11 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     -----
     They are spawned: a copy of this process by fork would have the locks of its threads, but not the threads.
     """
-    heard, held = multiprocessing.Pipe(duplex=False)
+    context = multiprocessing.get_context("spawn")
+    heard, held = context.Pipe(duplex=False)
     count = _count(count)
-    pool = _Processes(count, heard, gently)
+    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(heard, gently))
+    pool.count = count
     try:
         with _deaf():
             for _ in range(count):

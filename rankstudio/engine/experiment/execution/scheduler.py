@@ -144,10 +144,11 @@ class UnitScheduler:
         self.paths: dict[tuple[int, int], PathResult] = {}
         self._executor = unit_executor(executor)
         self._lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, *self._executor.lost)
+        unreachable: tuple[type[BaseException], ...] = (*self._lost, OSError)  # files fail by OutputError
         try:
             self._source = self._executor.give(folds)
-            self._ahead = self._executor.ahead
-        except self._lost as error:
+            self._ahead = self._executor.ahead()
+        except unreachable as error:
             raise _gone() from error
         self._task = partial(Task, uuid4().hex, plan, self._source)
         self._waiting = deque(units)

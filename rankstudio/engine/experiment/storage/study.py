@@ -91,8 +91,7 @@ class Study:
 
     def damage(self) -> tuple[str, ...]:
         """Return, as sentences, what is damaged besides what the listed runs tell of themselves."""
-        titled = self._records.sound("study")
-        found = [] if titled else [f"{self.path}: the study's title is damaged."]
+        found = [] if self._records.sound("study") else [f"{self.path}: the study's title is damaged."]
         for row in self._records.listed():
             try:
                 self._records.asked(row)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -37,7 +38,9 @@ class LocalCluster:
         self._stack = ExitStack()
         self.workers: list[subprocess.Popen] = []
         address = folder / "scheduler.json"
-        self._start("scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address))
+        self.scheduler = self._start(
+            "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)
+        )
         deadline = time.monotonic() + 60
         while not address.exists():
             assert time.monotonic() < deadline
@@ -119,6 +122,41 @@ def test_a_worker_that_is_killed_costs_nothing(cluster: LocalCluster, tmp_path: 
 def test_a_scheduler_that_is_not_there_is_named(address: str) -> None:
     with pytest.raises(WorkerError, match=f"^{address}: no scheduler answers"), on_cluster(address):
         pass
+
+
+def test_a_scheduler_without_tls_is_named(cluster: LocalCluster, capfd: pytest.CaptureFixture[str]) -> None:
+    address = cluster.address.replace("tcp", "tls")
+    with pytest.raises(WorkerError, match=f"^{address}: no scheduler answers"), on_cluster(address):
+        pass
+    assert capfd.readouterr().err == ""
+
+
+def test_a_scheduler_that_does_not_shake_hands_is_named(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(WorkerError, match=f"^{address}: no scheduler answers"), on_cluster(address):
+            pass
+    assert capfd.readouterr().err == ""
+
+
+def test_a_run_that_begins_when_the_scheduler_is_gone_ends_in_one_sentence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ending = LocalCluster(tmp_path)
+    try:
+        ending.add_worker()
+        with on_cluster(ending.address) as workers:
+            workers._client._timeout = 0.5  # for which dask looks for the scheduler, 10 seconds else
+            ending.scheduler.kill()
+            ending.scheduler.wait(10)
+            with pytest.raises(WorkerError, match="The workers ended before their work did"):
+                list(run(PLAN, dataset(), executor=workers))
+    finally:
+        ending.close()
+    assert capfd.readouterr().err == ""
 
 
 def test_workers_of_another_version_are_refused(

@@ -86,7 +86,10 @@ def test_any_executor_will_do_and_folds_finish_in_their_order() -> None:
 
 def test_no_more_is_sent_out_than_is_asked_for() -> None:
     class Slow(Late):
-        ahead, lost = 5, ()
+        lost = ()
+
+        def ahead(self):
+            return 5
 
         def give(self, folds):
             return write_folds(folds)
