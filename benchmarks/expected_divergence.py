@@ -8,10 +8,10 @@ hardly two are equal: the worst case for both. The exact sums are timed on a few
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
+from record import Record, parser
 
 from rankstudio.engine import ExpectedDivergence
 from rankstudio.engine.methods.selection.expected_divergence import divergences
@@ -32,11 +32,12 @@ def problem(m: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
 
 def main() -> None:
     """Time both and print how far they are apart."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--documents", type=int, default=20_000)
-    parser.add_argument("--features", type=int, default=700)
-    parser.add_argument("--exact-features", type=int, default=8)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--documents", type=int, default=20_000)
+    arguments.add_argument("--features", type=int, default=700)
+    arguments.add_argument("--exact-features", type=int, default=8)
+    options = arguments.parse_args()
+    record = Record(options.json)
     m, n, few = options.documents, options.features, options.exact_features
     X, y, qid, at = problem(m, n)
     divergences(X[:50, :1], y[:50], at[:50, :1])  # compile
@@ -44,16 +45,22 @@ def main() -> None:
     print(f"{m} training x {m} validation documents x {n} features, {GRADES} grades, {available()} threads")
     began = time.perf_counter()
     fast = divergences(X, y, at)
-    print(f"divergence, fast      {time.perf_counter() - began:8.2f} s")
+    seconds = time.perf_counter() - began
+    print(f"divergence, fast      {seconds:8.2f} s")
+    record.add("divergence", "fast", seconds=seconds)
     began = time.perf_counter()
     exact = divergences(X[:, :few].copy(), y, at[:, :few].copy(), exact=True)
     seconds = time.perf_counter() - began
     print(f"divergence, exact     {seconds * n / few:8.1f} s ({seconds:.2f} s for {few} features)")
+    record.add("divergence", "exact, scaled up", seconds=seconds * n / few)
     print(f"largest difference    {np.abs(fast[:few] - exact).max():8.1e}")
     for k in (50, None):
         began = time.perf_counter()
         ExpectedDivergence(n_features_to_select=k).fit(X, y, qid=qid, X_validation=at)
-        print(f"fit, {k or n:3d} features     {time.perf_counter() - began:8.2f} s")
+        seconds = time.perf_counter() - began
+        print(f"fit, {k or n:3d} features     {seconds:8.2f} s")
+        record.add("fit", f"{k or n} features", seconds=seconds)
+    record.save()
 
 
 if __name__ == "__main__":

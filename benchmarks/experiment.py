@@ -9,7 +9,6 @@ they take turns, because on a shared machine the same run can take twice as long
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from record import Record, parser
 
 GRID = "2^-15..2^15"
 MEASURES = ",".join(["MAP", "MeanNDCG", *(f"{name}@{k}" for name in ("P", "NDCG") for k in range(1, 11))])
@@ -34,12 +34,11 @@ def run(data: str, out: Path, options: list[str]) -> float:
 
 def main() -> None:
     """Run all ways in turn, and print the least and the median time of each."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", required=True, help="a folder of folds, such as MQ2008")
-    parser.add_argument("--rounds", type=int, default=5)
-    args = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--data", required=True, help="a folder of folds, such as MQ2008")
+    arguments.add_argument("--rounds", type=int, default=5)
+    args = arguments.parse_args()
+    record = Record(args.json)
     times: dict[str, list[float]] = {way: [] for way in WAYS}
     tables: set[bytes] = set()
     with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +53,9 @@ def main() -> None:
     for way, taken in times.items():
         median = float(np.median(taken))
         print(f"{way:15}{min(taken):7.1f}s{median:7.1f}s{alone / median:8.2f}")
+        record.add("whole experiment", way, least_s=min(taken), median_s=median, ratio=alone / median)
     print("All tables have the same bytes." if len(tables) == 1 else "The tables DIFFER.")
+    record.save()
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from greedy import DOCUMENTS, FEATURES, problem
 from ranksvm import differences
+from record import Record, parser
 from scipy.optimize import minimize
 
 from rankstudio.engine.data.letor.reader import load_letor
@@ -84,8 +85,8 @@ def explicit(D: np.ndarray, objective: FSMObjective) -> float:
     return time.perf_counter() - began
 
 
-def compare(data: QueryData) -> FSMObjective:
-    """Print the table of one dataset, and return its objective."""
+def compare(data: QueryData, dataset: str, record: Record) -> FSMObjective:
+    """Print and record the table of one dataset, and return its objective."""
     began = time.perf_counter()
     s, A = importance(data, "pearson"), nearest_positive_semidefinite(similarity(data, "pearson"))
     print(f"importance and similarity: {time.perf_counter() - began:.3f} s\n")
@@ -103,22 +104,27 @@ def compare(data: QueryData) -> FSMObjective:
     for name, found in traces.items():
         times = [next((t for t, v in found if v <= least * (1 + share)), None) for share in SHARES]
         print(f"{name:<24}" + "".join("         –" if t is None else f"{t:10.3f}" for t in times))
+        seconds = {f"seconds_to_{share:.0e}": t for share, t in zip(SHARES, times, strict=True)}
+        record.add(dataset, name, **seconds)
     return objective
 
 
 def main() -> None:
     """Print the tables."""
+    record = Record(parser(__doc__).parse_args().json)
     print(f"λ1 = {LAMBDA1:g}, λ2 = {LAMBDA2:g}")
     for name, path in REAL.items() if FOLDER else ():
         real = load_letor(Path(FOLDER) / path)
         print(f"\n{name}, {real.X.shape[0]:,} documents x {real.X.shape[1]} features")
-        compare(group(real.X, real.y, real.query_index))
+        compare(group(real.X, real.y, real.query_index), name, record)
     X, y, qid = problem()
     print(f"\n{DOCUMENTS:,} documents x {FEATURES} features")
-    objective = compare(group(X, y, qid))
+    objective = compare(group(X, y, qid), "synthetic", record)
     D, sign = differences(X, y, qid)
     seconds = explicit(D * sign[:, None], objective)
     print(f"\nL-BFGS-B on {len(D):,} explicit pairs, to its own end: {seconds:.1f} s")
+    record.add("synthetic", "L-BFGS-B on the pairs", seconds=seconds)
+    record.save()
 
 
 if __name__ == "__main__":

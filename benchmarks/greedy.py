@@ -11,7 +11,6 @@ each query out.
 
 from __future__ import annotations
 
-import argparse
 import re
 import tarfile
 import time
@@ -20,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from record import Record, parser
 
 from rankstudio.engine import GreedyRankRLS
 from rankstudio.engine.querywise.query_data import centre, group
@@ -126,43 +126,39 @@ def mlxtend(X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int) -> list[int]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rlscore", type=Path, help="RLScore's source archive")
-    parser.add_argument("--skip-slow", action="store_true", help="leave out what takes longer than 5 s")
-    args = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--rlscore", type=Path, help="RLScore's source archive")
+    arguments.add_argument("--skip-slow", action="store_true", help="leave out what takes longer than 5 s")
+    args = arguments.parse_args()
+    record = Record(args.json)
     X, y, qid = problem()
     print(f"{DOCUMENTS:,} documents x {FEATURES} features, {QUERIES} queries, λ = {LAMBDA:g}\n")
     for k in (10, FEATURES):
         base, path = timed(lambda k=k: ours(X, y, qid, k, "statistics"))
         print(f"k = {k:<3} RankStudio                         {base:8.3f} s   path {path[:10]}")
-        row(
-            "Algorithm 1 of the paper, NumPy", *once(lambda k=k: ours(X, y, qid, k, "algorithm1")), base, path
-        )
+        record.add(f"k = {k}", "RankStudio", seconds=base, ratio=1.0)
+
+        def row(name: str, seconds: float, found: object, k: int = k, base: float = base, path=path) -> None:
+            """Print one peer; the two that give no order search by another criterion."""
+            same = "   identical path" if found == path else "   ANOTHER PATH"
+            same = "" if name.endswith("Selector") else same
+            print(f"       {name:<40} {seconds:8.3f} s   {seconds / base:6.0f}x ours{same}")
+            record.add(f"k = {k}", name, seconds=seconds, ratio=seconds / base)
+
+        row("Algorithm 1 of the paper, NumPy", *once(lambda k=k: ours(X, y, qid, k, "algorithm1")))
         if k > 10 or args.skip_slow:
             continue
         if args.rlscore:
             authors = rlscore(args.rlscore)
-            row("RLScore GreedyNFoldRLS", *once(lambda k=k, s=authors: s(X, y, qid, k)), base, path)
+            row("RLScore GreedyNFoldRLS", *once(lambda k=k, s=authors: s(X, y, qid, k)))
         else:
             print("       RLScore GreedyNFoldRLS: left out (give --rlscore with its source archive)")
         for name, search in (("scikit-learn", scikit_learn), ("mlxtend", mlxtend)):
             try:
-                row(
-                    f"{name} SequentialFeatureSelector",
-                    *once(lambda k=k, s=search: s(X, y, qid, k)),
-                    base,
-                    None,
-                )
+                row(f"{name} SequentialFeatureSelector", *once(lambda k=k, s=search: s(X, y, qid, k)))
             except ImportError:
                 print(f"       {name}: left out (not installed)")
-
-
-def row(name: str, seconds: float, found: object, base: float, path: object) -> None:
-    """Print one peer."""
-    same = "" if path is None else ("   identical path" if found == path else f"   ANOTHER PATH {found}")
-    print(f"       {name:<40} {seconds:8.3f} s   {seconds / base:6.0f}x ours{same}")
+    record.save()
 
 
 if __name__ == "__main__":

@@ -15,17 +15,16 @@ median counts. What is special:
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from record import Record, parser
 
 DOCUMENTS, FEATURES, QUERIES, RUNS = 42_158, 46, 1_700, 9
 FLOAT32 = {"xgboost", "fastrank"}
@@ -212,13 +211,12 @@ def measure(path: Path) -> dict[str, float]:
 
 def main() -> None:
     """Measure, and say whether the aims are met."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = parser(__doc__)
+    arguments.add_argument(
+        "file", nargs="?", type=Path, help="a dense LETOR file with comments of equal shape"
     )
-    parser.add_argument("file", nargs="?", type=Path, help="a dense LETOR file with comments of equal shape")
-    given = parser.parse_args().file
-    packages = ["numpy", "scikit-learn", "polars", "pyarrow", "xgboost", "xgboost-cpu", "fastrank"]
-    print(", ".join(filter(None, map(_version, packages))))
+    args = arguments.parse_args()
+    given, record = args.file, Record(args.json)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["RANKSTUDIO_CACHE_DIR"] = str(Path(folder) / "cache")
         path = Path(folder) / "train.txt"
@@ -229,18 +227,14 @@ def main() -> None:
         make_bare_copy(path)
         median = measure(path)
     mine = median["rankstudio"]
+    for name, seconds in median.items():
+        record.add("one file", name, median_ms=1e3 * seconds, ratio=seconds / mine)
     peers = {name: t for name, t in median.items() if not name.startswith(("rankstudio", "bytes"))}
     ahead = all(t > mine for t in peers.values())
     print(f"\nscikit-learn takes {peers['scikit-learn'] / mine:.1f} times as long (aim: 10 at least)")
     print(f"ahead of every peer: {'yes' if ahead else 'NO'}")
     print(f"reopening: {median['rankstudio, from the cache'] * 1e3:.0f} ms (aim: under 100)")
-
-
-def _version(package: str) -> str:
-    try:
-        return f"{package} {version(package)}"
-    except ModuleNotFoundError:
-        return ""
+    record.save()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from record import Record, parser
 
 from rankstudio.engine.metrics import Evaluator, evaluate
 
@@ -115,12 +116,13 @@ def timed(work: Callable[[], Means], runs: int = RUNS) -> tuple[float, Means]:
     return float(np.median(times)), result
 
 
-def one_model() -> None:
+def one_model(record: Record) -> None:
     """Time all contenders on one ranking."""
     problem = Problem()
     print(f"{', '.join(MEASURES)} of one ranking: {QUERIES} queries, {problem.y.size} documents")
     base, expected = timed(prepared(problem), 51)
     print(f"{'RankStudio, prepared':<28}{1e3 * base:10.2f} ms       1.0x")
+    record.add("one ranking", "RankStudio, prepared", median_ms=1e3 * base, ratio=1.0)
     contenders = {
         "RankStudio, from arrays": from_arrays,
         "pytrec_eval": pytrec_eval,
@@ -138,9 +140,10 @@ def one_model() -> None:
             "" if np.allclose(result, expected, atol=1e-6) else f"  DISAGREES: {result} against {expected}"
         )
         print(f"{name:<28}{1e3 * seconds:10.2f} ms {seconds / base:9.1f}x{agrees}")
+        record.add("one ranking", name, median_ms=1e3 * seconds, ratio=seconds / base)
 
 
-def many_models() -> None:
+def many_models(record: Record) -> None:
     """Time what the λ slider asks for: every model of a path, measured on a validation part."""
     rng = np.random.default_rng(1)
     lengths = rng.choice(
@@ -153,8 +156,11 @@ def many_models() -> None:
     seconds, _ = timed(lambda: tuple(evaluator.evaluate_many(scores)["MAP"]), 51)
     print(f"\n{', '.join(names)} of 46 rankings: 157 queries, {y.size} documents each")
     print(f"{'RankStudio, prepared':<28}{1e3 * seconds:10.2f} ms")
+    record.add("46 rankings", "RankStudio, prepared", median_ms=1e3 * seconds)
 
 
 if __name__ == "__main__":
-    one_model()
-    many_models()
+    found = Record(parser(__doc__).parse_args().json)
+    one_model(found)
+    many_models(found)
+    found.save()

@@ -20,13 +20,13 @@ longer than training. All use one thread: ours takes several only for more data 
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable
 
 import numpy as np
 from greedy import DOCUMENTS, FEATURES, QUERIES, problem
+from record import Record, parser
 
 from rankstudio.engine import RankSVM
 from rankstudio.engine.querywise.pairs import Pairs
@@ -74,7 +74,7 @@ def in_turns(works: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
     return times
 
 
-def compare(fits: dict[str, Fit], objective: Objective, least: float) -> None:
+def compare(fits: dict[str, Fit], objective: Objective, least: float, table: str, record: Record) -> None:
     """Time the solvers in turns, each at its own tolerance, and print them; the first one is ours."""
     found = {name: loosest(fit, objective, least) for name, fit in fits.items()}
     times = in_turns({name: lambda name=name: fits[name](found[name][0]) for name in fits})
@@ -86,6 +86,8 @@ def compare(fits: dict[str, Fit], objective: Objective, least: float) -> None:
             f"  {min(seconds) / min(ours):8.1f}x {np.median(seconds) / np.median(ours):8.1f}x ours"
             f"   {away:.0e} above{'' if away <= CLOSE else '   NOT WITHIN 1e-4'}"
         )
+        middle = float(np.median(seconds))
+        record.add(table, name, median_ms=1e3 * middle, ratio=middle / float(np.median(ours)), above=away)
 
 
 def ours(X: np.ndarray, y: np.ndarray, qid: np.ndarray, C: float, **parameters: str) -> Fit:
@@ -145,7 +147,7 @@ def dlib_trainer(queries: object, C: float) -> Fit:
     return fit
 
 
-def squared_hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray, skip_slow: bool) -> None:
+def squared_hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray, skip_slow: bool, record: Record) -> None:
     """Print the table of the squared hinge."""
     D, sign = differences(X, y, qid)
     print(f"\nsquared hinge, C weighs the sum over the {len(sign):,} pairs; least and median")
@@ -156,10 +158,10 @@ def squared_hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray, skip_slow: boo
         if not skip_slow:
             fits["LinearSVC on the pairs, dual"] = linear_svc(D, sign, C, True)
         least = RankSVM(C=C, tol=1e-8).fit(X, y, qid=qid).objective_
-        compare(fits, objective_of(X, y, qid, C, "squared_hinge"), least)
+        compare(fits, objective_of(X, y, qid, C, "squared_hinge"), least, f"squared hinge, C = {C:g}", record)
 
 
-def hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> None:
+def hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray, record: Record) -> None:
     """Print the table of the hinge."""
     data = group(X, y, qid)
     n_pairs = Pairs(data.y, data.ptr).n_pairs
@@ -182,10 +184,10 @@ def hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> None:
         if queries is not None:
             fits["dlib svm_rank_trainer"] = dlib_trainer(queries, mean_C)
         least = RankSVM(C=C, loss="hinge", tol=1e-8).fit(X, y, qid=qid).objective_
-        compare(fits, objective_of(X, y, qid, C, "hinge"), least)
+        compare(fits, objective_of(X, y, qid, C, "hinge"), least, f"hinge, C = {mean_C:g}", record)
 
 
-def many_labels() -> None:
+def many_labels(record: Record) -> None:
     """Print how long one query of 20,000 documents takes, all labels distinct: 200 million pairs."""
     rng = np.random.default_rng(0)
     m = 20_000
@@ -201,25 +203,26 @@ def many_labels() -> None:
             print(
                 f"       RankStudio, {loss:<14} C = {C:<6g} {seconds:8.3f} s   gap {gap:.0e} of the objective"
             )
+            record.add(f"one query, {loss}", f"C = {C:g}", seconds=seconds)
 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--skip-slow", action="store_true", help="leave out liblinear's dual")
-    parser.add_argument("--hinge-only", action="store_true", help="leave out the squared hinge")
-    args = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--skip-slow", action="store_true", help="leave out liblinear's dual")
+    arguments.add_argument("--hinge-only", action="store_true", help="leave out the squared hinge")
+    args = arguments.parse_args()
+    record = Record(args.json)
     warnings.filterwarnings("ignore", message=".*(failed to converge|increase the number of iterations).*")
     X, y, qid = problem()
     print(f"{DOCUMENTS:,} documents x {FEATURES} features, {QUERIES} queries")
     for loss in ("squared_hinge", "hinge"):
         RankSVM(loss=loss).fit(X[:50], y[:50], qid=qid[:50])  # compiles
-    many_labels()
-    hinges(X, y, qid)
+    many_labels(record)
+    hinges(X, y, qid, record)
     if not args.hinge_only:
-        squared_hinges(X, y, qid, args.skip_slow)
+        squared_hinges(X, y, qid, args.skip_slow, record)
+    record.save()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ offscreen platform.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from record import Record, parser
 
 if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -83,7 +83,7 @@ class Gaps:
         self._timer.stop()
 
 
-def report(what: str, gaps: np.ndarray, seconds: float) -> bool:
+def report(what: str, gaps: np.ndarray, seconds: float, record: Record) -> bool:
     """Print percentiles of the gaps, and tell whether they are short enough."""
     p50, p99 = np.percentile(gaps, [50, 99])
     good = p99 < MOST_GAP_MS
@@ -92,10 +92,11 @@ def report(what: str, gaps: np.ndarray, seconds: float) -> bool:
         f"max {gaps.max():6.1f} ms   over {MOST_GAP_MS:.0f} ms: {int((gaps > MOST_GAP_MS).sum())}"
         f"   {'ok' if good else 'TOO LONG'}"
     )
+    record.add("gaps", what, seconds=seconds, p50_ms=float(p50), p99_ms=float(p99), max_ms=float(gaps.max()))
     return good
 
 
-def measure(data: Path, runs: int) -> bool:
+def measure(data: Path, runs: int, record: Record) -> bool:
     """Load, run and slide in the real window."""
     from rankstudio.ui import app as starting
     from rankstudio.ui.main_window import MainWindow
@@ -118,7 +119,7 @@ def measure(data: Path, runs: int) -> bool:
         loop = QEventLoop()
         while not until():
             loop.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
-        return report(what, gaps.take(), time.perf_counter() - began)
+        return report(what, gaps.take(), time.perf_counter() - began, record)
 
     good = True
     window.models.warm_up()
@@ -197,20 +198,21 @@ def _busy(window) -> bool:  # type: ignore[no-untyped-def]
 
 def main() -> int:
     """Measure, and return 0 where everything is fast enough."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="a LETOR file or a folder of folds")
-    parser.add_argument("--runs", type=int, default=2, help="how often to run the study (default 2)")
-    args = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--data", type=Path, required=True, help="a LETOR file or a folder of folds")
+    arguments.add_argument("--runs", type=int, default=2, help="how often to run the study (default 2)")
+    args = arguments.parse_args()
+    record = Record(args.json)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["RANKSTUDIO_CONFIG_DIR"] = os.environ["RANKSTUDIO_DATA_DIR"] = folder
         starts = start_seconds(4)
         best = min(starts[1:])
         good = best < MOST_START_S
+        record.add("start", "to a shown window, the least of three", seconds=best)
         shown = ", ".join(f"{s:.2f}" for s in starts)
         print(f"start to a shown window, fresh processes: {shown} s   {'ok' if good else 'TOO LONG'}")
-        good &= measure(args.data, args.runs)
+        good &= measure(args.data, args.runs, record)
+    record.save()
     return 0 if good else 1
 
 

@@ -8,10 +8,10 @@ same way.
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
+from record import Record, parser
 
 from rankstudio.engine import open_dataset
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -38,12 +38,13 @@ def paths(plan: Plan, data: str, fold: int, frames: int) -> np.ndarray:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = parser(__doc__)
+    arguments.add_argument(
+        "--data", default=SAMPLE, help="a folder of folds; the bundled sample when not given"
     )
-    parser.add_argument("--data", default=SAMPLE, help="a folder of folds; the bundled sample when not given")
-    parser.add_argument("--fold", type=int, default=1)
-    args = parser.parse_args()
+    arguments.add_argument("--fold", type=int, default=1)
+    args = arguments.parse_args()
+    record = Record(args.json)
     ours = paths(Plan(args.data), args.data, args.fold, FRAMES)
     slow = paths(Plan(args.data, parameters={"algorithm": "algorithm1"}), args.data, args.fold, 5)
     print(f"whole path with validation measures, {args.data} fold {args.fold}, λ from 2^-15 to 2^15\n")
@@ -52,6 +53,8 @@ def main() -> None:
         ratio = median / np.median(ours)
         rate = f"{1e3 / median:6.1f} a second {ratio:5.0f}x"
         print(f"{name:<34} median {median:7.1f} ms   95 % {worst:7.1f} ms   {rate}")
+        record.add("whole path", name, median_ms=float(median), ratio=float(ratio))
+    record.save()
 
 
 if __name__ == "__main__":

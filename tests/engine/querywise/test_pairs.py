@@ -139,6 +139,28 @@ def test_long_queries_and_many_labels(labels: int) -> None:
     np.testing.assert_allclose(at.laplacian(values), joined.sum(axis=1) * values - joined @ values, atol=1e-9)
 
 
+@pytest.mark.parametrize("labels", [3, 8, 9, 64])
+def test_queries_of_every_length_come_sorted_and_start_from_nothing(labels: int) -> None:
+    """Lengths about the limits of the three ways of sorting, one after the other, of few and many labels."""
+    rng = np.random.default_rng(labels)
+    lengths = [80, 81, 1, 199, 200, 201, 2, 200, 30]
+    y, s = rng.integers(0, labels, sum(lengths)).astype(float), rng.normal(size=sum(lengths))
+    qid = np.repeat(np.arange(len(lengths)), lengths)
+    pairs = Pairs(y, np.concatenate([[0], np.cumsum(lengths)]))
+    active = (y[:, None] > y) & (qid[:, None] == qid) & (np.subtract.outer(s, s) < 1.0)
+    joined, values = active + active.T, rng.normal(size=y.size)
+    assert max(np.abs(s).max(), np.abs(values).max()) < 5
+    rounding = 2 * 201 * (201 * 5) * np.finfo(float).eps  # two sums of so many terms, none above 201 · 5
+    for _ in range(2):  # the second time from the order of the first
+        hinge, at = pairs.hinge(s), pairs.at(s)
+        assert hinge.n_violated == at.n_violated == active.sum()
+        assert (hinge.slopes == active.sum(axis=0) - active.sum(axis=1)).all()
+        assert (at.counts == [active.sum(axis=1), active.sum(axis=0)]).all()
+        np.testing.assert_allclose(at.sums, [active @ s, active.T @ s], rtol=0, atol=rounding)
+        expected = joined.sum(axis=1) * values - joined @ values
+        np.testing.assert_allclose(at.laplacian(values), expected, rtol=0, atol=rounding)
+
+
 def many_queries(m: int = 120_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labels, query pointer and scores of enough documents for threads."""
     rng = np.random.default_rng(1)

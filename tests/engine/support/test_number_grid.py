@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.support.number_grid import format_grid, format_power, parse_grid, power_of_two
+from rankstudio.engine.support.number_grid import (
+    format_grid,
+    format_number,
+    format_power,
+    parse_grid,
+    power_of_two,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +27,8 @@ from rankstudio.engine.support.number_grid import format_grid, format_power, par
         ("0.1, 1;10 1e2", (0.1, 1, 10, 100)),
         ("2^9.75, 4^-0.5", (2.0**9.75, 0.5)),
         ("1..4", (1, 2, 3, 4)),
+        ("3..3", (3,)),
+        ("6000..6001", (6000, 6001)),
         ("1, 2^4..2^5", (1, 16, 32)),
     ],
 )
@@ -36,6 +44,8 @@ def test_what_people_write(text: str, values: tuple[float, ...]) -> None:
         "two",
         "1..x",
         "2^0..3^4",
+        "2^1..5",
+        "1..2^3",
         "0.5..2",
         "2^99999",
         "1..999999",
@@ -49,6 +59,40 @@ def test_what_people_write(text: str, values: tuple[float, ...]) -> None:
 def test_anything_else_is_refused_with_the_fields_name(text: str) -> None:
     with pytest.raises(ParameterError, match="λ: expected"):
         parse_grid(text, name="λ")
+
+
+def test_ten_thousand_numbers_are_taken_and_no_more() -> None:
+    assert len(parse_grid("1..10000")) == len(parse_grid("1..9999, 5")) == 10_000
+    for text, found in (("1..10001, 5", "1..10001"), ("1..10000, 5", "1..10000, 5")):
+        with pytest.raises(ParameterError) as caught:
+            parse_grid(text, name="λ")
+        assert str(caught.value) == f"λ: expected at most 10000 numbers, got {found!r}."
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ((8.0,), "8"),
+        ((1.0, 2.0), "2^0, 2^1"),
+        ((2.0, 4.0, 8.0), "2^1..2^3"),
+        ((1.0, 4.0, 16.0), "2^0, 2^2, 2^4"),
+        ((4.0, 16.0, 64.0, 256.0), "4^1..4^4"),
+        ((2.0**-6, 2.0**-4, 0.25, 1.0, 4.0), "4^-3..4^1"),
+        ((2.0, 8.0, 32.0, 128.0), "2^1, 2^3, 2^5, 2^7"),
+        ((1.0, 4.0, 2.0, 8.0, 16.0), "2^0, 2^2, 2^1, 2^3, 2^4"),
+        (tuple(2.0 ** (e + 0.25) for e in range(3)), "2^0.25, 2^1.25, 2^2.25"),
+        ((1.0, 2.0, 3.0), "1, 2, 3"),
+    ],
+)
+def test_a_grid_is_written_as_briefly_as_people_write_it(values: tuple[float, ...], text: str) -> None:
+    assert format_grid(values) == text
+
+
+def test_whole_numbers_are_written_without_a_point_below_a_thousand_billions() -> None:
+    assert [format_number(v) for v in (5.0, -3.0, 0.5)] == ["5", "-3", "0.5"]
+    assert format_number(999_999_999_999_999.0) == "999999999999999"
+    assert format_number(1e15) == "1000000000000000.0"
+    assert [format_power(v) for v in (1.0, 3.0, 8.0)] == ["2^0", "3", "2^3"]
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8))

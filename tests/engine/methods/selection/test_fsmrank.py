@@ -20,7 +20,7 @@ from rankstudio.engine.methods.selection.feature_importance import (
     similarity,
 )
 from rankstudio.engine.methods.selection.fsmrank import FSMStep, IndefiniteSimilarityWarning, top_features
-from rankstudio.engine.optimization.nesterov import FSMObjective
+from rankstudio.engine.optimization.nesterov import FSMObjective, accelerated
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.pairs import Pairs
 from rankstudio.engine.querywise.query_data import group
@@ -127,6 +127,17 @@ def test_steps_tell_objective_lipschitz_and_features_in_use() -> None:
     assert all(step.n_nonzero == np.count_nonzero(step.coef) for step in steps)
     assert steps[-1].criterion < steps[0].criterion
     assert len(steps) <= FSMRank().n_steps(6)
+
+
+def test_the_line_search_starts_at_a_thousandth_of_the_bound() -> None:
+    """φ curves by at most 2 max ||x_i - x_j||² < 4e-5 here, less than the first L, which therefore holds."""
+    X, y, qid = ranking()
+    data = group(1e-3 * X, y, qid)
+    problem = LinearPairs(data.centred[0], Pairs(data.y, data.ptr))
+    at = FSMObjective(problem, np.eye(6), np.ones(12), 0.0, 1e-5)
+    first = next(accelerated(at, 1e-8, 1))
+    assert first.w.any()
+    assert first.lipschitz == at.bound / 1024 == 4.0 * 6 / 1024
 
 
 def test_the_path_cuts_the_model_to_its_greatest_weights() -> None:
