@@ -1,6 +1,70 @@
-"""``python -m rankstudio`` is the same as the command ``rankstudio``."""
+"""``python -m rankstudio`` and the command ``rankstudio``: the process around the command line."""
 
-from rankstudio.cli import main
+import os
+import sys
+
+TYPE_CHECKING = False  # typing's own would have to be loaded, and Ctrl+C may come meanwhile
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import NoReturn
+
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Carry out the command line of this process; Ctrl+C ends it in a sentence, while modules load too."""
+    interrupted = False
+
+    def interrupt(number: int, frame: object) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
+    try:
+        sys.excepthook, sys.unraisablehook = _show, _show_unraisable
+        import signal  # noqa: PLC0415 - Ctrl+C may come while it loads
+
+        signal.signal(signal.SIGINT, interrupt)
+        from rankstudio.cli import main as carry_out  # noqa: PLC0415 - as above
+
+        status = carry_out()
+    except KeyboardInterrupt:
+        _end()
+    except Exception:
+        # numpy and numba make an ImportError of what comes while they load.
+        if interrupted:
+            _end()
+        raise
+    if status == INTERRUPTED:
+        _exit()
+    return status
+
+
+def _show(kind: type[BaseException], error: BaseException, trace: "TracebackType | None") -> None:
+    """Show an error that nobody caught, or that compiled code has shown; an interruption ends the process."""
+    if issubclass(kind, KeyboardInterrupt):
+        _end()
+    sys.__excepthook__(kind, error, trace)
+
+
+def _show_unraisable(what: "sys.UnraisableHookArgs") -> None:
+    """Show an error in a callback of the interpreter; an interruption, lost there, ends the process."""
+    if issubclass(what.exc_type, KeyboardInterrupt):
+        _end()
+    sys.__unraisablehook__(what)
+
+
+def _end() -> "NoReturn":
+    sys.stderr.write("Interrupted.\n")
+    _exit()
+
+
+def _exit() -> "NoReturn":
+    """Exit with the status: Python would end itself by the signal where eval() or exec() was interrupted."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -16,7 +16,17 @@ from hypothesis import settings
 settings.register_profile("rankstudio", deadline=None)
 settings.load_profile("rankstudio")
 
-LETOR_FOLDER = Path(__file__).resolve().parents[2] / "shared" / "letor"
+TESTS = Path(__file__).resolve().parent
+LETOR_FOLDER = TESTS.parents[1] / "shared" / "letor"
+MARKERS = {TESTS / "ui": "gui", TESTS / "cli": "cli"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the window and of the terminal by their folder: ``pytest -m "not gui"``."""
+    for item in items:
+        for folder, marker in MARKERS.items():
+            if item.path.is_relative_to(folder):
+                item.add_marker(marker)
 
 
 _GRACE = 2.0  # seconds for threads that are on their way out

@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Notes:
-    """Shows what methods warn of as notes, the first of each kind."""
+    """Shows what libraries warn of as notes, the first of each kind."""
 
     def __init__(self) -> None:
         self._seen: set[type[Warning]] = set()

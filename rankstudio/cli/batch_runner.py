@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import Stop, stopping
 from rankstudio.cli.progress_bar import Whole
+from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.study_file_option import study_at
 from rankstudio.cli.worker_options import ALONE, Workers
@@ -36,12 +37,13 @@ def compare(
     as_json: bool,
     study: Path | None = None,
     at_hand: Workers = ALONE,
+    force: bool = False,
 ) -> bool:
     """Run all plans of a comparison, write and print the tables; tell whether it was stopped.
 
     What cannot be run, for its data, its parameters or for want of a library, is named, and the others go
     on. Finished units are kept in the study, or in one beside the results; what is there already is not
-    computed again.
+    computed again. Results of others are replaced only if forced.
 
     Raises
     ------
@@ -53,6 +55,7 @@ def compare(
 
     if out is not None:
         make_folder(out)
+        refuse_other_comparison(comparison, data, out, folder_name, force)
     results: list[RunResult] = []
     whole = Whole(sum(len(comparison.plans(place)) for place in data))
     with study_at(study, out) as kept, stopping() as stop:

@@ -9,10 +9,11 @@ import sys
 import threading
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -29,20 +30,26 @@ _ASKED = b"\nStopping after this unit; Ctrl+C again stops at once.\n"
 class Stop:
     """Whether somebody asked to stop, and whether this is a good moment to do so.
 
+    Parameters
+    ----------
+    then : callable
+        Handles Ctrl+C from the second one on, by an interruption of whatever goes on.
+
     Attributes
     ----------
     asked : bool
     """
 
-    def __init__(self) -> None:
+    def __init__(self, then: Callable[[int, FrameType | None], Any] = signal.default_int_handler) -> None:
         self.asked = False
+        self._then = then
         self._settings = self._folds = 1
         self._finished: Counter[int] = Counter()
 
     def ask(self, number: int, frame: FrameType | None) -> None:
         """Take the first Ctrl+C; the next one interrupts whatever goes on."""
         self.asked = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, self._then)
         # Not print: the signal may have come in the middle of one, and a stream is not entered twice.
         os.write(2, _ASKED)
 
@@ -68,11 +75,12 @@ class Stop:
 @contextmanager
 def stopping() -> Iterator[Stop]:
     """Listen to Ctrl+C; outside the main thread, where nobody can, it is as it was."""
-    stop = Stop()
+    before = signal.getsignal(signal.SIGINT)
+    stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = signal.signal(signal.SIGINT, stop.ask)
+    signal.signal(signal.SIGINT, stop.ask)
     try:
         yield stop
     finally:

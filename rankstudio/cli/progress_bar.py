@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.results.events import (
     UnitFinished,
     UnitProgress,
 )
+from rankstudio.engine.experiment.results.results import PathResult
 
 _WIDTH = 24
 _REDRAW = 0.1  # seconds
@@ -80,6 +81,7 @@ class Progress:
         self._steps = 1
         self._folds: tuple[int, ...] = ()
         self._axes: tuple[Axis, ...] = ()
+        self._said: set[type[Warning]] = set()
 
     def __enter__(self) -> Self:
         if self._live:
@@ -118,11 +120,20 @@ class Progress:
                 here = event.seconds is None and not self._computing
                 self._known += here and self._heard - before < _NO_TIME
                 self._computing = False
+                self._say(event.path)
                 self._draw(event.unit)
             case FoldFinished() if not self._live:
                 print(
                     f"Fold {event.result.fold} of {self._folds[-1]} is done.", file=self._stream, flush=True
                 )
+
+    def _say(self, path: PathResult) -> None:
+        """Say what a method notes of a path, the first of each kind in a run."""
+        for note in path.notes:
+            if note.kind not in self._said:
+                self._said.add(note.kind)
+                self._clear()
+                print(f"Note: {note.what}", file=self._stream, flush=True)
 
     def _draw(self, unit: Unit, doing: str = "") -> None:
         now = time.monotonic()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.worker_options import add_worker_options
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -36,7 +37,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_parameters(parameters, methods(), "parameter_")
     ranked = parser.add_argument_group("parameters of the ranker")
-    _add_parameters(ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-")
+    _add_parameters(
+        ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-", "--ranker-"
+    )
 
 
 def _add_places(where: Any) -> None:
@@ -66,6 +69,7 @@ def _add_places(where: Any) -> None:
         "--resume", type=Path, metavar="STUDY", help="go on with the unfinished runs of a study"
     )
     where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
+    add_force_option(where)
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
 
 
@@ -82,10 +86,12 @@ def _add_choices(what: Any) -> None:
     )
     what.add_argument(
         "--ranker",
+        dest="ranker",
         metavar="NAME",
         choices=rankers,
         help="what ranks with the selected features, one of those that rank; the method's own model else",
     )
+    what.add_argument("--ranker", choices=rankers, help=argparse.SUPPRESS)  # as it was called once
     what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
     what.add_argument(
         "--rule", help='model to choose: "best" (default), "one-se" (one standard error) or "at most 10"'
@@ -95,20 +101,21 @@ def _add_choices(what: Any) -> None:
     what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
 
 
-def _add_parameters(group: Any, entries: Sequence[Method], dest: str, prefix: str = "--") -> None:
-    """Add the options of some methods, each once, with the methods that have it."""
+def _add_parameters(
+    group: Any, entries: Sequence[Method], dest: str, prefix: str = "--", former: str | None = None
+) -> None:
+    """Add the options of some methods, each once, with those that have it; a former prefix is hidden."""
     options: dict[str, list[tuple[str, Parameter]]] = {}
     for entry in entries:
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
     for option, owners in options.items():
         p = owners[0][1]
-        group.add_argument(
-            f"{prefix}{option.removeprefix('--')}",
-            dest=f"{dest}{p.name}",
-            metavar=_METAVARS[p.kind],
-            help=_help(owners).replace("%", "%%"),
-        )
+        name = option.removeprefix("--")
+        text = _help(owners).replace("%", "%%")
+        group.add_argument(f"{prefix}{name}", dest=f"{dest}{p.name}", metavar=_METAVARS[p.kind], help=text)
+        if former is not None:
+            group.add_argument(f"{former}{name}", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
 
 
 def _help(owners: Sequence[tuple[str, Parameter]]) -> str:
@@ -137,10 +144,24 @@ def _bundled() -> list[str]:
 
 
 def plan_file(args: argparse.Namespace) -> Path | None:
-    """Return the file of the plan that was named: one there is, else a shipped one of that name."""
+    """Return the file of the plan that was named: one there is, else a shipped one of that name.
+
+    Raises
+    ------
+    PlanError
+        Where data were named in its place; the text says how to name them.
+    """
     path: Path | None = args.plan
-    if path is not None and not path.exists() and str(path) in _bundled():
+    if path is None:
+        return None
+    if not path.exists() and str(path) in _bundled():
         return resource("plans", f"{path}.toml")
+    if path.is_dir():
+        own = path / "plan.toml"
+        instead = f"the plan {own}" if own.exists() else f"--data {path} for data"
+        raise PlanError(f"{path}: expected a file with a plan, found a folder; give {instead}.")
+    if path.name.lower().endswith((".txt", ".gz", ".dat", ".letor")):
+        raise PlanError(f"{path}: expected a plan in TOML; give --data {path} for data.")
     return path
 
 

@@ -115,6 +115,20 @@ class WorkProgress:
     share: float
 
 
+@dataclass(frozen=True)
+class Note(WorkProgress):
+    """A sentence that a method says of what it learns, and that belongs to the results.
+
+    Attributes
+    ----------
+    kind : type of Warning
+        As which ``fit`` gives it; of several of one kind the first is shown.
+    """
+
+    share: float = 0.0
+    kind: type[Warning] = UserWarning
+
+
 def telling(
     work: Generator[object, None, Value], what: str, most: int
 ) -> Generator[WorkProgress, None, Value]:

@@ -280,6 +280,8 @@ class MainWindow(QMainWindow):
         self.status.show_run(record, 0)
         if record.state is RunState.FAILED:
             self.say_error(record.failure)
+        elif record.notes:
+            self.say_warning(record.notes[0].what)
         self._show_workers()
         self._update()
 

@@ -51,10 +51,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("Fold1.test.score", "my.scores"):
         (root / name).write_text(scores)
     data = str(root / "MQ2008")
-    for name in ("--out=results", "--study=a.rankstudio", "--study=b.rankstudio"):
-        option, _, where = name.partition("=")
+    results = ["--out", str(root / "results"), "--lambda", "2^0..2^10", "--select-by", "MAP"]
+    assert main(["run", "--data", data, *results]) == 0
+    for name in ("results/study.rankstudio", "a.rankstudio", "b.rankstudio"):
         for options in (["rankrls"], ["greedy-rankrls", "--features", "3"]):
-            kept = [option, str(root / where), "--lambda", "2^0"]
+            kept = ["--study", str(root / name), "--lambda", "2^0"]
             assert main(["run", "--data", data, "--method", *options, *kept]) == 0
     return root
 

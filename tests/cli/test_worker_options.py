@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def results(out: Path) -> dict[str, bytes]:
-    return {name: (out / name).read_bytes() for name in ("metrics.csv", "features.csv", "plan.toml")}
+    return {name: (out / name).read_bytes() for name in ("metrics.csv", "selection_path.csv", "plan.toml")}
 
 
 def test_processes_threads_and_one_thread_write_the_same(folder: Path, tmp_path: Path, monkeypatch) -> None:

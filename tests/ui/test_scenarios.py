@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from waiting import turn, wait_until
-from windows import N_FEATURES, breaking, finish, open_window, settle, slowly
+from windows import N_FEATURES, breaking, finish, noting, open_window, settle, slowly
 
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.export.models import load_model
@@ -153,6 +153,12 @@ def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(
         window.runs._runner = slowly
         finish(window)
         assert window.runs.records[1].state is RunState.DONE
+
+
+def test_what_a_method_notes_of_its_results_is_a_notice(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds, noting) as window:
+        finish(window)
+        assert window.notice.text() == "Fold 1 is odd."  # the first of a kind
 
 
 def test_a_plan_that_does_not_fit_the_data_is_a_sentence(window: MainWindow) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from waiting import wait_until
@@ -13,7 +14,8 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import Event
+from rankstudio.engine.experiment.results.events import Event, UnitFinished
+from rankstudio.engine.steps import Note
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.study_store import RunTarget
@@ -46,6 +48,15 @@ def breaking(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None
     for number, event in enumerate(engine_run(plan, dataset, target)):
         if number == 30:
             raise RuntimeError("the matrix is upside down")
+        yield event
+
+
+def noting(plan: Plan, dataset: FoldedDataset, kept: Kept | None = None) -> Iterator[Event]:
+    """Run a plan with a method that has something to say of each of its paths."""
+    for event in engine_run(plan, dataset, kept):
+        if isinstance(event, UnitFinished):
+            note = Note(f"Fold {event.unit.fold} is odd.")
+            event = replace(event, path=replace(event.path, notes=(note,)))  # noqa: PLW2901
         yield event
 
 

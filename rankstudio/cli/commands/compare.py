@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.output.text_tables import as_json, document
+from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
 
@@ -73,6 +74,7 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help=f"write it to a file; its ending, one of {', '.join(FORMATS.values())}, says how",
     )
+    add_force_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -83,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.support.files import write_text
 
     form = _form(args.format, args.out)
+    if args.out is not None:
+        refuse_existing([args.out], args.force)
     compared = _compare(_finished(args.studies), args)
     match form:
         case "json":

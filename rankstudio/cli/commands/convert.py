@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.replacement import add_force_option, refuse_existing
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import RankingDataset
@@ -24,7 +25,8 @@ filled, features scaled or left out, and folds made anew, as the options say.
   rankstudio convert all.txt five-folds --protocol 5-fold
 
 One file becomes one file, unless a protocol makes folds of it; folds are written as OUT/Fold1/train.txt and
-so on. A name that ends with .gz is packed."""
+so on. A name that ends with .gz is packed. No file that is there is replaced, not even DATA by itself, but
+with --force."""
 
 
 def register(commands: Any) -> None:
@@ -52,6 +54,7 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of folds made anew; 0 by default")
     parser.add_argument("--no-comments", action="store_true", help="leave the comments out")
+    add_force_option(parser)
     parser.add_argument(
         "--json", action="store_true", help="print what was written, and how large it is, as JSON"
     )
@@ -65,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
 
+    refuse_existing([args.out], args.force)  # before a long file is read
     plan = Plan(
         str(args.data.absolute()),
         missing=args.missing,
@@ -86,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
         parts = {args.out: part}
     elif args.out.is_file():
         raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
+    refuse_existing(parts, args.force)
     written = []
     for path, whole in parts.items():
         part = whole if kept is None else with_features(whole, kept)

@@ -12,6 +12,7 @@ from rankstudio.cli.batch_runner import compare, folder_name
 from rankstudio.cli.interrupts import say_how_to_go_on, stopping
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.replacement import refuse_other_run
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.run_options import add_options, plan_file, plan_from
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_place
@@ -34,9 +35,10 @@ features on its validation part, and measure the chosen model on its test part.
   rankstudio run --sample                   the sample study, with figures
   rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
 
-OUT receives results.json, metrics.csv, features.csv and plan.toml. Every finished unit of work is kept in a
-study, OUT/study.rankstudio if none is named: what was stopped, by Ctrl+C or otherwise, goes on where it was
-with the same command, or with rankstudio run --resume STUDY --out OUT."""
+OUT receives results.json, metrics.csv, selection_path.csv and plan.toml; there the results of another run are
+replaced only with --force. Every finished unit of work is kept in a study, OUT/study.rankstudio if none is
+named: what was stopped, by Ctrl+C or otherwise, goes on where it was with the same command, or with
+rankstudio run --resume STUDY --out OUT."""
 
 
 def register(commands: Any) -> None:
@@ -70,7 +72,7 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
     if path is not None and is_comparison(path):
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
-        stopped = compare(comparison, data, args.out, args.json, args.study, at_hand)
+        stopped = compare(comparison, data, args.out, args.json, args.study, at_hand, args.force)
         return _status(args, stopped, study_place(args.study, args.out))
     args.plan = path
     stated = ("select_by", "convention") if args.plan else ()
@@ -82,6 +84,7 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
         study=args.study,
         figures=args.figures or args.sample,
         at_hand=at_hand,
+        force=args.force,
     )
     print(as_json(results_as_dict(result)) if args.json else summary(result))
     return _status(args, stopped, study_place(args.study, out))
@@ -104,9 +107,14 @@ def resume(args: argparse.Namespace, at_hand: Workers) -> int:
     results: list[RunResult] = []
     for plan in plans:
         out = args.out if args.out is None or len(plans) == 1 else args.out / folder_name(plan)
-        stated = {"select_by", "convention"}
         result, stopped = carry_out(
-            plan, stated=stated, out=out, figures=args.figures, study=args.resume, at_hand=at_hand
+            plan,
+            stated={"select_by", "convention"},
+            out=out,
+            figures=args.figures,
+            study=args.resume,
+            at_hand=at_hand,
+            force=args.force,
         )
         results.append(result)
         if not args.json:
@@ -134,8 +142,11 @@ def carry_out(
     figures: bool,
     study: Path | None = None,
     at_hand: Workers = ALONE,
+    force: bool = False,
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them, with whether it was stopped.
+
+    Results of another run are replaced only if forced.
 
     Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data. Finished
     units are kept in the study, or in one beside the results; what is there already is not computed again.
@@ -148,6 +159,8 @@ def carry_out(
         make_folder(out)  # better to hear of a folder that cannot be made before the work than after it
     dataset = open_data(plan)
     plan = _fitting(plan, dataset, stated)
+    if out is not None:
+        refuse_other_run(plan, out, figures=figures, force=force)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     with study_at(study, out) as kept, stopping() as stop:

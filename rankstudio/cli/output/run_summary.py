@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from rankstudio.cli.output.text_tables import as_text
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import RunResult
@@ -33,7 +35,8 @@ def summary(result: RunResult) -> str:
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if len(result.folds) > _MOST else ""
     title = f"{plan.title} on {result.data_name}{folds}: {part}"
-    return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s"
+    notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
+    return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s{notes}"
 
 
 def _baseline_row(result: RunResult, measures: tuple[str, ...], n_settings: int) -> list[str]:

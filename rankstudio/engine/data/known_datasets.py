@@ -2,14 +2,15 @@
 
 A dataset is recognised by its number of features together with its labels, the style of its comments and the
 name of its folder. A wrong name is worse than none, so what could be something else is left unnamed; and a
-``features.csv`` or ``feature_names.txt`` beside the data (lines of ``id,name``) wins over everything here.
+``features.csv`` or ``feature_names.txt`` beside the data (lines of ``id,name``) wins over everything here,
+unless its header says that it holds something else.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -23,6 +24,7 @@ from rankstudio.engine.support.resources import resource
 _NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt")
 _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _LINE = re.compile(r"\s*(\d+)\s*[,;:\t ]\s*(.*?)\s*")
+_ID_COLUMN = re.compile(r"(feature)?[\s_.-]*(id|index|column|number|no|nr|#)?\.?", re.IGNORECASE)
 _SAMPLE = 50  # comments looked at
 
 
@@ -113,15 +115,15 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     if known is not None and (known.key != "gov" or _gov_by_feature(dataset)):
         names = table_of_names(known.key)
     warnings: tuple[str, ...] = ()
-    own = _own_names_file(path)
-    if own is not None:
-        found = _read_names(own)
-        if found:
-            names = found
-        else:
-            warnings = (
-                f"{own}: found no line such as 12,BM25 of title, so that no feature was named after it.",
-            )
+    for file in _name_files(path):
+        own = _read_names(file)
+        if own:
+            names = own
+            break
+        warnings += (
+            f"{file}: found no line such as 12,BM25 of title below a header such as id,name, so that no "
+            "feature was named after it.",
+        )
     if known is None:
         return Identity(None, "letor4", names, warnings)
     return Identity(known.key, known.convention, names, warnings)
@@ -138,17 +140,20 @@ def table_of_names(key: str) -> dict[int, str]:
     return dict(_shipped(key))
 
 
-def _own_names_file(path: Path) -> Path | None:
-    """Return the file of names beside a data file, or beside the fold it is in."""
+def _name_files(path: Path) -> Iterator[Path]:
+    """Yield the files that may name the features of a data file: beside it, then beside the fold it is in."""
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
         folders.append(path.parent.parent)
     candidates = (folder / name for folder in folders for name in _NAME_FILES)
-    return next((c for c in candidates if c.is_file() and c != path), None)
+    return (c for c in candidates if c.is_file() and c != path)
 
 
 def _read_names(path: Path) -> dict[int, str]:
-    """Return the names in a table with lines of id and name; lines of another kind are passed over."""
+    """Return the names in a table with lines of id and name; lines of another kind are passed over.
+
+    None are in a table whose header says that its first column holds something other than ids.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError:
@@ -157,6 +162,8 @@ def _read_names(path: Path) -> dict[int, str]:
         rows = [row[:2] for row in csv.reader(text.splitlines()) if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
+    if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):
+        return {}
     return {int(i): name.strip() for i, name in rows if i.strip().isdecimal() and name.strip()}
 
 

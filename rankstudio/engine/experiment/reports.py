@@ -1,4 +1,4 @@
-"""A finished run as files: ``results.json``, ``metrics.csv``, ``features.csv`` and ``plan.toml``."""
+"""A finished run as files: ``results.json``, ``metrics.csv``, ``selection_path.csv`` and ``plan.toml``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.combinations import Axis
-from rankstudio.engine.experiment.plan.toml import plan_as_dict, save_plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import (
+    load_plan,
+    plan_as_dict,
+    plan_from_dict,
+    save_plan,
+    with_data_beside,
+)
 from rankstudio.engine.experiment.results.events import RunStarted
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.versions import versions
@@ -19,6 +27,8 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.support.files import make_folder, write_text
 
 Row = tuple[Any, ...]
+
+RESULT_FILES = ("results.json", "metrics.csv", "selection_path.csv", "plan.toml")
 
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
@@ -130,9 +140,28 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     text = json.dumps(results_as_dict(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     write_text(folder / "results.json", text)
     save_csv(folder / "metrics.csv", *metrics_table(result))
-    save_csv(folder / "features.csv", *features_table(result))
-    save_plan(result.plan, folder / "plan.toml")
-    return [folder / name for name in ("results.json", "metrics.csv", "features.csv", "plan.toml")]
+    save_csv(folder / "selection_path.csv", *features_table(result))
+    if _plan_in(folder / "plan.toml") != result.plan:  # one that a person wrote keeps its comments
+        save_plan(result.plan, folder / "plan.toml")
+    return [folder / name for name in RESULT_FILES]
+
+
+def stored_plan(folder: Path) -> Plan | None:
+    """Return the plan of the results in a folder, or the one to be run there; None without either."""
+    results = folder / "results.json"
+    if not results.exists():
+        return _plan_in(folder / "plan.toml")
+    try:
+        return plan_from_dict(json.loads(results.read_text(encoding="utf-8"))["plan"])
+    except (OSError, ValueError, LookupError, TypeError, RankStudioError):
+        return None
+
+
+def _plan_in(path: Path) -> Plan | None:
+    try:
+        return with_data_beside(load_plan(path), path)
+    except RankStudioError:
+        return None
 
 
 def portable_model(

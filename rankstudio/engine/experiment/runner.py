@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
@@ -33,7 +33,7 @@ from rankstudio.engine.experiment.units.fold_context import FoldContext, group_t
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Note, Step, WorkProgress
 
 __all__ = ["check", "collect", "open_data", "run", "select_model"]
 
@@ -252,10 +252,14 @@ def _place(unit: Unit) -> tuple[int, int]:
 
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
     taken: list[tuple[Step, Mapping[str, float]]] = []
+    notes: list[Note] = []
     for told in prepared.work(unit):
+        if isinstance(told, Note):
+            notes.append(told)
+            continue
         if isinstance(told, WorkProgress):
             yield UnitProgress(unit, told)
             continue
         taken.append(told)
         yield StepDone(unit, *told, prepared.divisor, prepared.plan.step_kind)
-    return prepared.collect(unit, taken)
+    return replace(prepared.collect(unit, taken), notes=tuple(notes))

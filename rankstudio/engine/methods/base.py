@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import method_of
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Note, Step, WorkProgress
 
 
 class LinearRanker(BaseEstimator):  # type: ignore[misc]
@@ -38,6 +39,8 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         for step in self.work(data):
             if isinstance(step, Step):
                 yield step
+            elif isinstance(step, Note):
+                warnings.warn(step.what, step.kind, stacklevel=3)
 
     def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield the steps of :meth:`learn`, and signs of life between those that take long."""

@@ -109,7 +109,7 @@ def _run_item(record: RunRecord | None, name: str) -> ExportItem:
     return ExportItem(
         "results",
         "Results of the run",
-        "A folder with results.json, metrics.csv, features.csv and plan.toml, as the terminal writes it.",
+        "A folder with results.json, metrics.csv, selection_path.csv and plan.toml, as the terminal has it.",
         (("Folder", ""),),
         f"{name}-results",
         write,

@@ -26,8 +26,8 @@ from rankstudio.engine.experiment.results.events import (
     UnitProgress,
     UnitStarted,
 )
-from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult, notes_of
+from rankstudio.engine.steps import Note, WorkProgress
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData, RunKey
@@ -171,6 +171,11 @@ class RunRecord:
         values = {name: np.array([event.validation[name] for event in events]) for name in names}
         steps = tuple(event.step for event in events)
         return PathResult(events[0].unit, steps, values, events[0].divisor, events[0].step_kind)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the method says of the results, the first of each kind."""
+        return notes_of(self.paths.values())
 
     @property
     def can_go_on(self) -> bool:

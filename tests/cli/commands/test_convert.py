@@ -59,6 +59,34 @@ def test_features_that_are_not_there_are_named(file: Path, tmp_path: Path, capsy
     assert not (tmp_path / "out.txt").exists()
 
 
+@pytest.mark.parametrize("link", ["the same name", "symlink", "hardlink"])
+def test_the_input_is_replaced_only_by_force(file: Path, tmp_path: Path, capsys, link: str) -> None:
+    out = file if link == "the same name" else tmp_path / "link.txt"
+    if link == "symlink":
+        out.symlink_to(file)
+    elif link == "hardlink":
+        out.hardlink_to(file)
+    before = file.read_bytes()
+    assert main(["convert", str(file), str(out), "--features", "1,2"]) == 1
+    assert (
+        f"{out}: There is such a file already; expected another place, or --force" in capsys.readouterr().err
+    )
+    assert file.read_bytes() == before
+    assert main(["convert", str(file), str(out), "--features", "1,2", "--force"]) == 0
+    assert load_letor(out).n_features == 2
+    assert (file.read_bytes() == before) is (out != file)
+
+
+def test_no_fold_is_replaced_and_none_is_written_beside(file: Path, tmp_path: Path, capsys) -> None:
+    there = tmp_path / "folds" / "Fold5" / "test.txt"
+    there.parent.mkdir(parents=True)
+    there.write_text("mine")
+    assert main(["convert", str(file), str(tmp_path / "folds"), "--protocol", "5-fold"]) == 1
+    assert str(there) in capsys.readouterr().err
+    assert list((tmp_path / "folds").rglob("*.txt")) == [there]
+    assert there.read_text() == "mine"
+
+
 def test_json_tells_what_was_written(file: Path, tmp_path: Path, capsys) -> None:
     assert main(["convert", str(file), str(tmp_path / "out.txt"), "--features", "1", "--json"]) == 0
     (written,) = json.loads(capsys.readouterr().out)

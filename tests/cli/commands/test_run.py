@@ -49,7 +49,7 @@ def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) 
     assert "Greedy RankRLS on Made: test measures, LETOR 4.0 convention" in printed.out
     assert f"{values['average']['MAP']:.4f}" in printed.out
     assert "Fold 2 of 2 is done." in printed.err
-    files = {"results.json", "metrics.csv", "features.csv", "plan.toml", "study.rankstudio"}
+    files = {"results.json", "metrics.csv", "selection_path.csv", "plan.toml", "study.rankstudio"}
     assert {p.name for p in out.iterdir()} == files
 
 
@@ -105,6 +105,8 @@ def test_two_folds_choose_by_the_criterion_and_say_so(folder, capsys) -> None:
     [
         (["run"], "There is nothing to run: give --data"),
         (["run", "none.toml"], "none.toml: the plan cannot be read: No such file or directory."),
+        (["run", "{}/Fold1"], "expected a file with a plan, found a folder; give --data {}/Fold1 for data."),
+        (["run", "{}/Fold1/train.txt"], "expected a plan in TOML; give --data {}/Fold1/train.txt for data."),
         (["run", "--data", "{}", "--lambda", "0"], "λ: expected numbers greater than 0"),
         (["run", "--data", "{}", "--lambda", "x"], "λ: expected numbers such as 2^0..2^10"),
         (["run", "--data", "{}", "--features", "99"], "expected a whole number from 1 to 46, got 99"),
@@ -127,8 +129,26 @@ def test_what_cannot_be_run_is_one_sentence_and_exit_status_1(folder, capsys, ar
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("rankstudio: ")
-    assert sentence in printed.err
+    assert sentence.format(folder) in printed.err
     assert len(printed.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("word", ["ranker", "ranker"])  # as it is called, and was called once
+def test_a_ranker_learns_with_the_selected_features(folder, capsys, word) -> None:
+    command = ["run", "--data", str(folder), "--method", "single-feature", "--json"]
+    assert main([*command, f"--{word}", "rankrls", f"--{word}-lambda", "3"]) == 0
+    plan = json.loads(capsys.readouterr().out)["plan"]
+    assert "rankrls" in plan.values()
+    assert {"regularization": [3.0]} in plan.values()
+    with pytest.raises(SystemExit, match="0"):
+        main(["run", "--help"])
+    assert "--ranker" not in capsys.readouterr().out
+
+
+def test_a_folder_of_results_in_place_of_a_plan(tmp_path, capsys) -> None:
+    (tmp_path / "plan.toml").touch()
+    assert main(["run", str(tmp_path)]) == 1
+    assert f"found a folder; give the plan {tmp_path / 'plan.toml'}." in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_made_is_told_before_the_work(folder, tmp_path, capsys) -> None:

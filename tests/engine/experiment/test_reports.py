@@ -45,7 +45,7 @@ def test_results_json_has_the_promised_shape(tmp_path: Path) -> None:
 def test_the_same_plan_read_back_writes_the_same_bytes(tmp_path: Path) -> None:
     write_results(finished(), tmp_path / "a")
     write_results(finished(load_plan(tmp_path / "a" / "plan.toml")), tmp_path / "b")
-    for name in ("results.json", "metrics.csv", "features.csv", "plan.toml"):
+    for name in ("results.json", "metrics.csv", "selection_path.csv", "plan.toml"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
@@ -62,7 +62,7 @@ def test_tables_hold_every_fold_and_the_whole_path(tmp_path: Path) -> None:
         ("average", "test"),
     ]
     assert float(rows[1]["MAP"]) == result.folds[0].test["MAP"]
-    with (tmp_path / "features.csv").open() as file:
+    with (tmp_path / "selection_path.csv").open() as file:
         features = [r for r in csv.DictReader(file) if r["fold"] == "2"]
     assert [int(r["id"]) for r in features if r["chosen"] == "1"] == list(result.folds[1].selected)
     assert len(features) == 6
@@ -159,7 +159,7 @@ def test_the_features_of_an_optimiser_are_those_of_the_model_however_many_iterat
     fold = result.folds[0]
     assert len(fold.paths[0].steps) == len(fold.selected) == 6
     write_results(result, tmp_path)
-    with (tmp_path / "features.csv").open() as file:
+    with (tmp_path / "selection_path.csv").open() as file:
         rows = [r for r in csv.DictReader(file) if r["fold"] == "1"]
     assert [int(r["id"]) for r in rows] == list(fold.selected)
     assert {float(r["criterion_per_document"]) for r in rows} == {fold.chosen.step.criterion}
@@ -185,7 +185,7 @@ def test_sets_that_do_not_grow_from_each_other_make_a_table_too(tmp_path: Path) 
     plan = Plan("small", parameters={"regularization": (0.5, 2.0), "search": "floating"})
     result = finished(plan)
     write_results(result, tmp_path)
-    with (tmp_path / "features.csv").open() as file:
+    with (tmp_path / "selection_path.csv").open() as file:
         rows = list(csv.DictReader(file))
     for fold in result.folds:
         own = [row for row in rows if int(row["fold"]) == fold.fold]

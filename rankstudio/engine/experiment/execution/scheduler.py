@@ -14,7 +14,7 @@ from concurrent.futures import (
     Future,
     wait,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from uuid import uuid4
 
@@ -28,7 +28,7 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support import threads
 
 _PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
@@ -109,9 +109,17 @@ def learn_unit(task: Task) -> Learned:
         Where the run was given up by another thread of this process.
     """
     began = time.perf_counter()
+    notes: list[Note] = []
+
+    def follow(told: Step | WorkProgress) -> None:
+        if isinstance(told, Note):
+            notes.append(told)
+        else:
+            task.source.follow(task.unit, told)
+
     with threads.at_most(1):
-        path = _BENCH.fold(task).path(task.unit, partial(task.source.follow, task.unit))
-    return Learned(path, time.perf_counter() - began)
+        path = _BENCH.fold(task).path(task.unit, follow)
+    return Learned(replace(path, notes=tuple(notes)), time.perf_counter() - began)
 
 
 class UnitScheduler:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Note, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,8 @@ class PathResult:
         where they are sums over documents, else 1.
     step_kind : StepKind
         What the steps are.
+    notes : tuple of Note
+        What the method says of it; a study does not keep them.
     standard_errors : Mapping of str to ndarray of shape (K,)
         Where inner folds validate: those of the means that `validation` then are. Else empty.
     """
@@ -40,6 +42,7 @@ class PathResult:
     validation: Mapping[str, Floats]
     divisor: float
     step_kind: StepKind = StepKind.FEATURES
+    notes: tuple[Note, ...] = field(default=(), kw_only=True)
     standard_errors: Mapping[str, Floats] = field(default_factory=dict)
 
     @cached_property
@@ -181,9 +184,23 @@ class RunResult:
         """The same mean for each fold's best single feature."""
         return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the methods say of the results, the first of each kind."""
+        return notes_of(path for fold in self.folds for path in fold.paths)
+
     def per_query(self, name: str) -> Floats:
         """Return a measure of the chosen models in every query, one fold after the other."""
         return np.concatenate([fold.per_query[name] for fold in self.folds])
+
+
+def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
+    """Return what the methods say of some paths, the first of each kind."""
+    first: dict[type[Warning], Note] = {}
+    for path in paths:
+        for note in path.notes:
+            first.setdefault(note.kind, note)
+    return tuple(first.values())
 
 
 def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -328,7 +328,7 @@ RECURSIVE_ELIMINATION = Method(
             default="rankrls",
             help="Whose weights decide which feature is dropped: RankRLS's with λ, or RankSVM's with C.",
             source="Guyon et al. 2002, section 4",
-            option="--rfe-ranker",
+            option="--weights-of",
             choices=(("rankrls", "RankRLS"), ("ranksvm", "RankSVM")),
         ),
         Parameter(

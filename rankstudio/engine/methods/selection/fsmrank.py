@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ from rankstudio.engine.methods.selection.feature_importance import (
     nearest_positive_semidefinite,
 )
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.threads import pool
 
 
@@ -159,11 +158,10 @@ class FSMRank(LinearRanker):
             return matrix
         if project:
             return nearest_positive_semidefinite(matrix)
-        warnings.warn(
+        yield Note(
             f"The {self.similarity} similarities of the features are not positive semidefinite (least "
             f"eigenvalue {least:.3g}), so the objective may not be convex; project=True makes it so.",
-            IndefiniteSimilarityWarning,
-            stacklevel=2,
+            kind=IndefiniteSimilarityWarning,
         )
         return matrix
 

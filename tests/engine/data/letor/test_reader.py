@@ -113,6 +113,23 @@ def test_a_file_of_names_without_names_is_a_warning(path: Path) -> None:
     assert "features.csv: found no line such as" in d.warnings[0]
 
 
+def test_a_table_of_something_else_names_no_feature(path: Path) -> None:
+    path.with_name("features.csv").write_text("fold,rank,id,feature,chosen\n1,1,3,BM25,1\n2,1,2,TF,1\n")
+    d = load_letor(path)
+    assert d.feature_names == ("feature 1", "feature 2", "feature 3")
+    assert "features.csv: found no line such as 12,BM25 of title below a header" in d.warnings[0]
+    path.with_name("feature_names.csv").write_text("3,BM25\n")
+    assert load_letor(path).feature_names[2] == "BM25"
+
+
+@pytest.mark.parametrize(
+    "header", ["", "id,name\n", "Feature ID,Description\n", "feature,name\n", "#,name\n"]
+)
+def test_headers_of_names(path: Path, header: str) -> None:
+    path.with_name("features.csv").write_text(f"{header}3,BM25\n")
+    assert load_letor(path).feature_names[2] == "BM25"
+
+
 @pytest.mark.parametrize("cache", [False, True])
 def test_progress_comes_from_the_calling_thread_and_ends_at_the_total(tmp_path: Path, cache: bool) -> None:
     path = tmp_path / "a.txt"
