@@ -51,7 +51,7 @@ def breaking(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None
         yield event
 
 
-def noting(plan: Plan, dataset: FoldedDataset, kept: Kept | None = None) -> Iterator[Event]:
+def noting(plan: Plan, dataset: FoldedDataset, kept: RunTarget | None = None) -> Iterator[Event]:
     """Run a plan with a method that has something to say of each of its paths."""
     for event in engine_run(plan, dataset, kept):
         if isinstance(event, UnitFinished):
