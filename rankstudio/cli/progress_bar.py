@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self, TextIO
 
@@ -18,10 +20,31 @@ from rankstudio.engine.experiment.results.events import (
     UnitProgress,
 )
 from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.support.compilation import announced
 
 _WIDTH = 24
 _REDRAW = 0.1  # seconds
 _NO_TIME = 0.005  # seconds in which nothing is computed, but a study tells of what it has
+
+
+@contextmanager
+def preparation(stream: TextIO | None = None) -> Iterator[None]:
+    """Say what is compiled meanwhile, in a line that changes; where output goes to a file, only once."""
+    stream = sys.stderr if stream is None else stream
+    live, told = stream.isatty(), False
+
+    def tell(sentence: str) -> None:
+        nonlocal told
+        if live:
+            print(f"\r\x1b[K{sentence}", end="", file=stream, flush=True)
+        elif not told:
+            print(sentence, file=stream, flush=True)
+        told = True
+
+    with announced(tell):
+        yield
+    if live and told:
+        print("\r\x1b[K", end="", file=stream, flush=True)
 
 
 class Whole:
@@ -84,13 +107,6 @@ class Progress:
         self._said: set[type[Warning]] = set()
 
     def __enter__(self) -> Self:
-        if self._live:
-            print(
-                "Preparing; the first run after installation compiles for some seconds.",
-                end="",
-                file=self._stream,
-                flush=True,
-            )
         return self
 
     def __exit__(

@@ -200,6 +200,7 @@ class MainWindow(QMainWindow):
 
     def _connect_models(self) -> None:
         loader = self.models.loader
+        self.models.preparing.connect(self._show_preparation)
         loader.started.connect(self.loading.begin)
         loader.started.connect(self._update)
         loader.progressed.connect(self.loading.set_share)
@@ -311,6 +312,14 @@ class MainWindow(QMainWindow):
 
         text = f"{record.plan.title} on {record.dataset.name} was left at {record.units_text}."
         self.notice.say(text, "info", "Continue", go_on)
+
+    @Slot(str)
+    def _show_preparation(self, sentence: str) -> None:
+        """Show what is compiled, and when all is there again what works."""
+        self.status.show_preparation(sentence)
+        self.sections.run.show_preparation(sentence)
+        if not sentence:
+            self._show_runs()
 
     # State
 

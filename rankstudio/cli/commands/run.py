@@ -12,6 +12,7 @@ from rankstudio.cli.batch_runner import compare, folder_name
 from rankstudio.cli.interrupts import say_how_to_go_on, stopping
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.progress_bar import preparation
 from rankstudio.cli.replacement import refuse_other_run
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.run_options import add_options, plan_file, plan_from
@@ -157,7 +158,8 @@ def carry_out(
 
     if out is not None:
         make_folder(out)  # better to hear of a folder that cannot be made before the work than after it
-    dataset = open_data(plan)
+    with preparation():
+        dataset = open_data(plan)
     plan = _fitting(plan, dataset, stated)
     if out is not None:
         refuse_other_run(plan, out, figures=figures, force=force)

@@ -16,7 +16,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.metrics.conventions import Short
 from rankstudio.engine.metrics.names import Kind
-from rankstudio.engine.support.jit import kernel
+from rankstudio.engine.support.jit import kernel, subroutine
 
 RUN = 16
 """Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
@@ -53,6 +53,11 @@ class Truth(NamedTuple):
     weight: Floats
 
 
+def working_space(longest: int) -> tuple[Floats, Ints]:
+    """Return what the kernels work in: arrays that are made there take long to compile."""
+    return np.empty((7, longest)), np.empty((3, longest + 1), dtype=np.int64)
+
+
 class Rules(NamedTuple):
     """A convention's choices as numbers; see ``Convention`` for what they mean."""
 
@@ -63,7 +68,7 @@ class Rules(NamedTuple):
     ties_averaged: bool
 
 
-@kernel
+@subroutine
 def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_item: Ints) -> None:
     """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
 
@@ -84,7 +89,7 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
         width *= 2
 
 
-@kernel
+@subroutine
 def _merge(
     key: Floats, item: Ints, start: int, middle: int, stop: int, spare_key: Floats, spare_item: Ints
 ) -> None:
@@ -109,25 +114,36 @@ def _merge(
 
 
 @kernel
-def ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
-    """Return ``Truth.ideal``: the DCG at every rank of every query in the best order, O(m log n)."""
-    longest = weight.shape[0]
-    key, item = np.empty(longest), np.empty(longest, dtype=np.int64)
-    spare_key, spare_item = np.empty(longest), np.empty(longest, dtype=np.int64)
-    ideal = np.empty(gain.shape[0])
+def ideal_dcg(
+    gain: Floats, query_ptr: Ints, weight: Floats, out: Floats, reals: Floats, integers: Ints
+) -> None:
+    """Write ``Truth.ideal``: the DCG at every rank of every query in the best order, O(m log n).
+
+    ``reals`` and ``integers`` are those of :func:`working_space`.
+    """
+    key, spare_key, item, spare_item = reals[0], reals[1], integers[0], integers[1]
     for q in range(query_ptr.shape[0] - 1):
         first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
-        key[:n] = gain[first : first + n]
+        for i in range(n):
+            key[i] = gain[first + i]
         sort_descending(key, item, n, spare_key, spare_item)
         total = 0.0
         for i in range(n):
             total += key[i] * weight[i]
-            ideal[first + i] = total
-    return ideal
+            out[first + i] = total
 
 
 @kernel
-def measure_all(scores: Floats, truth: Truth, rules: Rules, kinds: Ints, cuts: Ints, out: Floats) -> int:
+def measure_all(
+    scores: Floats,
+    truth: Truth,
+    rules: Rules,
+    kinds: Ints,
+    cuts: Ints,
+    out: Floats,
+    reals: Floats,
+    integers: Ints,
+) -> int:
     """Compute every measure of every model in every query.
 
     Parameters
@@ -138,6 +154,8 @@ def measure_all(scores: Floats, truth: Truth, rules: Rules, kinds: Ints, cuts: I
         The measures; a cut-off of 0 means all documents.
     out : ndarray of shape (M, K, Q)
         Receives the values.
+    reals, integers : ndarray
+        Of :func:`working_space`.
 
     Returns
     -------
@@ -151,12 +169,9 @@ def measure_all(scores: Floats, truth: Truth, rules: Rules, kinds: Ints, cuts: I
     n_models, n_documents = scores.shape
     query_ptr, ideal, n_relevant = truth.query_ptr, truth.ideal, truth.n_relevant
     level, n_pairs = truth.level, truth.n_pairs
-    longest = truth.weight.shape[0]
-    key, spare_key = np.empty(longest), np.empty(longest)
-    item, spare_item = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
-    gain, relevant = np.empty(longest), np.empty(longest)
-    dcg, hits, precisions = np.empty(longest), np.empty(longest), np.empty(longest)
-    tree = np.empty(longest + 1, dtype=np.int64)
+    key, spare_key, gain, relevant = reals[0], reals[1], reals[2], reals[3]
+    dcg, hits, precisions = reals[4], reals[5], reals[6]
+    item, spare_item, tree = integers[0], integers[1], integers[2]
     for model in range(n_models):
         for q in range(query_ptr.shape[0] - 1):
             first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
@@ -190,7 +205,7 @@ def measure_all(scores: Floats, truth: Truth, rules: Rules, kinds: Ints, cuts: I
     return -1
 
 
-@kernel
+@subroutine
 def _accumulate(
     gain: Floats, relevant: Floats, weight: Floats, n: int, dcg: Floats, hits: Floats, precisions: Floats
 ) -> None:
@@ -203,32 +218,35 @@ def _accumulate(
         dcg[i], hits[i], precisions[i] = gains, found, total
 
 
-@kernel
-def _end_of_tie(key: Floats, start: int, n: int) -> int:
-    """Return the rank after the last document with the score of the one at ``start``."""
-    stop = start + 1
-    while stop < n and key[stop] == key[start]:
+@subroutine
+def _end_of_tie(key: Floats, stop: int, n: int) -> int:
+    """Return the rank after the last document with the score of the one before ``stop``."""
+    while stop < n and key[stop] == key[stop - 1]:
         stop += 1
     return stop
 
 
-@kernel
+@subroutine
 def _share_between_ties(key: Floats, values: Floats, n: int) -> None:
     """Give documents with the same score the mean of their values."""
     start = 0
     while start < n:
-        stop = _end_of_tie(key, start, n)
+        stop = _end_of_tie(key, start + 1, n)
         if stop > start + 1:
-            values[start:stop] = values[start:stop].mean()
+            total = 0.0
+            for i in range(start, stop):
+                total += values[i]
+            for i in range(start, stop):
+                values[i] = total / (stop - start)
         start = stop
 
 
-@kernel
+@subroutine
 def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int, precisions: Floats) -> None:
     """Recompute ``precisions`` with one precision a score, as average_precision_score does."""
     start, total = 0, 0.0
     while start < n:
-        stop = _end_of_tie(key, start, n)
+        stop = _end_of_tie(key, start + 1, n)
         precision = hits[stop - 1] / stop
         for i in range(start, stop):
             total += relevant[i] * precision
@@ -236,7 +254,7 @@ def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int,
         start = stop
 
 
-@kernel
+@subroutine
 def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int) -> float:
     if n_relevant == 0:
         return rules.empty_query
@@ -246,7 +264,7 @@ def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rul
     return float(precisions[min(cut, n) - 1] / divisor)
 
 
-@kernel
+@subroutine
 def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
     if cut <= n:
         return float(hits[cut - 1] / cut)
@@ -255,7 +273,7 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
     return float(hits[n - 1] / (n if rules.short_precision == Short.SHRINK else cut))
 
 
-@kernel
+@subroutine
 def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
@@ -265,7 +283,7 @@ def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int
     return float(dcg[last] / ideal[first + last])
 
 
-@kernel
+@subroutine
 def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
@@ -275,7 +293,7 @@ def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> 
     return total / n
 
 
-@kernel
+@subroutine
 def _disagreement(key: Floats, item: Ints, level: Ints, n_pairs: int, n: int, tree: Ints) -> float:
     """Return the share of pairs in the wrong order, NaN without a pair: O(n log n).
 
@@ -284,10 +302,11 @@ def _disagreement(key: Floats, item: Ints, level: Ints, n_pairs: int, n: int, tr
     """
     if n_pairs == 0:
         return np.nan
-    tree[: n + 1] = 0
+    for i in range(n + 1):
+        tree[i] = 0
     halves, start = 0, 0
     while start < n:
-        stop = _end_of_tie(key, start, n)
+        stop = _end_of_tie(key, start + 1, n)
         for i in range(start, stop):
             halves += _count_below(tree, level[item[i]])
         for i in range(start, stop):
@@ -298,7 +317,7 @@ def _disagreement(key: Floats, item: Ints, level: Ints, n_pairs: int, n: int, tr
     return 0.5 * halves / n_pairs
 
 
-@kernel
+@subroutine
 def _enter(tree: Ints, level: int, n: int) -> None:
     """Count a document of this level in (a Fenwick tree: node i stands for the levels that end at i - 1)."""
     node = level + 1
@@ -307,7 +326,7 @@ def _enter(tree: Ints, level: int, n: int) -> None:
         node += node & -node
 
 
-@kernel
+@subroutine
 def _count_below(tree: Ints, level: int) -> int:
     """Return how many documents of lower levels were counted in."""
     node, count = level, 0

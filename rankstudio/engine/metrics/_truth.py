@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._kernels import Rules, Truth, ideal_dcg
+from rankstudio.engine.metrics._kernels import Rules, Truth, ideal_dcg, working_space
 from rankstudio.engine.metrics.conventions import Convention, Ties
 
 
@@ -99,12 +99,14 @@ def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pa
             f"{convention.label} is too large for NDCG there. Labels are usually grades such as 0 … 4."
         )
     weight = convention.weights(int(np.diff(query_ptr).max()))
+    ideal = np.empty_like(gain)
+    ideal_dcg(gain, query_ptr, weight, ideal, *working_space(weight.size))
     relevant = (labels >= convention.relevant_from).astype(np.float64)
     level, n_pairs = _compile_pairs(labels, query_ptr) if pairs else (np.zeros(0, np.int64),) * 2
     return Truth(
         query_ptr,
         gain,
-        ideal_dcg(gain, query_ptr, weight),
+        ideal,
         relevant,
         np.add.reduceat(relevant, query_ptr[:-1]).astype(np.int64),
         level,

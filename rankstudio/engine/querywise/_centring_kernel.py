@@ -15,7 +15,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats) -> None:
     mean = np.empty(n)
     for q in range(ptr.shape[0] - 1):
         first, last = ptr[q], ptr[q + 1]
-        mean[:] = 0.0
+        for j in range(n):
+            mean[j] = 0.0
         for i in range(first, last):
             for j in range(n):
                 # Away from the query's first row, so that what is constant there comes out as exactly 0.

@@ -3,56 +3,80 @@
 Compiled code is kept on disk and runs without the GIL, because the window lives in the same process and has
 to go on while a kernel works. numba's cache notices a change only in the file of the function that is called
 from Python: kernels that call each other belong in one file.
+
+The first run on a computer waits for the compiler. What is called by kernels alone is neither wrapped for
+Python nor kept on disk, which halves the time it takes; slices that are assigned to, ``reshape`` and messages
+of errors each bring seconds of numba's own library along, and loops do not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from numba import njit
+from numba.core import event
+
+from rankstudio.engine.support.compilation import announce
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function; division by zero follows IEEE, as in NumPy."""
-    compiled: Callable[P, R] = njit(cache=True, nogil=True, error_model="numpy")(function)
-    return compiled
-
-
-def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function like :func:`kernel`, and have LLVM put it into its callers."""
-    compiled: Callable[P, R] = njit(cache=True, nogil=True, forceinline=True, error_model="numpy")(function)
-    return compiled
+_KEPT = {"cache": True}
+_INSIDE = {"no_cpython_wrapper": True}
+_INLINED = {"no_cpython_wrapper": True, "forceinline": True}
+_FUSED = {"fastmath": {"contract"}}
+_REORDERED = {"fastmath": {"contract", "reassoc"}}
 
 
-def fused(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function like :func:`kernel`, with a multiplication and an addition rounded as one.
+class _Announcer(event.Listener):  # type: ignore[misc]
+    """Announces the kernels that numba compiles, not what these bring along."""
 
-    Sums keep their order: results do not depend on how the loops are cut.
-    """
-    compiled: Callable[P, R] = njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")(
-        function
-    )
-    return compiled
+    def on_start(self, event: event.Event) -> None:
+        dispatcher = event.data["dispatcher"]
+        own = dispatcher.py_func.__module__.startswith("rankstudio.")
+        if own and "no_cpython_wrapper" not in dispatcher.targetoptions:
+            announce(dispatcher.py_func.__name__)
 
-
-def fused_inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function like :func:`fused`, and have LLVM put it into its callers."""
-    compiled: Callable[P, R] = njit(
-        cache=True, nogil=True, fastmath={"contract"}, forceinline=True, error_model="numpy"
-    )(function)
-    return compiled
+    def on_end(self, event: event.Event) -> None:
+        pass
 
 
-def reordered(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function like :func:`fused`, with sums in whatever order suits the processor's vectors.
+event.register("numba:compile", _Announcer())
 
-    The order depends on the length of a sum alone: equal calls give equal results.
-    """
-    compiled: Callable[P, R] = njit(
-        cache=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy"
-    )(function)
-    return compiled
+
+class _Compiler(Protocol):
+    """A decorator that keeps the type of what it decorates."""
+
+    def __call__(self, function: Callable[P, R], /) -> Callable[P, R]: ...
+
+
+def _compiler(**options: Any) -> _Compiler:
+    """Return a decorator that compiles with some options; division by zero follows IEEE, as in NumPy."""
+    compiler: _Compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
+    return compiler
+
+
+kernel = _compiler(**_KEPT)
+"""Compile a function that Python calls."""
+
+subroutine = _compiler(**_INSIDE)
+"""Compile a function that kernels alone call."""
+
+inlined = _compiler(**_INLINED)
+"""Compile a function like :func:`subroutine`, and have LLVM put it into its callers."""
+
+fused = _compiler(**_KEPT, **_FUSED)
+"""Compile a function like :func:`kernel`, with a multiplication and an addition rounded as one.
+
+Sums keep their order: results do not depend on how the loops are cut.
+"""
+
+fused_inlined = _compiler(**_INLINED, **_FUSED)
+"""Compile a function like :func:`fused`, and have LLVM put it into its callers."""
+
+reordered = _compiler(**_KEPT, **_REORDERED)
+"""Compile a function like :func:`fused`, with sums in whatever order suits the processor's vectors.
+
+The order depends on the length of a sum alone: equal calls give equal results.
+"""

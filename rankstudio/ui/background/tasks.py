@@ -6,7 +6,7 @@ Everything here runs on that worker's thread; the engine's heavy modules are imp
 from __future__ import annotations
 
 import gc
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,14 +182,12 @@ def warm_up() -> None:
     from rankstudio.engine.data.letor import parser  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
-    from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
 
     parser.warm_up()
     versions()
-    plan = Plan(data=SAMPLE, parameters={"regularization": 1.0, "n_features_to_select": 2})
-    fold = open_sample().folds[0]
-    prepared = make_fold_context(plan, fold)
-    prepared.evaluate(prepared.path(Unit(fold.number, 0, plan.combinations[0])).steps[0])
+    parameters = {"n_features_to_select": 2, "algorithm": "statistics"}
+    deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), open_sample()), maxlen=0)
     # A search for garbage among all these modules would hold the window up for 130 ms each time.
     gc.freeze()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from contextlib import ExitStack
 
+from PySide6.QtCore import QObject, Signal
+
+from rankstudio.engine.support.compilation import announced
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import FoldCache, warm_up
 from rankstudio.ui.background.worker import Worker
@@ -26,6 +29,9 @@ class Models(QObject):
         What carries out a plan; the engine's unless a test gives another.
     """
 
+    preparing = Signal(str)
+    """A kernel is being compiled (a sentence), or what is needed first is there ("")."""
+
     def __init__(
         self, settings: Settings, runner: Runner = engine_run, parent: QObject | None = None
     ) -> None:
@@ -41,6 +47,8 @@ class Models(QObject):
         self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
         self.current = CurrentModel(self.session, self.runs, self.task_worker, self.fold_cache, self)
         self.loader = Loader(self.task_worker, self)
+        self._announced = ExitStack()
+        self._announced.enter_context(announced(self.preparing.emit))
 
     @property
     def n_busy(self) -> int:
@@ -49,10 +57,14 @@ class Models(QObject):
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
-        self.run_worker.task("Preparing the engine", warm_up)
+        self.run_worker.task("Preparing the engine", warm_up, on_done=self._prepared, on_error=self._prepared)
+
+    def _prepared(self, _: object) -> None:
+        self.preparing.emit("")
 
     def close(self) -> None:
         """Stop the workers and wait for them; give the study up for others."""
         self.run_worker.close()
         self.task_worker.close()
+        self._announced.close()
         self.study_store.close_all()

@@ -29,7 +29,7 @@ from rankstudio.ui.model.selected_model import LIVE, CurrentModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
-from rankstudio.ui.run.curves_panel import NO_MEASURES, CurvesPanel
+from rankstudio.ui.run.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.run.heat_panel import HeatPanel
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
@@ -57,6 +57,7 @@ class RunController(QObject):
         self.candidates = CandidatesPanel(theme)
         self.heat = HeatPanel(theme)
         self._following = False
+        self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
         self._convention = session.plan.convention
@@ -84,6 +85,12 @@ class RunController(QObject):
         """Stay at the fold that is looked at."""
         self._following = False
 
+    @Slot(str)
+    def show_preparation(self, sentence: str) -> None:
+        """Say in the empty curves what is compiled; "" takes it away."""
+        self._preparation = sentence
+        self._explain()
+
     @Slot()
     def rebuild(self) -> None:
         """Draw everything anew: other data, another fold, another run."""
@@ -93,7 +100,7 @@ class RunController(QObject):
             return
         plan = record.plan if record else session.plan
         why = self._why_no_measures()
-        self.curves.validation_plot.placeholder = why
+        self._explain()
         settings = record.combinations if record else ()
         measured = bool(plan.inner) or any(fold.vali is not None for fold in session.dataset.folds)
         self.curves.set_measured(measured)
@@ -188,6 +195,10 @@ class RunController(QObject):
         Curves of two conventions in one plot would be taken for better and worse.
         """
         return {} if self._why_no_measures() != NO_MEASURES else measures
+
+    def _explain(self) -> None:
+        """Let the empty curves say what is compiled, else what will be there."""
+        self.curves.explain(self._preparation or NO_CRITERION, self._preparation or self._why_no_measures())
 
     def _why_no_measures(self) -> str:
         """Return what the empty validation plot says."""
@@ -303,7 +314,7 @@ class RunController(QObject):
                 self._draw_baseline(record)
             case StepDone() if event.unit.fold == fold:
                 self._add(event)
-                self._newest = event
+                self._newest, self._preparation = event, ""
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:

@@ -45,6 +45,9 @@ _ACT = {
     StepKind.ROUNDS: "click a curve to choose a round",
 }
 
+NO_CRITERION = "The criterion is drawn here while a run works."
+"""What the plot of the criterion says while it is empty."""
+
 NO_MEASURES = "The validation measure is drawn here while a run works."
 """What the plot of the measure says while it is empty."""
 
@@ -77,8 +80,7 @@ class CurvesPanel(Panel):
         self.validation_plot = CurvesPlot(theme, f"validation {self._measure}", x_label="")
         self.criterion_plot.setObjectName("criterion-plot")
         self.validation_plot.setObjectName("validation-plot")
-        self.criterion_plot.placeholder = "The criterion is drawn here while a run works."
-        self.validation_plot.placeholder = NO_MEASURES
+        self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
         self._link()
 
@@ -126,6 +128,12 @@ class CurvesPanel(Panel):
             plot.set_x_name(_X_NAMES[step_kind])
             plot.set_reference(None)
             plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
+
+    def explain(self, criterion: str, validation: str) -> None:
+        """Let the plots say something while they are empty."""
+        for plot, text in ((self.criterion_plot, criterion), (self.validation_plot, validation)):
+            plot.placeholder = text
+            plot.update()
 
     def set_measured(self, measured: bool) -> None:
         """Say whether the data have a validation part; without one there is nothing to draw of it."""

@@ -22,6 +22,7 @@ class StatusBar(QStatusBar):
         super().__init__(parent)
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
+        self._preparing = ""
         self._work = ElidedLabel("Ready")
         self._work.setObjectName("status-work")
         self._work.setContentsMargins(8, 0, 0, 0)
@@ -51,6 +52,12 @@ class StatusBar(QStatusBar):
     def text(self) -> str:
         """Return what is said."""
         return self._work.text()
+
+    def show_preparation(self, sentence: str) -> None:
+        """Show what is compiled; "" takes it away."""
+        if sentence or self.text() == self._preparing:
+            self.say(sentence or "Ready")
+        self._preparing = sentence
 
     def show_run(self, record: RunRecord | None, waiting: int) -> None:
         """Show what a run works on; None for no run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.cli.progress_bar import Progress, Whole, clock
+from rankstudio.cli.progress_bar import Progress, Whole, clock, preparation
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
@@ -22,6 +23,7 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods.catalog import CATALOG
+from rankstudio.engine.support.compilation import SAMPLE_KERNELS, announce
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +205,33 @@ class Terminal:
         pass
 
 
+def test_a_terminal_says_which_kernel_is_compiled_and_clears_the_line() -> None:
+    stream = Terminal()
+    with preparation(stream):
+        announce("parse")
+        announce("select")
+    announce("start")
+    first, second, last = stream.text.split("\r\x1b[K")[1:]
+    assert first == f"Preparing: kernel 1 of {len(SAMPLE_KERNELS)} (once on this computer)"
+    assert second.startswith(f"Preparing: kernel {SAMPLE_KERNELS.index('select') + 1} of ")
+    assert last == ""
+
+
+def test_a_file_is_told_once_that_kernels_are_compiled() -> None:
+    stream = io.StringIO()
+    with preparation(stream):
+        announce("leave_out")
+        announce("select")
+    assert stream.getvalue() == "Preparing: kernel leave_out (once on this computer)\n"
+
+
+@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
+def test_nothing_is_said_where_nothing_is_compiled(stream) -> None:
+    with preparation(stream):
+        pass
+    assert (stream.text if isinstance(stream, Terminal) else stream.getvalue()) == ""
+
+
 def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
     stream = Terminal()
     ticks = iter(range(100_000))
@@ -212,7 +241,7 @@ def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
         for event in run(plan, open_dataset(folder)):
             progress.show(event)
     lines = stream.text.split("\r\x1b[K")
-    assert lines[0].startswith("Preparing")
+    assert lines[0] == ""
     assert "fold 1 of 2  λ 2^-1" in lines[1]
     assert lines[1].endswith("0%  measuring features")
     assert re.search(r"8%  \d:\d\d left$", lines[2])

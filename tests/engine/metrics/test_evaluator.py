@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 from slow_measures import slow
 
 from rankstudio.engine.errors import DatasetError, ParameterError
@@ -90,13 +91,18 @@ def test_without_ids_trec_eval_takes_the_last_in_the_file_first(data: Ranked) ->
         np.testing.assert_allclose(values, expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
+@njit
+def _sort(key, item, n, spare_key, spare_item):  # type: ignore[no-untyped-def]
+    sort_descending(key, item, n, spare_key, spare_item)
+
+
 @given(
     keys=st.lists(st.one_of(st.integers(-3, 3), st.floats(allow_nan=False)), max_size=5 * RUN),
 )
 def test_sorting_is_pythons_stable_one(keys: list[float]) -> None:
     n = len(keys)
     key, item = np.array(keys, dtype=float), np.arange(n)
-    sort_descending(key, item, n, np.empty(n), np.empty(n, dtype=np.int64))
+    _sort(key, item, n, np.empty(n), np.empty(n, dtype=np.int64))
     expected = sorted(range(n), key=lambda i: -keys[i])
     assert item.tolist() == expected
     assert key.tolist() == [keys[i] for i in expected]

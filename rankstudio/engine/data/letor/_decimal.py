@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.data.letor._words import byte_at, digits_value, leading_digits, word_at
-from rankstudio.engine.support.jit import inlined, kernel
+from rankstudio.engine.support.jit import inlined, subroutine
 
 OK, NOT_A_NUMBER, HARD = 0, 1, 2
 
@@ -60,7 +60,7 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     return a1 * b1 + (middle >> _U32) + (other >> _U32), (other << _U32) | (low & _LOW32)
 
 
-@kernel
+@subroutine
 def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     """Return (digits × 10^power, status), digits being a uint64 greater than 0."""
     if power < _LEAST_POWER or power > _GREATEST_POWER:
@@ -91,7 +91,7 @@ def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     return np.uint64(bits).view(np.float64), OK
 
 
-@kernel
+@subroutine
 def _significant(begin: int, end: int) -> int:
     """Count the digits between two addresses that are not leading zeros."""
     count = 0
@@ -101,7 +101,7 @@ def _significant(begin: int, end: int) -> int:
     return count
 
 
-@kernel
+@subroutine
 def read_exponent(i: int) -> tuple[int, int]:
     """Read what follows an ``e``: return (exponent, address behind it), the address -1 if there is none."""
     negative = byte_at(i) == 45
@@ -121,7 +121,7 @@ def read_exponent(i: int) -> tuple[int, int]:
     return (-value if negative else value), i
 
 
-@kernel
+@subroutine
 def read_number(i: int) -> tuple[float, int, int]:
     """Read a decimal number.
 

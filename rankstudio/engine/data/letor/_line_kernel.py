@@ -6,6 +6,8 @@ which is why no loop looks at the end of the text: each of them stops at a newli
 
 from __future__ import annotations
 
+import numpy as np
+
 from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
 from rankstudio.engine.data.letor._decimal import HARD, NOT_A_NUMBER, read_number
 from rankstudio.engine.data.letor._tokens import (
@@ -14,15 +16,13 @@ from rankstudio.engine.data.letor._tokens import (
     NEWLINE,
     ends_token,
     is_blank,
-    is_qid,
     next_document,
     read_id,
     read_value,
-    same_bytes,
     skip_blanks,
     skip_token,
 )
-from rankstudio.engine.data.letor._words import byte_at, copy_bytes, next_newline
+from rankstudio.engine.data.letor._words import byte_at, copy_bytes, next_newline, word_at
 from rankstudio.engine.data.letor.format_errors import (
     BAD_FEATURE,
     BAD_LABEL,
@@ -33,7 +33,7 @@ from rankstudio.engine.data.letor.format_errors import (
     ID_ZERO,
     NO_QID,
 )
-from rankstudio.engine.support.jit import inlined, kernel
+from rankstudio.engine.support.jit import inlined, kernel, subroutine
 
 FINE = 0  # and otherwise one of the problems of diagnosis.py
 
@@ -45,10 +45,10 @@ ROWS, VALUES, GREATEST_ID, ERROR, ERROR_AT, FIRST_MISSING, HARD_TOKENS = range(7
 TALLY_SIZE = 7
 
 FAILED = -1  # stands for the address behind what could not be read
-LABEL = -1  # stands for the column of a label in the table of hard tokens
+_QID, _LOW_HALF = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(0xFFFFFFFF)
 
 
-@kernel
+@subroutine
 def _note_hard(hard: Ints, tally: Ints, row: int, column: int, begin: int, end: int) -> None:
     """Leave a number to ``float()``; where the table is full only count it."""
     count = tally[HARD_TOKENS]
@@ -60,23 +60,16 @@ def _note_hard(hard: Ints, tally: Ints, row: int, column: int, begin: int, end: 
     tally[HARD_TOKENS] = count + 1
 
 
-@kernel
-def _fail(tally: Ints, error: int, position: int) -> int:
-    """Note an error and return the address that stands for one."""
-    tally[ERROR] = error
-    tally[ERROR_AT] = position
-    return FAILED
-
-
 @inlined
-def _read_label(i: int, base: int, row: int, y: Floats, hard: Ints, tally: Ints) -> int:
+def _read_label(i: int, base: int, row: int, n: int, y: Floats, hard: Ints, tally: Ints) -> int:
     """Read the label of a row; return the address behind it."""
     value, end, status = read_number(i)
     if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
-        return _fail(tally, BAD_LABEL, i - base)
+        tally[ERROR], tally[ERROR_AT] = BAD_LABEL, i - base
+        return FAILED
     y[row] = value
     if status == HARD:
-        _note_hard(hard, tally, row, LABEL, i - base, end - base)
+        _note_hard(hard, tally, row, n, i - base, end - base)
     return end
 
 
@@ -84,12 +77,14 @@ def _read_label(i: int, base: int, row: int, y: Floats, hard: Ints, tally: Ints)
 def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     """Find the query id of a row; return the address behind it."""
     i = skip_blanks(i)
-    if not is_qid(i):
-        return _fail(tally, NO_QID, i - base)
+    if word_at(i) & _LOW_HALF != _QID:
+        tally[ERROR], tally[ERROR_AT] = NO_QID, i - base
+        return FAILED
     begin = i + 4
     i = skip_token(begin)
     if i == begin:
-        return _fail(tally, EMPTY_QID, begin - base)
+        tally[ERROR], tally[ERROR_AT] = EMPTY_QID, begin - base
+        return FAILED
     spans[row, QID_BEGIN] = begin - base
     spans[row, QID_END] = i - base
     return i
@@ -101,10 +96,14 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
         return False
-    return same_bytes(base + spans[row - 1, QID_BEGIN], base + spans[row, QID_BEGIN], length)
+    before, here = base + spans[row - 1, QID_BEGIN], base + spans[row, QID_BEGIN]
+    for k in range(length):  # noqa: SIM110 - numba has no all()
+        if byte_at(before + k) != byte_at(here + k):
+            return False
+    return True
 
 
-@kernel
+@subroutine
 def _mark_ids(begin: int, end: int, seen: Ints, row: int) -> None:
     """Note which ids there are between two addresses; they have been read before."""
     i = skip_blanks(begin)
@@ -115,7 +114,7 @@ def _mark_ids(begin: int, end: int, seen: Ints, row: int) -> None:
         i = skip_blanks(skip_token(i))
 
 
-@kernel
+@subroutine
 def _is_repeated(number: int, seen: Ints, row: int) -> bool:
     """Tell whether an id was in this row before, and note it. Ids beyond the width wait for the next pass."""
     if number >= seen.shape[0]:
@@ -185,7 +184,10 @@ def _read_features(
             _note_hard(hard, tally, row, number - 1, begin - base, i - base)
     tally[VALUES] += count
     tally[GREATEST_ID] = max(tally[GREATEST_ID], greatest)
-    return i if problem == FINE else _fail(tally, problem, place - base)
+    if problem != FINE:
+        tally[ERROR], tally[ERROR_AT] = problem, place - base
+        return FAILED
+    return i
 
 
 @inlined
@@ -245,7 +247,7 @@ def parse(
     seen : int64 array of shape (n + 1,)
         Filled with -1; in which row an id was last seen, where ids do not ascend.
     hard : int64 array of shape (capacity, 4)
-        Filled with the tokens left to ``float()``: row, column (`LABEL` for the label), begin, end.
+        Filled with the tokens left to ``float()``: row, column (n for the label), begin, end.
     tally : int64 array of shape (TALLY_SIZE,)
         Zeros; filled with what was counted and with the first error. ``HARD_TOKENS`` may exceed the
         capacity: then the caller must come again with a larger table.
@@ -260,7 +262,7 @@ def parse(
     tally[FIRST_MISSING] = -1
     i = next_document(base + begin, stop)
     while i < stop:
-        i = _read_label(i, base, row, y, hard, tally)
+        i = _read_label(i, base, row, X.shape[1], y, hard, tally)
         if i == FAILED:
             break
         i = _read_query(i, base, row, spans, tally)

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankstudio.engine.data.letor._decimal import NOT_A_NUMBER, OK, read_number
 from rankstudio.engine.data.letor._words import byte_at, next_newline, read_six_decimals
-from rankstudio.engine.support.jit import inlined, kernel
+from rankstudio.engine.support.jit import inlined, subroutine
 
 ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
 NEWLINE, HASH = 10, 35
@@ -42,7 +42,7 @@ def skip_token(i: int) -> int:
     return i
 
 
-@kernel
+@subroutine
 def _skip_missing(i: int) -> int:
     """Return the address behind a ``null`` or ``nan`` of any case, or -1 where there is none."""
     signed = byte_at(i) == 43 or byte_at(i) == 45
@@ -90,22 +90,6 @@ def read_id(i: int) -> tuple[int, int]:
     if i == begin or byte_at(i) != _COLON:
         return 0, -1
     return number, i + 1
-
-
-@inlined
-def is_qid(i: int) -> bool:
-    """Tell whether ``qid:`` stands at an address."""
-    letters = byte_at(i) == 113 and byte_at(i + 1) == 105 and byte_at(i + 2) == 100
-    return bool(letters and byte_at(i + 3) == _COLON)
-
-
-@kernel
-def same_bytes(a: int, b: int, length: int) -> bool:
-    """Tell whether the same bytes stand at two addresses."""
-    for k in range(length):  # noqa: SIM110 - numba has no all()
-        if byte_at(a + k) != byte_at(b + k):
-            return False
-    return True
 
 
 @inlined

@@ -109,6 +109,7 @@ def read_six_decimals(i: int) -> int:
     if (word >> _U8) & np.uint64(0xFF) != 46:
         return -1
     digits = (word & ~np.uint64(0xFFFF)) | ((word & np.uint64(0xFF)) << _U8) | np.uint64(0x30)  # "00123456"
-    if leading_digits(digits) < 8:
+    count = leading_digits(digits)
+    if count < 8:
         return -1
-    return int(digits_value(digits, 8))
+    return int(digits_value(digits, count))  # not 8: a literal would be compiled for on its own

@@ -256,7 +256,7 @@ def _convert_hard(text: Bytes, hard: Ints, rows: _Rows) -> Iterator[tuple[int, i
         value = float(text[begin:end].tobytes())
         if not np.isfinite(value):
             yield begin, OVERFLOW
-        elif column == kernels.LABEL:
+        elif column == rows.X.shape[1]:
             rows.y[row] = value
         else:
             rows.X[row, column] = value

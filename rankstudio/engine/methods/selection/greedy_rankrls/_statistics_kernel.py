@@ -97,8 +97,12 @@ def select(
             taken[3, i] = ev[k, place, i]
             taken[4, i] = vv[k, place, i]
             ee[k, i] += taken[2, i] * (taken[2, i] * taken[4, i] - 2.0 * taken[3, i])
-        for array in (pivot, right, ev, vv):
-            array[k, place] = array[k, end]
+        for i in range(BLOCK):
+            pivot[k, place, i] = pivot[k, end, i]
+            right[k, place, i] = right[k, end, i]
+            ev[k, place, i] = ev[k, end, i]
+            vv[k, place, i] = vv[k, end, i]
+            cross[k, t, t, i] = taken[4, i]
         for a in range(t):
             for i in range(BLOCK):
                 gammas[a, i] = rows[k, place, a, i]
@@ -106,7 +110,6 @@ def select(
                 rows[k, place, a, i] = rows[k, end, a, i]
                 dots[k, place, a, i] = dots[k, end, a, i]
         _relate(t, k, gammas, between, cross)
-        cross[k, t, t] = taken[4]
         for j in range(end):
             column = order[end] if j == place else order[j]
             # T_q[b, j] and X^_q[:, b]'X^_q[:, j], residualised by what was selected before.
@@ -129,7 +132,8 @@ def select(
                 vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
                 # The Schur complement of a positive semidefinite matrix plus λI never falls below λ;
                 # rounding may take it there, where a feature is a combination of those selected.
-                pivot[k, j, i] = max(pivot[k, j, i] - gamma * row[i], regularization)
+                left = pivot[k, j, i] - gamma * row[i]
+                pivot[k, j, i] = regularization if regularization > left else left
                 right[k, j, i] -= gamma * taken[1, i]
             partial[k, j] = _cost(j, k, state)
 
@@ -175,7 +179,7 @@ def extend(
         factor[t, i] = entry
         diagonal -= entry * entry
         value -= entry * along[i]
-    factor[t, t] = np.sqrt(max(diagonal, regularization))
+    factor[t, t] = np.sqrt(regularization if regularization > diagonal else diagonal)
     along[t] = value / factor[t, t]
     for i in range(t, -1, -1):
         value = along[i]

@@ -1,0 +1,57 @@
+"""Compilation of the kernels, which happens once on a computer: whoever waits for it is told.
+
+numba announces what it compiles, and not what it reads from its cache on disk. A sentence on each kernel is
+logged; window and terminal listen, and neither has to import numba for that.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+SAMPLE_KERNELS = (
+    "parse",
+    "gather",
+    "ideal_dcg",
+    "centre_rows",
+    "measure_all",
+    "start",
+    "select",
+    "extend",
+    "accumulate",
+)
+"""What the sample's study compiles, in the order in which it does."""
+
+_log = logging.getLogger(__name__)
+_log.setLevel(logging.INFO)
+
+
+class _Handler(logging.Handler):
+    """Hands the sentences on."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._tell(record.getMessage())
+
+
+@contextmanager
+def announced(tell: Callable[[str], None]) -> Iterator[None]:
+    """Tell of every kernel whose compilation begins meanwhile, on the thread that compiles it."""
+    handler = _Handler(tell)
+    _log.addHandler(handler)
+    try:
+        yield
+    finally:
+        _log.removeHandler(handler)
+
+
+def announce(kernel: str) -> None:
+    """Log that the compilation of a kernel begins, and how many kernels the sample's study needs."""
+    which = kernel
+    if kernel in SAMPLE_KERNELS:
+        which = f"{SAMPLE_KERNELS.index(kernel) + 1} of {len(SAMPLE_KERNELS)}"
+    _log.info("Preparing: kernel %s (once on this computer)", which)

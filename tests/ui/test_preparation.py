@@ -1,0 +1,54 @@
+"""What the window says while kernels are compiled, and that it says nothing where they are not."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from waiting import wait_until
+from windows import finish, open_window, write_folds
+
+from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel as _kernels
+from rankstudio.engine.support.compilation import announce
+from rankstudio.ui.run.curves_panel import NO_CRITERION, NO_MEASURES
+from rankstudio.ui.style.theme import Theme
+
+
+def _says(window) -> tuple[str, str, str]:  # type: ignore[no-untyped-def]
+    plots = window.places.run.curves.plots().values()
+    return window.status.text(), *(plot.placeholder for plot in plots)
+
+
+def test_status_and_empty_curves_say_what_is_compiled_until_it_is_there(theme: Theme, tmp_path: Path) -> None:
+    with open_window(theme, tmp_path / "config") as window:
+        assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
+        compiling = threading.Thread(target=announce, args=["select"])
+        compiling.start()
+        compiling.join()
+        wait_until(lambda: window.status.text() != "Ready")
+        sentence = window.status.text()
+        assert sentence.startswith("Preparing: kernel ")
+        assert sentence.endswith("(once on this computer)")
+        assert _says(window) == (sentence, sentence, sentence)
+        window.models.preparing.emit("")
+        assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
+
+
+def test_a_warm_engine_is_prepared_without_a_word(theme: Theme, tmp_path: Path) -> None:
+    with open_window(theme, tmp_path / "config", write_folds(tmp_path / "data")) as window:
+        window.models.warm_up()
+        wait_until(lambda: not window.models.run_worker.jobs, 120)
+        said: list[str] = []
+        window.models.preparing.connect(said.append)
+        window.models.warm_up()
+        finish(window)
+        assert said == [""]
+        assert _says(window)[1:] == (NO_CRITERION, NO_MEASURES)
+
+
+def test_the_warm_up_compiles_what_the_sample_needs(theme: Theme, tmp_path: Path) -> None:
+    with open_window(theme, tmp_path / "config") as window:
+        window.models.warm_up()
+        wait_until(lambda: not window.models.run_worker.jobs, 120)
+        for kernel in (_kernels.start, _kernels.select, _kernels.extend):
+            assert len(kernel.signatures) == 1
