@@ -1,0 +1,161 @@
+"""Every code block of the readme and the guide does what the page says of it.
+
+A page's blocks are carried out one after the other in a folder that has small data under the names which the pages
+use. Python shares its names along the page; a block that begins with the name of a file, as ``# plan.toml``, is that
+file. What cannot be carried out bears a comment that says why, and is parsed at least.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankstudio.cli import COMMANDS, _parser, main
+from rankstudio.engine import load_letor
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.methods import catalog
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+RUN = {"sh", "python", "toml", "letor"}
+BEFORE = {  # what a page supposes to be there
+    "terminal.md": [
+        "rankstudio run --data MQ2008 --method gas --ranker ranksvm --ranker-C 1 --features 2 --out results",
+        "rankstudio run --data MQ2008 --lambda 1 --features 2 --study a.rankstudio",
+        "rankstudio run --data MQ2008 --lambda 2 --features 2 --study b.rankstudio",
+    ],
+}
+_BLOCK = re.compile(
+    r"(?:<!-- (?P<why>not run: [^>]+|test command) -->\n\n)?"
+    r"(?:```(?P<language>\w*)\n(?P<fenced>.*?)^```$|(?<=\n\n)(?P<indented>(?: {4}[^\n]*\n)+))",
+    re.DOTALL | re.MULTILINE,
+)
+_FILE = re.compile(r"# ([\w.-]+\.\w+)\n")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A code block of a page: its language, its text, and whether it is carried out."""
+
+    language: str
+    text: str
+    is_run: bool
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the code blocks of a page; what is indented without a fence is of the shell."""
+    found = _BLOCK.finditer(page.read_text(encoding="utf-8"))
+    return [
+        Block(
+            "sh" if block["indented"] else block["language"],
+            re.sub(r"^ {4}", "", block["indented"], flags=re.MULTILINE)
+            if block["indented"]
+            else block["fenced"],
+            not block["why"],
+        )
+        for block in found
+    ]
+
+
+WITH_CODE = [page for page in PAGES if blocks(page)]
+
+
+def command_lines(text: str) -> list[list[str]]:
+    """Return the words of each command, without what a comment says of it."""
+    lines = text.replace("\\\n", " ").splitlines()
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small data under the names that the pages use."""
+    root = tmp_path_factory.mktemp("data")
+    for fold in make_ranking(n_queries=30, seed=5).folds:
+        folder = root / "MQ2008" / f"Fold{fold.number}"
+        folder.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, folder / f"{name}.txt")
+    shutil.copytree(root / "MQ2008", root / "OHSUMED" / "QueryLevelNorm")
+    shutil.copy(root / "MQ2008" / "Fold1" / "train.txt", root / "all.txt")
+    test = load_letor(shutil.copy(root / "MQ2008" / "Fold1" / "test.txt", root / "test.txt"))
+    (root / "my.scores").write_text("".join(f"{value}\n" for value in test.X[:, 0]))
+    return root
+
+
+@pytest.fixture
+def place(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which a page is carried out; methods that the page adds are forgotten afterwards."""
+    shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(catalog, "CATALOG", catalog.CATALOG)
+    return tmp_path
+
+
+def carry_out(block: Block, place: Path, names: dict[str, Any]) -> None:
+    """Run a block, or write the file that it is."""
+    file = _FILE.match(block.text)
+    if file:
+        (place / file[1]).write_text(block.text, encoding="utf-8")
+    elif block.language == "python":
+        exec(compile(block.text, "page", "exec"), names)
+    elif block.language == "letor":
+        (place / "lines.txt").write_text(block.text, encoding="utf-8")
+        assert load_letor(place / "lines.txt").n_documents == len(block.text.splitlines())
+    elif block.language == "toml":
+        tomllib.loads(block.text)
+    else:
+        for words in command_lines(block.text):
+            assert words[0] == "rankstudio", f"{words[0]} is not run: say so before the block, and why"
+            assert main(words[1:]) == 0, shlex.join(words)
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+def test_the_blocks_of_a_page_run_one_after_the_other(page: Path, place: Path) -> None:
+    for line in BEFORE.get(page.name, []):
+        carry_out(Block("sh", line, True), place, {})
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for block in blocks(page):
+        assert block.language in RUN, f"{page.name}: a block is of {sorted(RUN)}, not {block.language!r}"
+        if block.is_run:
+            carry_out(block, place, names)
+
+
+NOT_RUN = [(page, block) for page in WITH_CODE for block in blocks(page) if not block.is_run]
+TYPED = [
+    pytest.param(words[1:], id=shlex.join(words))
+    for _, block in NOT_RUN
+    for words in command_lines(block.text)
+    if block.language == "sh" and words[0] == "rankstudio"
+]
+
+
+@pytest.mark.parametrize("words", TYPED)
+def test_what_is_not_run_is_a_command_that_can_be_parsed(words: list[str]) -> None:
+    if words[:1] and words[0] in COMMANDS:
+        assert _parser((words[0],)).parse_args(words).run
+    else:  # the window's, before whose options files and folders are taken away
+        _parser(COMMANDS).parse_args([word for word in words if word.startswith("-")])
+
+
+def test_blocks_are_found_with_their_language_and_their_reason(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A page\n\nText\n\n    one # two\n    three\n\n```python\nfour\n\nfive\n```\n\n- an item\n  that goes on\n\n"
+        "<!-- not run: too long -->\n\n```sh\nsix\n```\n\n<!-- test command -->\n\n    seven\n"
+    )
+    assert blocks(page) == [
+        Block("sh", "one # two\nthree\n", True),
+        Block("python", "four\n\nfive\n", True),
+        Block("sh", "six\n", False),
+        Block("sh", "seven\n", False),
+    ]
+    assert command_lines("one # two\n\nthree 'four  five'\n") == [["one"], ["three", "four  five"]]
