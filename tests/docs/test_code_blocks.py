@@ -26,7 +26,7 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.methods import catalog
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN, SHOWN = {"sh", "python", "toml", "letor"}, {"text"}
 BEFORE = {  # what a page supposes to be there
     "terminal.md": [

@@ -26,7 +26,7 @@ def test_the_generated_pages_are_those_of_the_present_catalog() -> None:
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text, "run python docs/generate.py"
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=lambda p: p.name)
 def test_every_link_and_picture_is_there(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):
