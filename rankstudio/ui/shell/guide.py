@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QImage,
     QKeySequence,
     QShowEvent,
+    QTextBlock,
     QTextBlockFormat,
     QTextCursor,
     QTextDocument,
@@ -23,7 +24,7 @@ from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
 
 FIRST_PAGE = "index.md"
-_LINE_PERCENT = 135.0
+_LINE_PERCENT, _CODE_PERCENT = 135.0, 120.0
 _MARGIN, _GAP = 28, 7  # in pixels
 _PICTURE = "\ufffc"  # what stands in a text for a picture
 
@@ -44,6 +45,11 @@ class _Pages(QTextBrowser):
             image = image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation)
             image.setDevicePixelRatio(ratio)
         return image
+
+
+def _is_code(block: QTextBlock) -> bool:
+    """Tell whether a block is a line of code."""
+    return block.isValid() and block.blockFormat().nonBreakableLines()
 
 
 class GuideWindow(QMainWindow):
@@ -118,16 +124,25 @@ class GuideWindow(QMainWindow):
         """Give the page room between lines and paragraphs, which Markdown leaves to the program."""
         document = self._browser.document()
         document.setDocumentMargin(_MARGIN)
+        cursor = QTextCursor(document)
+        cursor.beginEditBlock()  # else all is laid out anew after each change, which takes a minute for long tables
         block = document.begin()
         while block.isValid():
             form = block.blockFormat()
+            code = _is_code(block)  # of which each line is a block
             if _PICTURE not in block.text():
-                form.setLineHeight(_LINE_PERCENT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+                percent = _CODE_PERCENT if code else _LINE_PERCENT
+                form.setLineHeight(percent, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
             if block.textList() is None:
-                form.setTopMargin(_GAP * (2 if form.headingLevel() else 1))
-                form.setBottomMargin(_GAP)
-            QTextCursor(block).setBlockFormat(form)
+                above, below = code and _is_code(block.previous()), code and _is_code(block.next())
+                form.setTopMargin(0 if above else _GAP * (2 if form.headingLevel() else 1))
+                form.setBottomMargin(0 if below else _GAP)
+            if code:
+                form.setLeftMargin(_MARGIN)
+            cursor.setPosition(block.position())
+            cursor.setBlockFormat(form)
             block = block.next()
+        cursor.endEditBlock()
 
     @Slot()
     def _restyle(self) -> None:

@@ -1,0 +1,59 @@
+"""The guide's window: its pages, and how they are set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QTextBlock
+from PySide6.QtWidgets import QApplication, QTextBrowser
+
+from rankstudio.engine.support.resources import guide
+from rankstudio.ui.shell.guide import GuideWindow
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.fixture
+def window(app: QApplication, theme: Theme) -> Iterator[GuideWindow]:
+    made = GuideWindow(theme)
+    made.show()
+    QApplication.processEvents()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def blocks(window: GuideWindow) -> list[QTextBlock]:
+    document = window.findChild(QTextBrowser, "guide-page").document()
+    return [document.findBlockByNumber(n) for n in range(document.blockCount())]
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in guide().glob("*.md")))
+def test_a_page_is_shown_without_what_is_meant_for_the_tests(window: GuideWindow, page: str) -> None:
+    window.open(QUrl(page))
+    title = guide(page).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+    assert window.page().startswith(title)
+    for mark in ("<!--", "not run:", "```"):
+        assert mark not in window.page()
+
+
+def test_the_lines_of_a_block_of_code_stand_together_and_apart_from_the_text(window: GuideWindow) -> None:
+    window.open(QUrl("python.md"))
+    code = [block for block in blocks(window) if block.blockFormat().nonBreakableLines()]
+    assert any(block.text() == 'data = open_dataset("MQ2008")' for block in code)
+    for above, below in pairwise(blocks(window)):
+        room = above.blockFormat().bottomMargin() + below.blockFormat().topMargin()
+        assert (room == 0) == (above in code and below in code)
+    assert min(block.blockFormat().leftMargin() for block in code) > 0
+
+
+def test_a_long_page_is_laid_out_once_and_not_after_each_of_its_paragraphs(window: GuideWindow) -> None:
+    changes: list[None] = []
+    window.findChild(QTextBrowser, "guide-page").document().contentsChanged.connect(
+        lambda: changes.append(None)
+    )
+    window.open(QUrl("methods.md"))
+    assert len(blocks(window)) > 100
+    assert 0 < len(changes) < 10
