@@ -125,7 +125,7 @@ class GuideWindow(QMainWindow):
         document = self._browser.document()
         document.setDocumentMargin(_MARGIN)
         cursor = QTextCursor(document)
-        cursor.beginEditBlock()  # else all is laid out anew after each change, which takes a minute for long tables
+        cursor.beginEditBlock()  # else each change lays all out anew: half a minute where tables are long
         block = document.begin()
         while block.isValid():
             form = block.blockFormat()
