@@ -30,7 +30,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 RUN, SHOWN = {"sh", "python", "toml", "letor"}, {"text"}
 BEFORE = {  # what a page supposes to be there
     "terminal.md": [
-        "rankstudio run --data MQ2008 --method gas --ranker ranksvm --ranker-C 1 --features 2 --out results",
+        "rankstudio run --data MQ2008 --method gas --ranker ranksvm --features 2 --study results/study.rankstudio",
         "rankstudio run --data MQ2008 --lambda 1 --features 2 --study a.rankstudio",
         "rankstudio run --data MQ2008 --lambda 2 --features 2 --study b.rankstudio",
     ],
@@ -96,6 +96,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def place(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder in which a page is carried out; what the page adds to Python is forgotten afterwards."""
     shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "results").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(catalog, "CATALOG", catalog.CATALOG)
