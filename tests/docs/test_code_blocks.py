@@ -30,7 +30,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 RUN, SHOWN = {"sh", "python", "toml", "letor"}, {"text"}
 BEFORE = {  # what a page supposes to be there
     "terminal.md": [
-        "rankstudio run --data MQ2008 --method gas --ranker ranksvm --features 2 --study results/study.rankstudio",
+        "rankstudio run --data MQ2008 --method gas --ranker ranksvm --study results/study.rankstudio",
         "rankstudio run --data MQ2008 --lambda 1 --features 2 --study a.rankstudio",
         "rankstudio run --data MQ2008 --lambda 2 --features 2 --study b.rankstudio",
     ],
