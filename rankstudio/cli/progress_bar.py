@@ -89,7 +89,7 @@ class Whole:
         return per_run * (self.total - self._over - share)
 
 
-class Progress:
+class ProgressBar:
     """Follows the events of a run and shows how far it is, on the error stream so that results stay clean."""
 
     def __init__(self, stream: TextIO | None = None, whole: Whole | None = None) -> None:

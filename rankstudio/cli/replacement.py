@@ -40,9 +40,9 @@ def refuse_other_run(plan: Plan, out: Path, *, figures: bool, force: bool) -> No
     ------
     OutputError
     """
-    from rankstudio.engine.experiment.reports import RESULT_FILES, stored_plan
+    from rankstudio.engine.experiment.reports import RESULT_FILES, plan_of_results
 
-    if stored_plan(out) != plan:
+    if plan_of_results(out) != plan:
         drawn = (path for pattern in _FIGURES for path in sorted(out.glob(pattern))) if figures else ()
         files = [*(out / name for name in RESULT_FILES), *drawn]
         refuse_existing(files, force, "This is of another run")
@@ -67,10 +67,10 @@ def refuse_other_comparison(
     ------
     OutputError
     """
-    from rankstudio.engine.experiment.reports import stored_plan
+    from rankstudio.engine.experiment.reports import plan_of_results
 
     plans = [plan for place in data for plan in comparison.plans(place)]
-    stored = {path: stored_plan(path.parent) for path in sorted(out.glob("*/results.json"))}
+    stored = {path: plan_of_results(path.parent) for path in sorted(out.glob("*/results.json"))}
     others = [path for path, plan in stored.items() if not _among(plan, plans, comparison)]
     if others or not stored:
         refuse_existing((out / name for name in TABLES), force, "This is of another comparison")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import Stop
-from rankstudio.cli.progress_bar import Progress, Whole, preparation
+from rankstudio.cli.progress_bar import ProgressBar, Whole, preparation
 from rankstudio.cli.worker_options import ALONE, Workers
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -62,7 +62,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
     """Run to the end, or until somebody asks to stop, showing how far it is; tell whether it was stopped."""
     began = time.perf_counter()
     try:
-        with preparation(), Progress(whole=going.whole) as progress:
+        with preparation(), ProgressBar(whole=going.whole) as progress:
             for event in _closing(_events(going)):
                 if isinstance(event, FoldFinished):
                     going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing

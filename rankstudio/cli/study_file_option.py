@@ -18,7 +18,7 @@ NAME = "study.rankstudio"
 """Of the study that is written into the folder of the results."""
 
 
-def study_place(path: Path | None, out: Path | None) -> Path | None:
+def study_path(path: Path | None, out: Path | None) -> Path | None:
     """Return where the study of a run is: the one named, else one beside the results, else none."""
     return path if path is not None else out / NAME if out is not None else None
 
@@ -34,7 +34,7 @@ def study_at(path: Path | None, out: Path | None) -> Iterator[Study | None]:
     """
     from rankstudio.engine.experiment.storage.study import Study
 
-    place = study_place(path, out)
+    place = study_path(path, out)
     if place is None:
         yield None
         return

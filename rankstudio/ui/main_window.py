@@ -146,7 +146,7 @@ class MainWindow(QMainWindow):
             redo=session.undo.redo,
             pin=partial(inspect.toggle, "pinned"),
             ban=partial(inspect.toggle, "banned"),
-            best=partial(session.choose, None, None),
+            best=partial(session.select, None, None),
             statistics=data.panel.open_details,
             next_fold=partial(data.turn, 1),
             previous_fold=partial(data.turn, -1),

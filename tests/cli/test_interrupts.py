@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.cli.progress_bar import Progress
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.results.events import Event, FoldFinished, StepDone
@@ -38,15 +37,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def press(monkeypatch: pytest.MonkeyPatch, when: Callable[[Event], bool], times: int = 1) -> None:
     """Send this process SIGINT, as Ctrl+C does, when the progress shows an event."""
-    show, left = Progress.show, [times]
+    show, left = ProgressBar.show, [times]
 
-    def pressing(self: Progress, event: Event) -> None:
+    def pressing(self: ProgressBar, event: Event) -> None:
         show(self, event)
         if left and when(event):
             for _ in range(left.pop()):
                 signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Progress, "show", pressing)
+    monkeypatch.setattr(ProgressBar, "show", pressing)
 
 
 def third_step(event: Event) -> bool:

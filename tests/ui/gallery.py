@@ -164,7 +164,7 @@ class Gallery(QMainWindow):
         heading.setProperty("role", "heading")
         panel.body.addWidget(heading)
         folds = Segmented([(i, str(i)) for i in range(1, 6)] + [("all", "all")], "fold")
-        folds.choose(4)
+        folds.select(4)
         panel.body.addWidget(folds)
         panel.body.addWidget(
             KeyValue(
@@ -262,8 +262,8 @@ class Gallery(QMainWindow):
             f"validation MAP {value:.4f}",
             "one-SE rule: k = 2",
         )
-        self.error_plot.choose(key, k)
-        self.measure_plot.choose(key, k, note)
+        self.error_plot.select(key, k)
+        self.measure_plot.select(key, k, note)
 
     def _bars(self) -> Panel:
         panel = Panel(self.theme, "Candidates at step 3", "drop in criterion")
@@ -275,7 +275,7 @@ class Gallery(QMainWindow):
             [Bar(i, names.get(i, f"feature {i}"), 2e-4 * v) for i, v in zip(ids, values, strict=True)]
         )
         plot.captioned.connect(panel.set_caption)
-        plot.picked.connect(plot.choose)
+        plot.picked.connect(plot.select)
         panel.set_content(plot)
         return panel
 
@@ -285,8 +285,8 @@ class Gallery(QMainWindow):
         values = np.array(curves()[1])
         values[9:, 30:] = np.nan
         plot.set_values(values, [power(v) for v in LAMBDAS], [str(k) for k in KS])
-        plot.choose(6, 3)
-        plot.picked.connect(plot.choose)
+        plot.select(6, 3)
+        plot.picked.connect(plot.select)
         panel.set_content(plot)
         return panel
 
@@ -329,7 +329,7 @@ class Gallery(QMainWindow):
             identity=lambda r: r[1],
         )
         table.set_rows(FEATURES)
-        table.choose(FEATURES[0])
+        table.select(FEATURES[0])
         panel.set_content(table)
         return panel
 
@@ -360,7 +360,7 @@ class Gallery(QMainWindow):
             "runs",
         )  # fmt: skip
         table.set_rows(RUNS)
-        table.choose(RUNS[0])
+        table.select(RUNS[0])
         panel.set_content(table)
         panel.setFixedHeight(192)
         return panel

@@ -72,7 +72,7 @@ def test_inner_folds_validate_where_no_part_does(theme: Theme, tmp_path: Path, f
         model, chosen = window.current.model, record.folds[2].chosen
         assert model is not None
         assert (model.values, model.step) == (chosen.unit.values, chosen.step)
-        window.session.choose((2.0,), 3)  # between the grid's values: the inner folds validate it too
+        window.session.select((2.0,), 3)  # between the grid's values: the inner folds validate it too
         wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
         assert window.current.model is not None
         assert window.current.model.path.validation["MAP"].shape == (N_FEATURES,)

@@ -41,7 +41,7 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
         assert longest == N_FEATURES
         for setting, (_, size, _) in enumerate(record.combinations):
             window.session.look_at(1)
-            window.session.choose(record.combinations[setting], None)
+            window.session.select(record.combinations[setting], None)
             model = window.current.model
             assert model is not None
             assert (model.key, len(model.path.steps)) == (setting, size or N_FEATURES)
@@ -53,7 +53,7 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
     window.session.change("editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker)
     finish(window)
     window.session.look_at(1)
-    window.session.choose(("unit", 4.0), 3)
+    window.session.select(("unit", 4.0), 3)
     slider = window.toolbar.slider
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)
     slider._slider.setValue(slider.values().index(1.0))
@@ -75,14 +75,14 @@ def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
     assert {len(path.steps) for path in record.paths.values()} == {5, 9}
     assert window.sections.run.curves.label(1) == "rounds = 9"
     assert "one curve per rounds, 5 dark … 9 bright" in window.sections.run.curves.caption()
-    window.session.choose((9,), 7)
+    window.session.select((9,), 7)
     settle(window)
     assert window.current.model is not None
     assert window.current.model.x_value == 7
     # The choice was made on another axis: it is not on this plan's.
     window.session.change("editing", parameters={"n_rounds": 9})
     assert window.current.values == ()
-    window.session.choose((9,), 7)
+    window.session.select((9,), 7)
     window.session.change("editing", parameters={"n_rounds": [3, 4]})
     assert window.current.values == (4,)
     settle(window)

@@ -16,7 +16,7 @@ from rankstudio.cli.progress_bar import preparation
 from rankstudio.cli.replacement import refuse_other_run
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.run_options import add_options, plan_file, plan_from
-from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_place
+from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
 from rankstudio.cli.worker_options import ALONE, Workers, workers
 from rankstudio.engine.analysis.batch import is_comparison, load_comparison
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -74,7 +74,7 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
         stopped = compare(comparison, data, args.out, args.json, args.study, at_hand, args.force)
-        return _status(args, stopped, study_place(args.study, args.out))
+        return _status(args, stopped, study_path(args.study, args.out))
     args.plan = path
     stated = ("select_by", "convention") if args.plan else ()
     out = args.out or (Path(SAMPLE_FOLDER) if args.sample else None)
@@ -88,7 +88,7 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
         force=args.force,
     )
     print(as_json(results_as_dict(result)) if args.json else summary(result))
-    return _status(args, stopped, study_place(args.study, out))
+    return _status(args, stopped, study_path(args.study, out))
 
 
 def _status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:

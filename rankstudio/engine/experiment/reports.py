@@ -146,7 +146,7 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     return [folder / name for name in RESULT_FILES]
 
 
-def stored_plan(folder: Path) -> Plan | None:
+def plan_of_results(folder: Path) -> Plan | None:
     """Return the plan of the results in a folder, or the one to be run there; None without either."""
     results = folder / "results.json"
     if not results.exists():

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.metrics.conventions import Short
-from rankstudio.engine.metrics.names import Kind
+from rankstudio.engine.metrics.names import MeasureKind
 from rankstudio.engine.support.jit import kernel, subroutine
 
 RUN = 16
@@ -53,12 +53,12 @@ class Truth(NamedTuple):
     weight: Floats
 
 
-def working_space(longest: int) -> tuple[Floats, Ints]:
+def scratch_space(longest: int) -> tuple[Floats, Ints]:
     """Return what the kernels work in: arrays that are made there take long to compile."""
     return np.empty((7, longest)), np.empty((3, longest + 1), dtype=np.int64)
 
 
-class Rules(NamedTuple):
+class ConventionRules(NamedTuple):
     """A convention's choices as numbers; see ``Convention`` for what they mean."""
 
     empty_query: float
@@ -119,7 +119,7 @@ def ideal_dcg(
 ) -> None:
     """Write ``Truth.ideal``: the DCG at every rank of every query in the best order, O(m log n).
 
-    ``reals`` and ``integers`` are those of :func:`working_space`.
+    ``reals`` and ``integers`` are those of :func:`scratch_space`.
     """
     key, spare_key, item, spare_item = reals[0], reals[1], integers[0], integers[1]
     for q in range(query_ptr.shape[0] - 1):
@@ -137,7 +137,7 @@ def ideal_dcg(
 def measure_all(
     scores: Floats,
     truth: Truth,
-    rules: Rules,
+    rules: ConventionRules,
     kinds: Ints,
     cuts: Ints,
     out: Floats,
@@ -149,13 +149,13 @@ def measure_all(
     Parameters
     ----------
     scores : ndarray of shape (K, m)
-    truth, rules : Truth, Rules
+    truth, rules : Truth, ConventionRules
     kinds, cuts : ndarray of shape (M,)
         The measures; a cut-off of 0 means all documents.
     out : ndarray of shape (M, K, Q)
         Receives the values.
     reals, integers : ndarray
-        Of :func:`working_space`.
+        Of :func:`scratch_space`.
 
     Returns
     -------
@@ -191,13 +191,13 @@ def measure_all(
                 _one_precision_for_ties(key, relevant, hits, n, precisions)
             for j in range(kinds.shape[0]):
                 kind, cut = kinds[j], cuts[j]
-                if kind == Kind.MAP:
+                if kind == MeasureKind.MAP:
                     value = _average_precision(cut, precisions, n_relevant[q], rules, n)
-                elif kind == Kind.P:
+                elif kind == MeasureKind.P:
                     value = _precision(cut, hits, rules, n)
-                elif kind == Kind.NDCG:
+                elif kind == MeasureKind.NDCG:
                     value = _ndcg(cut, dcg, ideal, first, rules, n)
-                elif kind == Kind.MEAN_NDCG:
+                elif kind == MeasureKind.MEAN_NDCG:
                     value = _mean_ndcg(dcg, ideal, first, rules, n)
                 else:
                     value = _disagreement(key, item, level, n_pairs[q], n, tree)
@@ -255,7 +255,9 @@ def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int,
 
 
 @subroutine
-def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int) -> float:
+def _average_precision(
+    cut: int, precisions: Floats, n_relevant: int, rules: ConventionRules, n: int
+) -> float:
     if n_relevant == 0:
         return rules.empty_query
     if cut == 0:
@@ -265,7 +267,7 @@ def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rul
 
 
 @subroutine
-def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
+def _precision(cut: int, hits: Floats, rules: ConventionRules, n: int) -> float:
     if cut <= n:
         return float(hits[cut - 1] / cut)
     if rules.short_precision == Short.ZERO:
@@ -274,7 +276,7 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
 
 
 @subroutine
-def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
+def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: ConventionRules, n: int) -> float:
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     if cut > n and rules.short_ndcg == Short.ZERO:
@@ -284,7 +286,7 @@ def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int
 
 
 @subroutine
-def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
+def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: ConventionRules, n: int) -> float:
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     total = 0.0

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._kernels import Rules, Truth, ideal_dcg, working_space
+from rankstudio.engine.metrics._kernels import ConventionRules, Truth, ideal_dcg, scratch_space
 from rankstudio.engine.metrics.conventions import Convention, Ties
 
 
@@ -63,9 +63,9 @@ def check_document_ids(ids: Sequence[object] | NDArray[np.generic], n_documents:
     return names
 
 
-def compile_rules(convention: Convention) -> Rules:
+def compile_rules(convention: Convention) -> ConventionRules:
     """Return the convention in the kernels' form."""
-    return Rules(
+    return ConventionRules(
         float(convention.empty_query),
         int(convention.short_ndcg),
         int(convention.short_precision),
@@ -100,7 +100,7 @@ def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pa
         )
     weight = convention.weights(int(np.diff(query_ptr).max()))
     ideal = np.empty_like(gain)
-    ideal_dcg(gain, query_ptr, weight, ideal, *working_space(weight.size))
+    ideal_dcg(gain, query_ptr, weight, ideal, *scratch_space(weight.size))
     relevant = (labels >= convention.relevant_from).astype(np.float64)
     level, n_pairs = _compile_pairs(labels, query_ptr) if pairs else (np.zeros(0, np.int64),) * 2
     return Truth(

@@ -11,7 +11,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics import _kernels, _truth
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, convention
-from rankstudio.engine.metrics.names import Kind, Measure, measure
+from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
 
 _BLOCK = 1 << 22  # values per query kept at a time: 32 MB
 
@@ -76,7 +76,7 @@ class Evaluator:
         self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)
         self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)
         self._rules = _truth.compile_rules(self.convention)
-        pairs = any(m.kind is Kind.DISAGREEMENT for m in self.measures)
+        pairs = any(m.kind is MeasureKind.DISAGREEMENT for m in self.measures)
         self._truth = _truth.compile_truth(labels, ptr, self.convention, pairs=pairs)
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
@@ -156,7 +156,7 @@ class Evaluator:
             self._kinds,
             self._cuts,
             out,
-            *_kernels.working_space(self._truth.weight.size),
+            *_kernels.scratch_space(self._truth.weight.size),
         )
         if bad >= 0:
             model, place = divmod(bad, self.n_documents)

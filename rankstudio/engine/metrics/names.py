@@ -12,7 +12,7 @@ from enum import IntEnum
 from rankstudio.engine.errors import ParameterError
 
 
-class Kind(IntEnum):
+class MeasureKind(IntEnum):
     """What is computed; the kernels know measures by these numbers."""
 
     MAP = 0
@@ -36,7 +36,7 @@ class Family:
 
     Attributes
     ----------
-    kind : Kind
+    kind : MeasureKind
     name : str
         As it is written: "NDCG".
     label : str
@@ -47,7 +47,7 @@ class Family:
     higher_is_better : bool
     """
 
-    kind: Kind
+    kind: MeasureKind
     name: str
     label: str
     cut: Cut
@@ -57,35 +57,35 @@ class Family:
 
 FAMILIES: tuple[Family, ...] = (
     Family(
-        Kind.MAP,
+        MeasureKind.MAP,
         "MAP",
         "Mean average precision",
         Cut.OPTIONAL,
         "Over {first}: the mean of the precisions at the relevant documents' ranks, averaged over queries.",
     ),
     Family(
-        Kind.P,
+        MeasureKind.P,
         "P",
         "Precision",
         Cut.NEEDED,
         "Share of relevant documents among {first}, averaged over queries.",
     ),
     Family(
-        Kind.NDCG,
+        MeasureKind.NDCG,
         "NDCG",
         "Normalised discounted cumulative gain",
         Cut.OPTIONAL,
         "Discounted gain of {first}, divided by that of the best order and averaged over queries.",
     ),
     Family(
-        Kind.MEAN_NDCG,
+        MeasureKind.MEAN_NDCG,
         "MeanNDCG",
         "Mean NDCG over all ranks",
         Cut.NONE,
         "The mean of NDCG@1 … NDCG@m over all m ranks of a query, averaged over queries.",
     ),
     Family(
-        Kind.DISAGREEMENT,
+        MeasureKind.DISAGREEMENT,
         "Disagreement",
         "Disagreement error",
         Cut.NONE,
@@ -126,7 +126,7 @@ class Measure:
         return self.family.help.format(first=self._first)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MeasureKind:
         """What is computed."""
         return self.family.kind
 

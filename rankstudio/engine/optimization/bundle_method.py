@@ -14,7 +14,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.optimization.cutting_planes import Planes
-from rankstudio.engine.optimization.truncated_newton import Progress, close_enough, minimise_hinge
+from rankstudio.engine.optimization.truncated_newton import OptimizerState, close_enough, minimise_hinge
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.linear_scores import Linear, Tangent
@@ -30,7 +30,7 @@ _FAR = 60.0  # from which on they are from the beginning
 
 def minimise_hinge_either_way(
     problem: LinearPairs, C: float, tol: float, max_iter: int
-) -> Iterator[Progress]:
+) -> Iterator[OptimizerState]:
     """Minimise the hinge by a few cutting planes where C is small, and by Newton steps from there on.
 
     Parameters and steps as for :func:`minimise_hinge_by_planes`.
@@ -47,7 +47,7 @@ def minimise_hinge_either_way(
 
 def minimise_hinge_by_planes(
     problem: LinearPairs, C: float, tol: float, max_iter: int, farthest: float = np.inf
-) -> Iterator[Progress]:
+) -> Iterator[OptimizerState]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)).
 
     Parameters and steps as for :func:`minimise_by_planes`.
@@ -69,7 +69,7 @@ def minimise_by_planes(
     tol: float,
     max_iter: int,
     farthest: float = np.inf,
-) -> Iterator[Progress]:
+) -> Iterator[OptimizerState]:
     """Minimise P(w) = ½ w'w + C R(w) for a convex loss R of the scores that is never negative.
 
     Parameters
@@ -93,7 +93,7 @@ def minimise_by_planes(
 
     Yields
     ------
-    Progress
+    OptimizerState
         After each plane: the best point so far.
 
     Notes
@@ -103,7 +103,7 @@ def minimise_by_planes(
     """
     n, at_zero = problem.X.shape[1], C * loss_at_zero.loss
     planes = Planes(n)
-    here = _Place(np.zeros(n), np.zeros(problem.X.shape[0]), loss_at_zero, at_zero)
+    here = _Point(np.zeros(n), np.zeros(problem.X.shape[0]), loss_at_zero, at_zero)
     lower, at = 0.0, loss_at_zero
     for _ in range(max_iter):
         plane = -C * problem.weigh(at.slopes)
@@ -120,13 +120,13 @@ def minimise_by_planes(
         here = new
         gap = max(here.objective - lower, 0.0)
         converged = close_enough(gap, here.objective, at_zero, tol)
-        yield Progress(here.w, here.objective, gap, converged)
+        yield OptimizerState(here.w, here.objective, gap, converged)
         if converged:
             return
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class _Point:
     """Weights (n,), their scores (m,), and the loss and the objective there."""
 
     w: Floats
@@ -135,7 +135,7 @@ class _Place:
     objective: float
 
 
-def _line_search(loss: Loss, C: float, start: _Place, p: Floats, d: Floats) -> tuple[float, _Place]:
+def _line_search(loss: Loss, C: float, start: _Point, p: Floats, d: Floats) -> tuple[float, _Point]:
     """Minimise P(w + tp) over t in [0, 1], until there is little left to gain; d holds the scores of p.
 
     The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and
@@ -151,7 +151,7 @@ def _line_search(loss: Loss, C: float, start: _Place, p: Floats, d: Floats) -> t
         objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * tangent.loss
         slope = wp + t * pp + C * dot(tangent.slopes, d)
         if objective < best.objective:
-            best, best_t = _Place(start.w + t * p, scores, tangent, objective), t
+            best, best_t = _Point(start.w + t * p, scores, tangent, objective), t
         if slope < 0.0:
             low, at_low, at_high, side = t, slope, at_high * (0.5 if side < 0 else 1.0), -1
         else:

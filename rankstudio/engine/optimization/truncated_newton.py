@@ -26,7 +26,7 @@ _NARROWEST = 1e-8  # beside its margin of 1; sums over pairs are divided by it, 
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
+class OptimizerState:
     """Where an optimiser stands.
 
     Attributes
@@ -71,7 +71,9 @@ def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bo
     return gap <= max(tol * min(objective, at_zero - objective), _ROUNDING * at_zero)
 
 
-def minimise_squared_hinge(problem: LinearPairs, C: float, tol: float, max_iter: int) -> Iterator[Progress]:
+def minimise_squared_hinge(
+    problem: LinearPairs, C: float, tol: float, max_iter: int
+) -> Iterator[OptimizerState]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j))².
 
     Parameters
@@ -86,7 +88,7 @@ def minimise_squared_hinge(problem: LinearPairs, C: float, tol: float, max_iter:
 
     Yields
     ------
-    Progress
+    OptimizerState
         After each Newton step.
 
     Notes
@@ -102,14 +104,14 @@ def minimise_squared_hinge(problem: LinearPairs, C: float, tol: float, max_iter:
         objective = 0.5 * float(point.w @ point.w) + C * point.smooth.loss
         gap = 0.5 * float(point.gradient @ point.gradient)
         converged = close_enough(gap, objective, at_zero, tol)
-        yield Progress(point.w, objective, gap, converged)
+        yield OptimizerState(point.w, objective, gap, converged)
         if converged or number + 1 == max_iter:
             return
 
 
 def minimise_hinge(
-    problem: LinearPairs, C: float, tol: float, max_iter: int, start: Progress | None = None
-) -> Iterator[Progress]:
+    problem: LinearPairs, C: float, tol: float, max_iter: int, start: OptimizerState | None = None
+) -> Iterator[OptimizerState]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) by smoothing it less and less.
 
     Parameters and steps as for :func:`minimise_squared_hinge`; ``start`` is where to go on from.
@@ -136,7 +138,7 @@ def minimise_hinge(
             best, lower = min(best, (primal, w), key=_first), max(lower, dual)
             gap = max(best[0] - lower, 0.0)
             converged = close_enough(gap, best[0], at_zero, tol)
-            yield Progress(best[1], best[0], gap, converged)
+            yield OptimizerState(best[1], best[0], gap, converged)
             if converged:
                 return
             if taken == max_iter or 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (primal - dual):

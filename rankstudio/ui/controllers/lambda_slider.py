@@ -31,7 +31,7 @@ class SliderController(QObject):
         moved = self._session.axis
         on_axes = zip(self._session.plan.axes, self._current.values, strict=True)
         values = tuple(value if axis == moved else present for axis, present in on_axes)
-        self._session.choose(values, self._session.choice.place, gliding=True)
+        self._session.select(values, self._session.choice.place, gliding=True)
 
     @Slot()
     def _show_value(self) -> None:

@@ -77,6 +77,6 @@ class RunCommands(QObject):
         dataset = self._session.dataset
         if dataset is None or not self._form.commit() or not self._session.read_as_planned:
             return
-        self._session.choose(None, None)
+        self._session.select(None, None)
         self._controller.follow(self._session.fold is not None)
         self._runs.start(self._session.plan, dataset, paused=paused)

@@ -14,7 +14,7 @@ from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, O
 from rankstudio.ui.controllers.restore_runs import RunRestorer
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.stored_run_records import record_of
-from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, StoredRun, is_study
+from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, RestoredRun, is_study
 from rankstudio.ui.process.settings import Settings
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class StudyFiles(QObject):
                     self._settings.add_recent(str(file))
                     s = "" if message.n_runs == 1 else "s"
                     self.said.emit(f"{file.name} is open: {message.n_runs} run{s}")
-                case StoredRun():
+                case RestoredRun():
                     self._runs.add(record_of(message, versions))
                 case str():
                     self.said.emit(message)

@@ -91,7 +91,7 @@ class DataPanel(Panel):
             numbers = [fold.number for fold in self._dataset.folds] if self._dataset else []
             self._many.setCurrentIndex(numbers.index(number) if number in numbers else len(numbers))
         else:
-            self._folds.choose(number)
+            self._folds.select(number)
         self._refresh()
 
     def show_summary(self, number: int | None, summary: DatasetSummary) -> None:

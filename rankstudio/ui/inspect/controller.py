@@ -169,7 +169,7 @@ class InspectController(QObject):
     def _choose(self, k: int) -> None:
         model = self._current.model
         if model is not None and model.path.step_kind is StepKind.FEATURES:
-            self._session.choose(model.values, k)
+            self._session.select(model.values, k)
 
     @Slot(int)
     def _pin(self, feature: int) -> None:

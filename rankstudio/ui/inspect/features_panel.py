@@ -243,7 +243,7 @@ class FeaturesPanel(Panel):
         held = next((row for row in rows if row.feature_id == self._held), None)
         rank = self._k if self._stepwise else 1
         row = held or next((row for row in rows if row.rank == rank), None)
-        self.table.choose(row, scroll=row is None or row.rank is not None)
+        self.table.select(row, scroll=row is None or row.rank is not None)
 
     def _make_room(self) -> None:
         numbers = {column.key: i for i, column in enumerate(self.table.rows_model.columns)}

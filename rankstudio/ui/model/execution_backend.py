@@ -49,7 +49,7 @@ class ExecutionBackend(QObject):
         """How many processes would work: one for each processor."""
         return threads.processors()
 
-    def choose(self, choice: str) -> None:
+    def select(self, choice: str) -> None:
         """Choose who carries out the runs that are started from now on."""
         self._settings.set(_KEY, choice)
         if choice not in (LIVE, PROCESSES):

@@ -268,7 +268,7 @@ class CurrentModel(QObject):
 
 def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
     """Tell whether values are on the axes of a plan: they may have been chosen with another one."""
-    return len(values) == len(axes) and all(axis.takes(v) for axis, v in zip(axes, values, strict=True))
+    return len(values) == len(axes) and all(axis.allows(v) for axis, v in zip(axes, values, strict=True))
 
 
 def _position(path: PathResult, place: int | None, best: int | None, select_by: str) -> int:

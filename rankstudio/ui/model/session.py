@@ -184,7 +184,7 @@ class Session(QObject):
             self._measure = name
             self.measureChanged.emit()
 
-    def choose(self, values: tuple[Any, ...] | None, place: int | None, *, gliding: bool = False) -> None:
+    def select(self, values: tuple[Any, ...] | None, place: int | None, *, gliding: bool = False) -> None:
         """Make another model the current one; moves of the slider in a row (gliding) are undone at once."""
         choice = Choice(values, place)
         self._do(replace(self._state, choice=choice), "choosing a model", "slider" if gliding else "")

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from rankstudio.ui.model.run_record import Clock, RunRecord, RunState
-from rankstudio.ui.model.study_store import StoredRun
+from rankstudio.ui.model.study_store import RestoredRun
 
 
-def record_of(run: StoredRun, versions: Mapping[str, str]) -> RunRecord:
+def record_of(run: RestoredRun, versions: Mapping[str, str]) -> RunRecord:
     """Return the record of a stored run; in the window it has the number that it has in the study.
 
     Parameters
     ----------
-    run : StoredRun
+    run : RestoredRun
     versions : Mapping of str to str
         By which it would go on.
     """

@@ -45,7 +45,7 @@ class RunTarget:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredRun:
+class RestoredRun:
     """A run as an opened study tells of it.
 
     Attributes
@@ -148,11 +148,11 @@ class StudyStore:
     def read(self, path: Path) -> JobFunction:
         """Make the job that opens a study (OpenedStudy), and then reads its runs, the oldest first.
 
-        It is not taken yet. The runs (StoredRun) come one by one: the window lists some in each turn.
+        It is not taken yet. The runs (RestoredRun) come one by one: the window lists some in each turn.
         Last come sentences on what is damaged.
         """
 
-        def work(_: CancelFlag) -> Iterator[OpenedStudy | StoredRun | str]:
+        def work(_: CancelFlag) -> Iterator[OpenedStudy | RestoredRun | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
             study = self._add(Study.open(path))
@@ -248,7 +248,7 @@ class StudyStore:
         raise AssertionError  # count never ends
 
 
-def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDataset]) -> StoredRun:
+def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDataset]) -> RestoredRun:
     """Read what is finished of a run; one that is damaged does not take the others with it.
 
     Runs of the same data share what stands for them (``known``).
@@ -268,6 +268,6 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
     dataset = known.setdefault(
         (recorded, reading(plan), parts), recorded.without_documents(validated=parts[0], tested=parts[1])
     )
-    return StoredRun(
+    return RestoredRun(
         replace(summary, key=replace(key, plan=plan)), key, recorded, dataset, paths, folds, result, problem
     )

@@ -96,7 +96,7 @@ class BarsPlot(Plot):
         self.box.silence()
         self.mark_dirty()
 
-    def choose(self, bar_id: Hashable | None) -> None:
+    def select(self, bar_id: Hashable | None) -> None:
         """Outline a bar."""
         self._chosen = bar_id
         self.mark_dirty()

@@ -105,7 +105,7 @@ class HeatMapPlot(Plot):
         self.under_mouse = None
         self.mark_dirty()
 
-    def choose(self, row: int | None, column: int = 0) -> None:
+    def select(self, row: int | None, column: int = 0) -> None:
         """Outline a cell; None takes the outline away."""
         self.chosen = None if row is None else (row, column)
         self.setAccessibleDescription(self._spoken())

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.frame import readable_range
-from rankstudio.ui.plots.pareto_layers import FrontLayer, MarksLayer, SpotsLayer
+from rankstudio.ui.plots.pareto_layers import MarksLayer, ParetoLayer, SpotsLayer
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.theme import Theme
 
@@ -65,7 +65,7 @@ class Marks:
     enough: float
 
 
-class FrontPlot(Plot):
+class ParetoPlot(Plot):
     """Markers by size and worth, with the front as steps.
 
     Parameters
@@ -90,7 +90,7 @@ class FrontPlot(Plot):
         self.chosen: int | None = None
         self.under_mouse: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True), parent)
-        self.add_layer(FrontLayer(self, 0.0))
+        self.add_layer(ParetoLayer(self, 0.0))
         self.add_layer(SpotsLayer(self, 1.0))
         self.add_layer(MarksLayer(self, 2.0, clipped=False))
 
@@ -102,7 +102,7 @@ class FrontPlot(Plot):
         self.setAccessibleDescription(self._spoken())
         self.mark_dirty()
 
-    def choose(self, position: int | None) -> None:
+    def select(self, position: int | None) -> None:
         """Ring the current choice; None takes the ring away."""
         self.chosen = position
         self.mark_dirty()

@@ -1,4 +1,4 @@
-"""The layers of `FrontPlot`: the front, the markers, and which ones to take."""
+"""The layers of `ParetoPlot`: the front, the markers, and which ones to take."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 
 if TYPE_CHECKING:
-    from rankstudio.ui.plots.pareto import FrontPlot, Spot
+    from rankstudio.ui.plots.pareto import ParetoPlot, Spot
 
 _PLAIN, _FRONT, _RING = 2.6, 4.2, 8.0
 _FADED = 0.4
 _LEVEL = "one standard error from the best"
 
 
-class FrontLayer(Layer):
+class ParetoLayer(Layer):
     """The front as steps, and the level that is one standard error below the best."""
 
-    plot: FrontPlot
+    plot: ParetoPlot
 
     def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the level, then the steps: a size buys what the last smaller one on the front is worth."""
@@ -48,7 +48,7 @@ class FrontLayer(Layer):
 class SpotsLayer(Layer):
     """A marker a model in its run's colour; those on the front larger and on top."""
 
-    plot: FrontPlot
+    plot: ParetoPlot
 
     def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the markers."""
@@ -74,7 +74,7 @@ class SpotsLayer(Layer):
 class MarksLayer(Layer):
     """Rings around the suggested model, the best one and the current choice, with their names."""
 
-    plot: FrontPlot
+    plot: ParetoPlot
 
     def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the rings, then their names and that of the level, each where it hides least."""
@@ -96,7 +96,7 @@ class MarksLayer(Layer):
         for i, (text, role, _) in named.items():
             spot = around(points[i], text_size(text, role == "accent"))
             taken.append(self._write(painter, frame, colors.q(role), text, role == "accent", spot, taken))
-        level = along(frame, frame.y_px(marks.enough), text_size(_LEVEL, bold=False))
+        level = label_boxes(frame, frame.y_px(marks.enough), text_size(_LEVEL, bold=False))
         self._write(painter, frame, colors.q("muted"), _LEVEL, False, level, taken)
 
     def _write(
@@ -137,7 +137,7 @@ def around(at: QPointF, size: QSizeF) -> list[QRectF]:
     return [*boxes, *(QRectF(left, at.y() - h / 2, w, h) for left in (at.x() + gap, at.x() - gap - w))]
 
 
-def along(frame: Frame, y: float, size: QSizeF) -> list[QRectF]:
+def label_boxes(frame: Frame, y: float, size: QSizeF) -> list[QRectF]:
     """Return boxes of a size at a level: from right to left, above it and below."""
     w, h = size.width(), size.height()
     lefts = [frame.area.right() - w - i * w / 2 for i in range(int(2 * frame.area.width() / w))]

@@ -121,4 +121,4 @@ class ResultsController(QObject):
         """Make a model of a run the current one, as a click on its curve does."""
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)
-        self._session.choose(values, step)
+        self._session.select(values, step)

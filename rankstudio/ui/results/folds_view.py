@@ -72,7 +72,7 @@ class FoldsView(View):
     def mark(self, fold: int | None) -> None:
         """Mark the fold that is looked at; tells nobody."""
         rows = [row for row in self.table.rows() if fold is not None and row.fold == fold]
-        self.table.choose(rows[0] if rows else None)
+        self.table.select(rows[0] if rows else None)
 
     def _reshape(self, shape: tuple[object, ...], columns: Sequence[Column]) -> None:
         """Take other columns; the rows of before would not fit them."""

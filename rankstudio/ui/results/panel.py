@@ -94,7 +94,7 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show another view."""
-        self._choice.choose(key)
+        self._choice.select(key)
         for view in self._views.values():
             shown = view is self.view()
             # A view that is not shown asks for no room.

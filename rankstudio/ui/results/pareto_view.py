@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.ui.plots.pareto import FrontPlot, Marks, Spot
+from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, RUN_DOT, View
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.theme import Theme
@@ -57,7 +57,7 @@ class ParetoView(View):
             "front-scope",
             "All runs on the same folds, or only the one that is shown",
         )
-        self.plot = FrontPlot(theme, "validation measure", "features")
+        self.plot = ParetoPlot(theme, "validation measure", "features")
         self.plot.setObjectName("front-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
@@ -105,9 +105,9 @@ class ParetoView(View):
         wanted = (key, values, step)
         found = [row for row in self._rows if (row.key, row.model.values, row.model.step) == wanted]
         position = found[0].position if found else None
-        self.plot.choose(position)
+        self.plot.select(position)
         rows = [row for row in self.table.rows() if row.position == position]
-        self.table.choose(rows[0] if rows else None)
+        self.table.select(rows[0] if rows else None)
 
     @Slot(object)
     def _on_chosen(self, row: ParetoRow) -> None:

@@ -227,7 +227,7 @@ class RunsPanel(View):
 
     def mark(self, key: int | None) -> None:
         """Mark a run as the one that is shown; tells nobody."""
-        self.table.choose(self._rows.get(key) if key is not None else None)
+        self.table.select(self._rows.get(key) if key is not None else None)
 
     def rows(self) -> tuple[RunRow, ...]:
         """Return the runs in the order in which they were added."""

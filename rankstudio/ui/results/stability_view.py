@@ -62,7 +62,7 @@ class StabilityView(View):
         self._lay_out()
         self.index.chosen.connect(self._show_map)
         self.table.chosen.connect(self._on_chosen)
-        self.plot.picked.connect(self.plot.choose)
+        self.plot.picked.connect(self.plot.select)
         self.clear()
 
     def show_stability(self, name: str, found: SelectionStability) -> None:
@@ -71,7 +71,7 @@ class StabilityView(View):
         if before is None or before.indices.index != found.indices.index:
             chosen = self.index.value()
             self.index.set_options([(_JACCARD, _JACCARD), (found.indices.index, found.indices.index)])
-            self.index.choose(chosen)
+            self.index.select(chosen)
         if before is None or before.folds != found.folds:
             self.table.set_columns(_columns(found.folds))
         self.table.set_rows(found.features)
@@ -135,7 +135,7 @@ class StabilityView(View):
         folds = [str(number) for number in found.folds]
         self.plot.set_axes(replace(self.plot.axes, title=f"{index} similarity of the features chosen"))
         self.plot.set_values(values[::-1], folds[::-1], folds)
-        self.plot.choose(None)
+        self.plot.select(None)
         self.plot.setAccessibleDescription(f"mean over the pairs of folds {_mean(found, index):.2f}")
 
     @Slot(object)

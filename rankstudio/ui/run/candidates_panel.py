@@ -89,9 +89,9 @@ class CandidatesPanel(Panel):
         self.set_title("Candidates")
         self._show_nothing()
 
-    def choose(self, feature_id: int | None) -> None:
+    def select(self, feature_id: int | None) -> None:
         """Outline the bar of the feature that is inspected."""
-        self.plot.choose(feature_id)
+        self.plot.select(feature_id)
 
     def _show_nothing(self) -> None:
         self.set_caption("")

@@ -135,11 +135,11 @@ class RunController(QObject):
         if model.key == LIVE:
             path = model.path
             self.curves.set_path(LIVE, path.x_values, path.criterion, path.validation, model.values)
-            self.heat.choose(None)
+            self.heat.select(None)
         else:
             self.curves.remove_path(LIVE)
-            self.heat.choose(int(model.key), model.x_value)
-        self.curves.choose(model.key, model.x_value)  # type: ignore[arg-type]
+            self.heat.select(int(model.key), model.x_value)
+        self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]
         self._show_step(model.step, model.path.divisor)
 
     def refresh(self) -> None:
@@ -257,8 +257,8 @@ class RunController(QObject):
         return (path.x_values, measured) if path and measured is not None else nothing
 
     def _unmark(self) -> None:
-        self.curves.choose(None)
-        self.heat.choose(None)
+        self.curves.select(None)
+        self.heat.select(None)
         self.candidates.clear()
 
     @Slot()
@@ -275,8 +275,8 @@ class RunController(QObject):
         k = choice.place if choice.place is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in self._valid(mean.validation).items()}
         self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
-        self.curves.choose(setting, k)
-        self.heat.choose(setting, k)
+        self.curves.select(setting, k)
+        self.heat.select(setting, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw the level of the best single feature of the fold that is looked at."""
@@ -326,9 +326,9 @@ class RunController(QObject):
     def _pick(self, key: object, k: int) -> None:
         record, model = self._record, self._current.model
         if isinstance(key, int) and record is not None:
-            self._session.choose(record.combinations[key], k)
+            self._session.select(record.combinations[key], k)
         elif model is not None:
-            self._session.choose(model.values, k)
+            self._session.select(model.values, k)
 
     @Slot()
     def _show_measure(self) -> None:

@@ -206,7 +206,7 @@ class CurvesPanel(Panel):
         self._draw_baseline()
         self._mark()
 
-    def choose(self, key: Key | None, k: int = 0) -> None:
+    def select(self, key: Key | None, k: int = 0) -> None:
         """Mark the current choice in both plots; None takes the mark away."""
         self._chosen = None if key is None else (key, k)
         self._mark()
@@ -283,11 +283,11 @@ class CurvesPanel(Panel):
     def _mark(self) -> None:
         if self._chosen is None:
             for plot in self.plots().values():
-                plot.choose(None)
+                plot.select(None)
             return
         key, k = self._chosen
-        self.criterion_plot.choose(key, k)
-        self.validation_plot.choose(key, k, self._note(key, k))
+        self.criterion_plot.select(key, k)
+        self.validation_plot.select(key, k, self._note(key, k))
 
     def _note(self, key: Key, k: int) -> tuple[str, ...]:
         path = self._path(key)

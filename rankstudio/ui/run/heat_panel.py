@@ -69,19 +69,19 @@ class HeatPanel(Panel):
         self._chosen = None
         self.set_caption("")
         self.plot.set_values(np.empty((0, 0)), (), ())
-        self.plot.choose(None)
+        self.plot.select(None)
 
-    def choose(self, setting: int | None, k: int = 0) -> None:
+    def select(self, setting: int | None, k: int = 0) -> None:
         """Outline the current choice; None takes the outline away."""
         self._chosen = None if setting is None else (setting, k)
         self._mark()
 
     def _mark(self) -> None:
         if self._chosen is None:
-            self.plot.choose(None)
+            self.plot.select(None)
         else:
             setting, k = self._chosen
-            self.plot.choose(setting, k - 1)
+            self.plot.select(setting, k - 1)
 
     @Slot(int, int)
     def _on_picked(self, row: int, column: int) -> None:

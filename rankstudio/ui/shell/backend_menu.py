@@ -41,8 +41,8 @@ class BackendMenu(QObject):
         self._cluster = self._add(
             menu, "A &cluster…", "The workers of a dask scheduler, with the same numbers, bit for bit."
         )
-        self._live.triggered.connect(lambda: backend.choose(LIVE))
-        self._processes.triggered.connect(lambda: backend.choose(PROCESSES))
+        self._live.triggered.connect(lambda: backend.select(LIVE))
+        self._processes.triggered.connect(lambda: backend.select(PROCESSES))
         self._cluster.triggered.connect(self._ask)
         backend.changed.connect(self._show)
         self._show()
@@ -64,7 +64,7 @@ class BackendMenu(QObject):
         dialog.setLabelText(_ASKED)
         dialog.setTextValue(self._backend.address)
         if dialog.exec() and dialog.textValue().strip():
-            self._backend.choose(dialog.textValue().strip())
+            self._backend.select(dialog.textValue().strip())
         self._show()
 
     @Slot()

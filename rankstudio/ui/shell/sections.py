@@ -34,7 +34,7 @@ class Sections(QObject):
         self.results = ResultsController(theme, session, runs, task_worker, self)
         self.run.candidates.picked.connect(self.inspect.inspect)
         self.run.grown.connect(self.inspect.show_growing)
-        self.inspect.inspected.connect(self.run.candidates.choose)
+        self.inspect.inspected.connect(self.run.candidates.select)
         self.data.foldChosen.connect(self.run.stop_following)
         self.results.foldChosen.connect(self.run.stop_following)
         self.results.inspected.connect(self.inspect.inspect)

@@ -72,9 +72,9 @@ class Segmented(QWidget):
             self._group.addButton(self._button(text), i)
         self._keep_place_in_tab_order()
         if options:
-            self.choose(self._values[0])
+            self.select(self._values[0])
 
-    def choose(self, value: object) -> None:
+    def select(self, value: object) -> None:
         """Make a value the chosen one. A value that is not offered is ignored."""
         if value in self._values:
             button = self._group.button(self._values.index(value))

@@ -138,7 +138,7 @@ class TableView(QTableView):
         index = self.currentIndex()
         return index.data(ROW_ROLE) if index.isValid() else None
 
-    def choose(self, row: Row | None, *, scroll: bool = True) -> None:
+    def select(self, row: Row | None, *, scroll: bool = True) -> None:
         """Mark a row as chosen and bring it into sight (unless not to scroll), without telling anybody.
 
         The table scrolls no further down than that takes: what led to the row is above it.

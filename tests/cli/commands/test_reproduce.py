@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.cli.progress_bar import Progress
 from rankstudio.engine.analysis.reproduction import Reproduction
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
@@ -87,15 +86,15 @@ def test_what_lacks_a_library_is_told_before_the_work(made, capsys, monkeypatch)
 
 def test_what_was_stopped_goes_on_from_its_study(made, tmp_path, monkeypatch, capfd) -> None:
     command = ["reproduce", "fs-ed", "--data", str(made), "--study", str(tmp_path / "a.rankstudio")]
-    show = Progress.show
+    show = ProgressBar.show
 
-    def pressing(self: Progress, event: object) -> None:
+    def pressing(self: ProgressBar, event: object) -> None:
         show(self, event)  # type: ignore[arg-type]
         if isinstance(event, FoldFinished) and event.result.fold == 2:
             signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Progress, "show", pressing)
+        patched.setattr(ProgressBar, "show", pressing)
         assert main(command) == 130
     printed = capfd.readouterr()
     assert printed.out == ""

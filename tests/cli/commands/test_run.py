@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.cli.progress_bar import Progress, Whole, clock, preparation
+from rankstudio.cli.progress_bar import ProgressBar, Whole, clock, preparation
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
@@ -237,7 +237,7 @@ def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
     ticks = iter(range(100_000))
     monkeypatch.setattr("rankstudio.cli.progress_bar.time.monotonic", lambda: float(next(ticks)))
     plan = Plan(str(folder), parameters={"regularization": "2^-1, 2^0", "n_features_to_select": 3})
-    with Progress(stream) as progress:
+    with ProgressBar(stream) as progress:
         for event in run(plan, open_dataset(folder)):
             progress.show(event)
     lines = stream.text.split("\r\x1b[K")
@@ -257,7 +257,7 @@ def test_several_runs_have_a_time_left_in_all(folder, monkeypatch) -> None:
     whole = Whole(3)
     assert str(whole) == "Run 1 of 3"
     for _ in range(2):
-        with Progress(stream, whole) as progress:
+        with ProgressBar(stream, whole) as progress:
             for event in run(plan, open_dataset(folder)):
                 progress.show(event)
     took = re.fullmatch(r"Run 3 of 3, 0:(\d\d) left", str(whole))
@@ -273,7 +273,7 @@ def test_what_a_study_tells_again_is_no_measure_of_time(folder, tmp_path) -> Non
     whole = Whole(3)
     with Study.create(tmp_path / "a.rankstudio") as study:
         for _ in range(2):
-            with Progress(Terminal(), whole) as progress:
+            with ProgressBar(Terminal(), whole) as progress:
                 for event in run_stored(plan, open_dataset(folder), study):
                     progress.show(event)
     assert str(whole).startswith("Run 3 of 3, 0:")

@@ -3,7 +3,7 @@
 import pytest
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Kind, measure
+from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, MeasureKind, measure
 
 
 @pytest.mark.parametrize("name", [*LETOR_MEASURES, "MAP@10", "NDCG", "P@1000", "Disagreement"])
@@ -34,7 +34,7 @@ def test_another_name_is_answered_with_the_measures_there_are(written: object) -
 
 def test_only_the_error_is_better_when_it_is_lower() -> None:
     lower = [f.kind for f in FAMILIES if not f.higher_is_better]
-    assert lower == [Kind.DISAGREEMENT]
+    assert lower == [MeasureKind.DISAGREEMENT]
     assert not measure("disagreement").higher_is_better
     assert measure("MAP").higher_is_better
 

@@ -35,7 +35,7 @@ def press_delete(window: MainWindow, key: int) -> None:
     table = window.sections.results.panel.table
     window.activateWindow()
     wait_until(window.isActiveWindow)
-    table.choose(next(row for row in table.rows() if row.key == key))
+    table.select(next(row for row in table.rows() if row.key == key))
     table.setFocus()
     QTest.keyClick(table, Qt.Key.Key_Delete)
 

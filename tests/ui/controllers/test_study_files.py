@@ -100,7 +100,7 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         assert model.step is record.folds[1].chosen.step
         wait_until(lambda: window.current.test)
         assert window.current.test == dict(before.folds[1].test)
-        window.session.choose((0.25,), 3)  # another model of the run is tested on the data
+        window.session.select((0.25,), 3)  # another model of the run is tested on the data
         wait_until(lambda: window.current.test)
         settle(window)
 
@@ -375,7 +375,7 @@ def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, 
         assert not window.commands["run"].isEnabled()
         window.session.look_at(2)
         chosen = record.folds[2].chosen.unit.values
-        window.session.choose(next(values for values in record.combinations if values != chosen), 3)
+        window.session.select(next(values for values in record.combinations if values != chosen), 3)
         assert window.current.model is not None
         assert window.current.test == {}
         assert "are not open" in window.sections.inspect.features._test.text()
@@ -436,7 +436,7 @@ def test_models_that_the_study_did_not_keep_are_said_to_be_so(
         items = {item.key: item for item in window.export_controller._items()}
         assert items["model"].unavailable == ""
         other = next(s for s in model.path.steps if not s.whole)
-        window.session.choose(model.values, other.number)
+        window.session.select(model.values, other.number)
         assert window.current.model is not None
         assert window.current.model.step is other
         settle(window)

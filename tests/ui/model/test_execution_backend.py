@@ -51,7 +51,7 @@ def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(
 
 def test_a_run_on_processes_is_paused_and_stopped_at_once(theme: Theme, tmp_path: Path, folds: Path) -> None:
     with open_window(theme, tmp_path / "config", folds) as window:
-        window.models.backend.choose(PROCESSES)
+        window.models.backend.select(PROCESSES)
         long = {"max_iter": 10_000, "n_restarts": 1000}
         window.session.change("a long unit", method="coordinate-ascent", parameters=long)
         window.commands["run"].trigger()
@@ -68,7 +68,7 @@ def test_a_run_on_processes_is_paused_and_stopped_at_once(theme: Theme, tmp_path
 
 def test_step_by_step_is_always_here(theme: Theme, tmp_path: Path, folds: Path) -> None:
     with open_window(theme, tmp_path / "config", folds) as window:
-        window.models.backend.choose(PROCESSES)
+        window.models.backend.select(PROCESSES)
         window.commands["step"].trigger()
         record = window.runs.records[-1]
         wait_until(lambda: any(record.growing.values()))

@@ -55,7 +55,7 @@ def test_pins_and_bans_exclude_each_other(session: Session) -> None:
 def test_a_change_that_is_none_tells_nobody(session: Session) -> None:
     told = heard(session)
     session.change("editing", method=session.plan.method, parameters=session.plan.parameters)
-    session.choose(None, None)
+    session.select(None, None)
     session.look_at(session.fold)
     session.show_measure(session.measure)
     assert told == []
@@ -72,10 +72,10 @@ def test_an_impossible_change_changes_nothing(session: Session) -> None:
 
 
 def test_only_moves_of_the_slider_are_undone_together(session: Session) -> None:
-    session.choose((1.0,), 2)
+    session.select((1.0,), 2)
     for value in (2.0, 3.0, 4.0):
-        session.choose((value,), 2, gliding=True)
-    session.choose((4.0,), 3)
+        session.select((value,), 2, gliding=True)
+    session.select((4.0,), 3)
     undone = []
     while session.undo.canUndo():
         session.undo.undo()
@@ -84,7 +84,7 @@ def test_only_moves_of_the_slider_are_undone_together(session: Session) -> None:
 
 
 def test_another_method_forgets_the_choice_and_undo_brings_it_back(session: Session) -> None:
-    session.choose((4.0,), 2)
+    session.select((4.0,), 2)
     session.change("editing", method="rankrls", parameters={})
     assert session.choice == Choice()
     session.undo.undo()
@@ -112,14 +112,14 @@ def test_a_measure_that_is_no_longer_reported_is_no_longer_shown(session: Sessio
 def test_another_ranker_forgets_the_choice_and_moves_the_sliders_grid(session: Session) -> None:
     assert session.axis is not None
     assert session.axis.label == "λ"
-    session.choose((4.0,), 2)
+    session.select((4.0,), 2)
     session.change(
         "editing", method="gas", parameters={}, ranker="ranksvm", ranker_parameters={"C": (1.0, 2.0)}
     )
     assert session.choice == Choice()
     assert session.axis is not None
     assert (session.axis.label, session.axis.values) == ("RankSVM C", (1.0, 2.0))
-    session.choose((2.0,), 3)
+    session.select((2.0,), 3)
     session.change("editing", ranker="rankrls", ranker_parameters={})
     assert session.choice == Choice()
     session.change("editing", method="rankboost", parameters={}, ranker="", ranker_parameters={})

@@ -57,7 +57,7 @@ def test_a_click_picks_a_bar_by_its_column(plot):
 def test_the_keys_walk_along_the_bars(plot):
     told = []
     plot.picked.connect(told.append)
-    plot.picked.connect(plot.choose)
+    plot.picked.connect(plot.select)
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left):
         QTest.keyClick(plot, key)
     assert told == [25, 28, 7, 7, 28]

@@ -22,7 +22,7 @@ def curves(theme):
     plot.set_family([0, 1], ["λ = 2⁰", "λ = 2¹"], (1, 46))
     plot.set_curve(0, KS, 1 / 3 + 0.001 * np.sqrt(KS))
     plot.set_curve(1, KS[:5], [0.1, np.nan, 0.2, 0.3, 0.4])
-    plot.choose(0, 4, ("chosen",))
+    plot.select(0, 4, ("chosen",))
     return plot
 
 
@@ -202,7 +202,7 @@ def test_a_figure_in_a_file_says_which_curve_is_which(theme, tmp_path, n, kind, 
     plot.set_family(range(n), [f"λ{i}" for i in range(n)], kind=kind)
     for key in range(n):
         plot.set_curve(key, KS, KS / 100 + key)
-    plot.choose(3 if n > 3 else 0, 4)
+    plot.select(3 if n > 3 else 0, 4)
     export_plot(plot, tmp_path / "a.svg")
     assert {text for text in texts(tmp_path / "a.svg") if "λ" in text} == names
     plot.deleteLater()

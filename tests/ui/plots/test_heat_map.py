@@ -68,8 +68,8 @@ def test_hovering_tells_where_and_how_much(plot):
 
 
 def test_the_keys_move_the_chosen_cell(plot):
-    plot.picked.connect(plot.choose)
-    plot.choose(1, 1)
+    plot.picked.connect(plot.select)
+    plot.select(1, 1)
     for key, cell in (
         (Qt.Key.Key_Up, (2, 1)),
         (Qt.Key.Key_Right, (2, 2)),
@@ -97,7 +97,7 @@ def test_labels_must_fit_the_values(plot):
 @pytest.mark.parametrize("value", [0.5, np.nan])
 def test_equal_values_and_none_at_all_do_no_harm(plot, value):
     plot.set_values([[value, value]], ["a"], ["1", "2"])
-    plot.choose(7, 7)
+    plot.select(7, 7)
     plot.flush()
     assert not plot.grab().isNull()
     assert plot.is_empty() == np.isnan(value)

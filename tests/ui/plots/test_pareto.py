@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from rankstudio.ui.plots import export_plot
-from rankstudio.ui.plots.pareto import FrontPlot, Marks, Spot
+from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 
 NAN = float("nan")
 SPOTS = [
@@ -18,7 +18,7 @@ MARKS = Marks((0, 1, 3), 3, 1, 0.45)
 
 @pytest.fixture
 def plot(theme, stage):
-    made = FrontPlot(theme, "validation MAP", "features")
+    made = ParetoPlot(theme, "validation MAP", "features")
     stage(made, 480, 260)
     made.set_spots(SPOTS, MARKS)
     made.flush()
@@ -59,7 +59,7 @@ def test_the_mouse_reads_exact_values(plot):
 
 def test_arrow_keys_walk_the_front_and_begin_at_the_suggested_model(plot, picked):
     plot.setFocus()
-    plot.picked.connect(plot.choose)
+    plot.picked.connect(plot.select)
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left):
         QTest.keyClick(plot, key)
     assert picked == [1, 3, 3, 1]

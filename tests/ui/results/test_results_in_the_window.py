@@ -189,7 +189,7 @@ def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow, q
     assert said[3] == "another method"
     # Enter on a row, as a double click, makes it the reference; the best comes back from the box.
     table = views(window).tests.table
-    table.choose(next(row for row in paired(window) if row.key == pinned.key))
+    table.select(next(row for row in paired(window) if row.key == pinned.key))
     table.setFocus()
     QTest.keyClick(table, Qt.Key.Key_Return)
     settle(window)

@@ -89,14 +89,14 @@ def test_the_map_shows_measures_by_lambda_and_k(heat):
 def test_cells_are_picked_and_chosen_by_setting_and_k(heat):
     told = []
     heat.picked.connect(lambda setting, k: told.append((setting, k)))
-    heat.choose(1, 3)
+    heat.select(1, 3)
     heat.set_values(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "MAP", "")
     assert heat.caption() == "click a cell to choose setting and k"
     assert heat.title() == "setting × k"
     assert heat.plot.chosen == (1, 2)
     heat.plot.picked.emit(0, 1)
     assert told == [(0, 2)]
-    heat.choose(None)
+    heat.select(None)
     assert heat.plot.chosen is None
     heat.clear()
     assert heat.plot.is_empty()

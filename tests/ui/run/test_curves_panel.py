@@ -77,10 +77,10 @@ def test_a_pick_is_told_and_marked_only_by_choose(panel):
         plot.picked.emit(LIVE, 3)
     assert told == [(0, 2), (LIVE, 3)] * 2
     assert panel.validation_plot.choice is None
-    panel.choose(0, 2)
+    panel.select(0, 2)
     assert panel.criterion_plot.choice == panel.validation_plot.choice == (0, 2)
     assert panel._note(0, 2) == ("k = 2 · λ = 2⁰ · chosen", "validation MAP 2.0000")
-    panel.choose(None)
+    panel.select(None)
     assert panel.criterion_plot.choice is None
 
 
@@ -104,7 +104,7 @@ def test_the_band_follows_the_measure(panel):
 def test_beginning_anew_leaves_nothing_behind(panel):
     panel.set_path(0, KS, [3, 2, 1], {"MAP": [1, 2, 3]})
     panel.set_band(KS, ([1] * 3,) * 3, {"MAP": ([1] * 3,) * 3})
-    panel.choose(0, 1)
+    panel.select(0, 1)
     panel.set_baseline({"MAP": 0.3}, "BM25")
     panel.begin("RankRLS", "MQ2008", [LAMBDA], [(8.0,)], 1)
     assert panel.validation_plot.reference is None

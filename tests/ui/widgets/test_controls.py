@@ -38,8 +38,8 @@ def test_a_click_on_a_segment_chooses_its_value(segments):
 
 def test_choosing_from_outside_tells_nobody_and_unknown_values_are_ignored(segments):
     row, told = segments
-    row.choose(3)
-    row.choose(99)
+    row.select(3)
+    row.select(99)
     assert row.value() == 3 and told == []
 
 
@@ -68,7 +68,7 @@ def test_other_options_replace_the_old_ones(segments):
     row.set_options([("a", "A"), ("b", "B")])
     QCoreApplication.processEvents()
     assert row.value() == "a"
-    row.choose("b")
+    row.select("b")
     row.set_options([])
     assert row.value() is None and told == []
 

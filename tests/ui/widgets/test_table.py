@@ -94,10 +94,10 @@ def test_the_header_sorts_on_a_click(table):
 def test_the_user_s_choice_is_told_the_program_s_is_not(table, chosen):
     click(table, 1)
     QTest.keyClick(table, Qt.Key.Key_Down)
-    table.choose(ROWS[3])
+    table.select(ROWS[3])
     assert chosen == [7, 25]
     assert table.current() is ROWS[3]
-    table.choose(None)
+    table.select(None)
     assert table.current() is None
 
 

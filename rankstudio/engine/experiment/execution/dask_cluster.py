@@ -123,7 +123,7 @@ class Delivery(WorkerPlugin):
 
 
 def _lacks(files: FoldFiles) -> bool:
-    return not all(files.place(name).exists() for name in files.names)
+    return not all(files.path_of(name).exists() for name in files.names)
 
 
 def _check(client: Client, address: str) -> None:

@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 _NAMES = ("train", "vali", "test")
 
 
-class Source(Protocol):
+class FoldSource(Protocol):
     """Where a worker has the folds of a run from."""
 
     def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
@@ -54,7 +54,7 @@ class UnitExecutor(Protocol):
     ) -> Future[Value]:
         """Have a call carried out."""
 
-    def give(self, folds: Sequence[Fold]) -> Source:
+    def give(self, folds: Sequence[Fold]) -> FoldSource:
         """Give folds to the workers, once for all units, and return from where these have them."""
 
 
@@ -75,7 +75,7 @@ class _AnyExecutor:
     def ahead(self) -> int:
         return 64
 
-    def give(self, folds: Sequence[Fold]) -> Source:
+    def give(self, folds: Sequence[Fold]) -> FoldSource:
         return InMemory(folds) if self._in_memory else write_folds(folds)
 
 
@@ -144,7 +144,7 @@ class FoldFiles:
         """Return what a fold has in common only with one that has the same data."""
         return self.parts[number]
 
-    def place(self, name: str) -> Path:
+    def path_of(self, name: str) -> Path:
         """Return where a part is on the machine that asks: in the files's folder, else in its own."""
         shared = Path(self.folder) / name
         return shared if shared.exists() else memory_mapped.folder() / name
@@ -158,7 +158,7 @@ class FoldFiles:
             Where this machine does not have them.
         """
         train, vali, test = (
-            memory_mapped.open_kept(self.place(name)) if name else None for name in self.parts[number]
+            memory_mapped.open_kept(self.path_of(name)) if name else None for name in self.parts[number]
         )
         assert train is not None  # every fold has one
         return Fold(number, train, vali, test)
@@ -187,7 +187,7 @@ class WholeFile(FoldFiles):
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number; see :meth:`FoldFiles.fold`."""
-        return left_out_fold(memory_mapped.open_kept(self.place(self.whole)), number - 1)
+        return left_out_fold(memory_mapped.open_kept(self.path_of(self.whole)), number - 1)
 
 
 def write_folds(folds: Sequence[Fold]) -> FoldFiles:

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import MissingExtraError, ParameterError
-from rankstudio.engine.experiment.execution.data_transport import InMemory, Source, write_folds
+from rankstudio.engine.experiment.execution.data_transport import FoldSource, InMemory, write_folds
 from rankstudio.engine.support import threads
 
 _NICE = 5  # of the 19 by which a process can stand back
@@ -33,7 +33,7 @@ class _Threads(ThreadPoolExecutor):
     def ahead(self) -> int:
         return 2 * self.count
 
-    def give(self, folds: Sequence[Fold]) -> Source:
+    def give(self, folds: Sequence[Fold]) -> FoldSource:
         return InMemory(folds)
 
 
@@ -46,7 +46,7 @@ class _Processes(ProcessPoolExecutor):
     def ahead(self) -> int:
         return 2 * self.count
 
-    def give(self, folds: Sequence[Fold]) -> Source:
+    def give(self, folds: Sequence[Fold]) -> FoldSource:
         return write_folds(folds)
 
 

@@ -20,7 +20,7 @@ from uuid import uuid4
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.data_transport import InMemory, Source, unit_executor
+from rankstudio.engine.experiment.execution.data_transport import FoldSource, InMemory, unit_executor
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished, UnitProgress, UnitStarted
@@ -45,14 +45,14 @@ class Task:
     run : str
         Unlike that of any other run: a worker prepares a fold once for all units of a run.
     plan : Plan
-    source : Source
+    source : FoldSource
         Of the fold.
     unit : Unit
     """
 
     run: str
     plan: Plan
-    source: Source
+    source: FoldSource
     unit: Unit
 
 
@@ -64,7 +64,7 @@ class Learned:
     seconds: float
 
 
-class _Bench(threading.local):
+class _FoldCache(threading.local):
     """What a worker has ready: one a thread, as methods note with the data what they found out about them.
 
     The data outlive the run: the next one may be another method on the same folds.
@@ -97,7 +97,7 @@ class _Bench(threading.local):
         return self._grouped[key]
 
 
-_BENCH = _Bench()
+_FOLDS = _FoldCache()
 
 
 def learn_unit(task: Task) -> Learned:
@@ -118,7 +118,7 @@ def learn_unit(task: Task) -> Learned:
             task.source.follow(task.unit, told)
 
     with threads.at_most(1):
-        path = _BENCH.fold(task).path(task.unit, follow)
+        path = _FOLDS.fold(task).path(task.unit, follow)
     return Learned(replace(path, notes=tuple(notes)), time.perf_counter() - began)
 
 

@@ -43,7 +43,7 @@ class Axis:
         """Whether it is one of numbers, between which there are others to ask for."""
         return self.parameter.kind is Kind.GRID
 
-    def takes(self, value: Any) -> bool:
+    def allows(self, value: Any) -> bool:
         """Tell whether a combination may have a value: one that is listed, or any number on a grid."""
         return isinstance(value, int | float) if self.is_grid else value in self.values
 

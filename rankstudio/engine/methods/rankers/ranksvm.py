@@ -14,7 +14,7 @@ from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool
 
 if TYPE_CHECKING:
-    from rankstudio.engine.optimization.truncated_newton import Progress
+    from rankstudio.engine.optimization.truncated_newton import OptimizerState
 
 
 class RankSVM(ConvergingRanker):
@@ -93,7 +93,7 @@ class RankSVM(ConvergingRanker):
             for number, now in enumerate(minimise(problem, C, tol, max_iter), start=1):
                 yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
 
-    def _minimiser(self) -> Callable[..., Iterator[Progress]]:
+    def _minimiser(self) -> Callable[..., Iterator[OptimizerState]]:
         loss, solver = self.checked("loss"), self.checked("solver")
         if solver == "bundle" and loss != "hinge":
             raise ParameterError("solver", self.solver, f"auto or newton, with the loss {self.loss}")

@@ -178,7 +178,7 @@ class CurvesPlot(Plot):
 
     # The choice
 
-    def choose(self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()) -> None:
+    def select(self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()) -> None:
         """Mark a point as chosen.
 
         Parameters

@@ -294,12 +294,12 @@ def test_whatever_has_several_values_is_an_axis_in_the_order_of_the_form() -> No
 
 def test_an_axis_takes_what_is_listed_and_a_grid_any_number() -> None:
     grid, size, _, loss = SEVERAL.axes
-    assert grid.takes(1.5)
-    assert size.takes(None)
-    assert not size.takes(4)
-    assert loss.takes("hinge")
-    assert not loss.takes(1.0)
-    assert not grid.takes("hinge")
+    assert grid.allows(1.5)
+    assert size.allows(None)
+    assert not size.allows(4)
+    assert loss.allows("hinge")
+    assert not loss.allows(1.0)
+    assert not grid.allows("hinge")
 
 
 def test_what_only_ranks_is_no_axis_beside_a_ranker() -> None:

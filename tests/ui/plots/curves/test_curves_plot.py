@@ -62,8 +62,8 @@ def test_a_pick_marks_nothing_by_itself(plot, picks):
 
 
 def test_the_keys_move_the_choice(plot, picks):
-    plot.picked.connect(plot.choose)
-    plot.choose(1, 10)
+    plot.picked.connect(plot.select)
+    plot.select(1, 10)
     for key in (
         Qt.Key.Key_Right,
         Qt.Key.Key_Up,
@@ -84,7 +84,7 @@ def test_other_keys_are_left_to_the_window(plot, picks):
 def test_the_box_lists_exact_values_at_the_mouse_s_k(plot):
     hovered = []
     plot.hovered.connect(hovered.append)
-    plot.choose(1, 4)
+    plot.select(1, 4)
     plot.hover(pixel(plot, 0, 20))
     texts = [(line.text, line.value) for line in plot.box.lines()]
     assert texts == [
@@ -107,7 +107,7 @@ def test_the_box_never_leaves_the_plot(plot):
 
 
 def test_a_linked_plot_shows_the_crosshair_and_the_chosen_value_only(plot):
-    plot.choose(2, 4)
+    plot.select(2, 4)
     plot.set_cursor(30.0)
     assert plot.cursor == 30.0
     assert [line.text for line in plot.box.lines()] == ["k = 30", "λ = 2²"]
@@ -116,7 +116,7 @@ def test_a_linked_plot_shows_the_crosshair_and_the_chosen_value_only(plot):
 
 
 def test_the_note_stands_beside_the_chosen_point_while_the_mouse_is_away(plot):
-    plot.choose(1, 4, ("k = 4 · chosen", "one-SE rule: k = 2"))
+    plot.select(1, 4, ("k = 4 · chosen", "one-SE rule: k = 2"))
     plot.flush()
     assert [line.text for line in plot.box.lines()] == ["k = 4 · chosen", "one-SE rule: k = 2"]
     assert plot.box.lines()[0].bold
@@ -124,7 +124,7 @@ def test_the_note_stands_beside_the_chosen_point_while_the_mouse_is_away(plot):
     assert plot.box.lines()[0].text == "k = 20"
     plot.hover(None)
     assert plot.box.lines()[0].text == "k = 4 · chosen"
-    plot.choose(None)
+    plot.select(None)
     plot.flush()
     assert plot.box.isHidden()
 
@@ -183,7 +183,7 @@ def test_nan_is_a_gap_and_a_lone_point_is_a_dot(plot, theme):
 
 
 def test_the_theme_changes_every_colour(plot, theme):
-    plot.choose(1, 4)
+    plot.select(1, 4)
     plot.flush()
     assert shows(plot, LIGHT.panel, 0) and shows(plot, LIGHT.accent)
     theme.set_mode("dark")
@@ -242,13 +242,13 @@ def test_growing_curves_do_not_undo_a_zoom(plot):
 
 
 def test_a_screen_reader_hears_the_choice(plot):
-    plot.choose(2, 4, ("k = 4 · λ = 2² · chosen",))
+    plot.select(2, 4, ("k = 4 · λ = 2² · chosen",))
     assert plot.accessibleName() == "validation MAP"
     assert plot.accessibleDescription() == "λ = 2², k = 4. validation MAP 0.5020. k = 4 · λ = 2² · chosen"
 
 
 def test_a_new_family_leaves_nothing_of_the_old(plot):
-    plot.choose(2, 4, ("note",))
+    plot.select(2, 4, ("note",))
     plot.set_band(KS, KS / 100, KS / 110, KS / 90)
     plot.hover(pixel(plot, 2, 9))
     plot.set_family(["a"], ["A"], kind="category")
@@ -297,7 +297,7 @@ def test_a_frame_of_eleven_curves_is_light(theme, stage):
     plot.set_family(range(11), [str(i) for i in range(11)], (1, 46))
     for key in range(11):
         plot.set_curve(key, KS, np.sin(KS / 7 + key))
-    plot.choose(6, 4)
+    plot.select(6, 4)
     times = []
     for _ in range(15):
         start = time.perf_counter()

@@ -18,7 +18,7 @@ _ROUNDING = 1e-12  # of a budget: costs whose decimals add up to it do so but fo
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
+class Constraints:
     """The rules of a forward or floating search among n features.
 
     Attributes

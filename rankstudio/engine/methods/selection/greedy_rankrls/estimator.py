@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.base import Selector
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Rules
+from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
@@ -152,14 +152,14 @@ class GreedyRankRLS(Selector):
                 greedy = forward(searches.forward(), replace(rules, size_penalty=0.0))
                 yield from floating(greedy, searches.floating(), rules)
 
-    def _rules(self, n: int) -> Rules:
+    def _rules(self, n: int) -> Constraints:
         """Check the parameters, and that they go together."""
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns with back-fitting")
         if self.checked("search") == "floating":
             self._check_floating()
-        return Rules.of(
+        return Constraints.of(
             n,
             self.n_features_to_select,
             self.pinned,

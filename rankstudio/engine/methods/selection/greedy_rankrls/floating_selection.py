@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Rules
+from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE, Search, empty_model
 from rankstudio.engine.steps import Step, WorkProgress
 
@@ -24,7 +24,9 @@ class FloatingSearch(Search, Protocol):
         """Make another selection the present one."""
 
 
-def floating(greedy: Iterator[Step], search: FloatingSearch, rules: Rules) -> Iterator[Step | WorkProgress]:
+def floating(
+    greedy: Iterator[Step], search: FloatingSearch, rules: Constraints
+) -> Iterator[Step | WorkProgress]:
     """Improve the greedy path by sequential floating forward selection, and yield the best set of every size.
 
     Parameters
@@ -33,7 +35,7 @@ def floating(greedy: Iterator[Step], search: FloatingSearch, rules: Rules) -> It
         The greedy path under the same rules, one step a size.
     search : FloatingSearch
         With nothing selected.
-    rules : Rules
+    rules : Constraints
         Of which ``k``, ``pinned``, ``allowed`` and ``size_penalty`` count.
 
     Yields
@@ -79,7 +81,7 @@ def floating(greedy: Iterator[Step], search: FloatingSearch, rules: Rules) -> It
 class _BestSets:
     """The best set found so far of every size, the greedy ones to begin with."""
 
-    def __init__(self, greedy: list[Step], search: FloatingSearch, rules: Rules) -> None:
+    def __init__(self, greedy: list[Step], search: FloatingSearch, rules: Constraints) -> None:
         self._best = greedy.copy()
         self._search = search
         self._rules = rules

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Rules
+from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.steps import Step
 
 TIE = 64 * float(np.finfo(np.float64).eps)
@@ -37,14 +37,14 @@ class Search(Protocol):
         """Return the weights of the present selection, shape (n,)."""
 
 
-def forward(search: Search, rules: Rules) -> Iterator[Step]:
+def forward(search: Search, rules: Constraints) -> Iterator[Step]:
     """Select pinned features, then the best ones, until there are k or none may be added.
 
     Parameters
     ----------
     search : Search
         With nothing selected; it has the selection afterwards.
-    rules : Rules
+    rules : Constraints
 
     Yields
     ------
@@ -93,7 +93,7 @@ def _draw(candidates: Ints, most: int | None, rng: np.random.Generator) -> Ints:
     return np.sort(rng.choice(candidates, most, replace=False))
 
 
-def _best(candidates: Ints, costs: Floats, before: float, empty: float, rules: Rules) -> int | None:
+def _best(candidates: Ints, costs: Floats, before: float, empty: float, rules: Constraints) -> int | None:
     """Return the first of the best candidates, equal but for rounding; None where none is worth its place."""
     tie = TIE * empty
     if rules.size_penalty > 0:
