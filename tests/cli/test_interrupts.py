@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
+from rankstudio.cli.progress_bar import ProgressBar
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.results.events import Event, FoldFinished, StepDone

@@ -24,7 +24,7 @@ class ResultsController(QObject):
         Goes back to the plan of a run that is looked at again.
     runs : Runs
     worker : Worker
-        The desk's, for tests and the like.
+        For tests and the like.
 
     Attributes
     ----------

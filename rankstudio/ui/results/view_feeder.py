@@ -27,14 +27,14 @@ _SLOT = "insight"
 
 
 class ViewFeeder(QObject):
-    """Has what the shown view needs computed on the desk's worker, and hands it over.
+    """Has what the shown view needs computed on the task worker, and hands it over.
 
     Parameters
     ----------
     session, runs
         What is shown.
     worker : Worker
-        The desk's. Comparisons are jobs of their own, one after the other, so that a path that the slider
+        For tasks. Comparisons are jobs of their own, one after the other, so that a path that the slider
         asks for waits for one of them at most.
     views : ResultsPanel
     """

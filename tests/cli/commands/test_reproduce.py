@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
+from rankstudio.cli.progress_bar import ProgressBar
 from rankstudio.engine.analysis.reproduction import Reproduction
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking

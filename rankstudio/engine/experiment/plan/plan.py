@@ -200,7 +200,7 @@ def _check_kinds(plan: Plan) -> None:
 
 
 def _check_ranker(plan: Plan) -> Method | None:
-    """Return the judge's entry; PlanError where it is no ranker, or has nothing to judge."""
+    """Return the ranker's entry; PlanError where it is none, or has nothing to rank with."""
     ranker = plan.ranker_entry
     if ranker is None:
         given = dict(plan.ranker_parameters)
