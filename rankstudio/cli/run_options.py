@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_parameters(parameters, methods(), "parameter_")
     ranked = parser.add_argument_group("parameters of the ranker")
     _add_parameters(
-        ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-", "--ranker-"
+        ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-", "--judge-"
     )
 
 
@@ -91,7 +91,9 @@ def _add_choices(what: Any) -> None:
         choices=rankers,
         help="what ranks with the selected features, one of those that rank; the method's own model else",
     )
-    what.add_argument("--ranker", choices=rankers, help=argparse.SUPPRESS)  # as it was called once
+    what.add_argument(
+        "--judge", dest="ranker", choices=rankers, help=argparse.SUPPRESS
+    )  # as it was called once
     what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
     what.add_argument(
         "--rule", help='model to choose: "best" (default), "one-se" (one standard error) or "at most 10"'

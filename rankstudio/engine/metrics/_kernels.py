@@ -58,7 +58,7 @@ def scratch_space(longest: int) -> tuple[Floats, Ints]:
     return np.empty((7, longest)), np.empty((3, longest + 1), dtype=np.int64)
 
 
-class ConventionRules(NamedTuple):
+class Rules(NamedTuple):
     """A convention's choices as numbers; see ``Convention`` for what they mean."""
 
     empty_query: float
@@ -137,7 +137,7 @@ def ideal_dcg(
 def measure_all(
     scores: Floats,
     truth: Truth,
-    rules: ConventionRules,
+    rules: Rules,
     kinds: Ints,
     cuts: Ints,
     out: Floats,
@@ -149,7 +149,7 @@ def measure_all(
     Parameters
     ----------
     scores : ndarray of shape (K, m)
-    truth, rules : Truth, ConventionRules
+    truth, rules : Truth, Rules
     kinds, cuts : ndarray of shape (M,)
         The measures; a cut-off of 0 means all documents.
     out : ndarray of shape (M, K, Q)
@@ -255,9 +255,7 @@ def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int,
 
 
 @subroutine
-def _average_precision(
-    cut: int, precisions: Floats, n_relevant: int, rules: ConventionRules, n: int
-) -> float:
+def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int) -> float:
     if n_relevant == 0:
         return rules.empty_query
     if cut == 0:
@@ -267,7 +265,7 @@ def _average_precision(
 
 
 @subroutine
-def _precision(cut: int, hits: Floats, rules: ConventionRules, n: int) -> float:
+def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
     if cut <= n:
         return float(hits[cut - 1] / cut)
     if rules.short_precision == Short.ZERO:
@@ -276,7 +274,7 @@ def _precision(cut: int, hits: Floats, rules: ConventionRules, n: int) -> float:
 
 
 @subroutine
-def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: ConventionRules, n: int) -> float:
+def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     if cut > n and rules.short_ndcg == Short.ZERO:
@@ -286,7 +284,7 @@ def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: ConventionRul
 
 
 @subroutine
-def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: ConventionRules, n: int) -> float:
+def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     total = 0.0

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._kernels import ConventionRules, Truth, ideal_dcg, scratch_space
+from rankstudio.engine.metrics._kernels import Rules, Truth, ideal_dcg, scratch_space
 from rankstudio.engine.metrics.conventions import Convention, Ties
 
 
@@ -63,9 +63,9 @@ def check_document_ids(ids: Sequence[object] | NDArray[np.generic], n_documents:
     return names
 
 
-def compile_rules(convention: Convention) -> ConventionRules:
+def compile_rules(convention: Convention) -> Rules:
     """Return the convention in the kernels' form."""
-    return ConventionRules(
+    return Rules(
         float(convention.empty_query),
         int(convention.short_ndcg),
         int(convention.short_precision),

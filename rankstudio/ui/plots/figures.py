@@ -21,7 +21,7 @@ _SIZE = QSizeF(640, 400)
 
 
 def write_figures(result: RunResult, folder: Path) -> list[Path]:
-    """Draw the criterion and the validation measures over k, one curve a setting, averaged over the folds.
+    """Draw the criterion and the validation measures over k, averaged over the folds: a curve a combination.
 
     These are Figures 3 and 4 of the greedy RankRLS paper where that is what was run.
 
@@ -47,7 +47,7 @@ def write_figures(result: RunResult, folder: Path) -> list[Path]:
     app = _application()
     theme = Theme("light")
     theme.apply(app)
-    # Folds of one plan try the same settings in the same order.
+    # Folds of one plan try the same combinations in the same order.
     per_setting = list(zip(*(fold.paths for fold in result.folds), strict=True))
     written = []
     for name in ("criterion", *per_setting[0][0].validation):
@@ -61,7 +61,7 @@ def write_figures(result: RunResult, folder: Path) -> list[Path]:
 def _plot(
     theme: Theme, result: RunResult, per_setting: Sequence[tuple[PathResult, ...]], name: str
 ) -> CurvesPlot:
-    """Return the plot of a measure, or of the criterion, with one curve a setting."""
+    """Return the plot of a measure, or of the criterion, with one curve a combination."""
     title = result.plan.criterion if name == "criterion" else f"validation {name}"
     labels = [_label(result, paths[0]) for paths in per_setting]
     plot = CurvesPlot(theme, f"{title}{_explanation(result, labels)}")

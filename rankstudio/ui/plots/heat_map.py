@@ -158,7 +158,7 @@ class HeatMapPlot(Plot):
     def numbers(self) -> Numbers:
         """Return one row per row of the map, from its first to its last, and one column per column."""
         header = [
-            self._names[0] or "setting",
+            self._names[0] or "combination",
             *(f"{self._names[1]} = {label}" for label in self.column_labels),
         ]
         rows: list[list[CellValue]] = [

@@ -124,7 +124,15 @@ class ParetoPlot(Plot):
 
     def numbers(self) -> Numbers:
         """Return one row a model: which it is, size, worth, error, and what is marked."""
-        header = ["model", "setting", "size", self.axes.title or "value", "standard error", "front", "chosen"]
+        header = [
+            "model",
+            "combination",
+            "size",
+            self.axes.title or "value",
+            "standard error",
+            "front",
+            "chosen",
+        ]
         marks = self.marks
         return header, [
             [

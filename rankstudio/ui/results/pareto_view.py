@@ -119,12 +119,12 @@ class ParetoView(View):
         self.picked.emit(row.key, row.model.values, row.model.step)
 
 
-def _setting(plan: Plan, model: ParetoModel) -> str:
+def _combination(plan: Plan, model: ParetoModel) -> str:
     return combination_label(plan.axes, model.values)
 
 
 def _spot(row: ParetoRow) -> Spot:
-    model, parts = row.model, (f"k = {plain(row.model.size)}", _setting(row.plan, row.model))
+    model, parts = row.model, (f"k = {plain(row.model.size)}", _combination(row.plan, row.model))
     note = " · ".join(part for part in parts if part)
     title = f"run {row.key} · {row.plan.title}"
     return Spot(model.size, model.mean, model.error, row.key - 1, title, note)
@@ -159,7 +159,7 @@ _LAST = (
     ),
     Column("note", "choice", tone="accent", width=136),
     Column("key", "run", "right", tone="muted", width=44),
-    Column("setting", "setting", value=lambda row: _setting(row.plan, row.model), tone="muted"),
+    Column("combination", "parameters", value=lambda row: _combination(row.plan, row.model), tone="muted"),
     Column("method", "method", value=lambda row: row.plan.title, stretch=True, tone="muted"),
 )
 

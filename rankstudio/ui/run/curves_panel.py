@@ -1,4 +1,4 @@
-"""The live curves: criterion and validation measure over k, one curve per setting."""
+"""The live curves: criterion and validation measure over k, one curve per combination."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ class CurvesPanel(Panel):
         if len(self._settings) < 2:
             return act
         if len(self._axes) > 1:
-            return f"one curve per setting, the first dark … the last bright · {act}"
+            return f"one curve per combination, the first dark … the last bright · {act}"
         (axis,) = self._axes
         first, last = (axis_value(axis, self._settings[place][0]) for place in (0, -1))
         return f"one curve per {axis.label}, {first} dark … {last} bright · {act}"

@@ -14,7 +14,7 @@ from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
-_NO_RUN = "Every setting and k that a run has tried is shown here."
+_NO_RUN = "Every combination and k that a run has tried is shown here."
 _NO_PART = "The data have no validation part to measure models on."
 
 
@@ -24,7 +24,7 @@ class HeatPanel(Panel):
     Attributes
     ----------
     picked : Signal(int, int)
-        Position of the setting and k of the cell that the user picked.
+        Position of the combination and k of the cell that the user picked.
     """
 
     picked = Signal(int, int)
@@ -43,25 +43,27 @@ class HeatPanel(Panel):
         """Say whether the data have a validation part to measure on."""
         self.plot.placeholder = _NO_RUN if measured else _NO_PART
 
-    def set_values(self, settings: Sequence[str], matrix: ArrayLike, measure: str, name: str = "λ") -> None:
+    def set_values(
+        self, combinations: Sequence[str], matrix: ArrayLike, measure: str, name: str = "λ"
+    ) -> None:
         """Show the measure of every model.
 
         Parameters
         ----------
-        settings : sequence of str of length S
-            How the settings are called.
+        combinations : sequence of str of length S
+            How the combinations are called.
         matrix : array of shape (S, K)
-            Measure by setting and k = 1 … K; NaN where there is none (yet).
+            Measure by combination and k = 1 … K; NaN where there is none (yet).
         measure : str
         name : str
-            Of the one parameter that makes the settings; "" where several do.
+            Of the one parameter that makes the combinations; "" where several do.
         """
         values = np.asarray(matrix, dtype=np.float64)
-        self.set_title(f"{name or 'setting'} × k")
+        self.set_title(f"{name or 'combination'} × k")
         self.plot.set_names(name, "k")
-        self.set_caption(f"click a cell to choose {name or 'setting'} and k")
+        self.set_caption(f"click a cell to choose {name or 'combination'} and k")
         self.plot.set_axes(replace(self.plot.axes, title=f"validation {measure}"))
-        self.plot.set_values(values, list(settings), [str(k + 1) for k in range(values.shape[1])])
+        self.plot.set_values(values, list(combinations), [str(k + 1) for k in range(values.shape[1])])
         self._mark()
 
     def clear(self) -> None:
@@ -71,17 +73,17 @@ class HeatPanel(Panel):
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.plot.select(None)
 
-    def select(self, setting: int | None, k: int = 0) -> None:
+    def select(self, combination: int | None, k: int = 0) -> None:
         """Outline the current choice; None takes the outline away."""
-        self._chosen = None if setting is None else (setting, k)
+        self._chosen = None if combination is None else (combination, k)
         self._mark()
 
     def _mark(self) -> None:
         if self._chosen is None:
             self.plot.select(None)
         else:
-            setting, k = self._chosen
-            self.plot.select(setting, k - 1)
+            combination, k = self._chosen
+            self.plot.select(combination, k - 1)
 
     @Slot(int, int)
     def _on_picked(self, row: int, column: int) -> None:

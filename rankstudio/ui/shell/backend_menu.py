@@ -36,7 +36,7 @@ class BackendMenu(QObject):
             menu, "This &window, step by step", "The curves grow with every feature that is selected."
         )
         self._processes = self._add(
-            menu, processes, "Many settings and folds at a time; the curves arrive one by one, complete."
+            menu, processes, "Many combinations and folds at a time; the curves arrive one by one, complete."
         )
         self._cluster = self._add(
             menu, "A &cluster…", "The workers of a dask scheduler, with the same numbers, bit for bit."

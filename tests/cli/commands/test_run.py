@@ -135,7 +135,7 @@ def test_what_cannot_be_run_is_one_sentence_and_exit_status_1(folder, capsys, ar
     assert len(printed.err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("word", ["ranker", "ranker"])  # as it is called, and was called once
+@pytest.mark.parametrize("word", ["ranker", "judge"])  # as it is called, and was called once
 def test_a_ranker_learns_with_the_selected_features(folder, capsys, word) -> None:
     command = ["run", "--data", str(folder), "--method", "single-feature", "--json"]
     assert main([*command, f"--{word}", "rankrls", f"--{word}-lambda", "3"]) == 0
@@ -144,7 +144,7 @@ def test_a_ranker_learns_with_the_selected_features(folder, capsys, word) -> Non
     assert {"regularization": [3.0]} in plan.values()
     with pytest.raises(SystemExit, match="0"):
         main(["run", "--help"])
-    assert "--ranker" not in capsys.readouterr().out
+    assert "--judge" not in capsys.readouterr().out
 
 
 def test_a_folder_of_results_in_place_of_a_plan(tmp_path, capsys) -> None:

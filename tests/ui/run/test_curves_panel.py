@@ -140,7 +140,7 @@ def test_of_iterations_it_is_said_that_the_last_is_the_model(panel):
         panel.add_step(1, k, 1.0 / k, {"MAP": 0.4})
     assert panel._below.text() == "iteration"
     assert panel.caption() == (
-        "one curve per setting, the first dark … the last bright · the last iteration is the model"
+        "one curve per combination, the first dark … the last bright · the last iteration is the model"
     )
     assert panel.label(1) == "λ1 = 2⁰ · λ2 = 0.0001"
     panel.validation_plot.flush()

@@ -109,7 +109,7 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="pre",
             help=(
-                "Whether a candidate is judged with all weights learned anew, or with those before it as "
+                "Whether a candidate is measured with all weights learned anew, or with those before it as "
                 "they are: back-fitting, for very many features."
             ),
             source="Pahikkala et al. 2010, section 5",

@@ -1,4 +1,4 @@
-"""Back-fitting: a candidate is judged by its own weight alone, and all weights are learned once it is in."""
+"""Back-fitting: a candidate is measured by its own weight alone; all weights are learned once it is in."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class GreedyRankRLS(Selector):
         It takes several times as long with few features, and a hundred times as long for a whole path of more
         than a hundred. Sets of more than k features are not looked at.
     fitting : {"pre", "back"}, default "pre"
-        "pre": a candidate is judged by the error with all weights learned anew. "back": by that with the
+        "pre": a candidate is measured by the error with all weights learned anew. "back": by that with the
         weights of the features before it as they are, O(k² e) for a path; once it is taken, all weights are
         learned anew. Named in section 5 of the paper, for large sparse X.
     n_candidates : int, optional
