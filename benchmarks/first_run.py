@@ -73,7 +73,7 @@ def run_once(out: str) -> dict[str, Any]:
 
 def open_once() -> dict[str, Any]:
     """Open the sample in the window, press Run, and return the seconds until the first point of a curve."""
-    from PySide6.QtCore import QEventLoop
+    from PySide6.QtCore import QEventLoop, QTimer
 
     from rankstudio.engine.experiment.plan.plan import SAMPLE
     from rankstudio.ui import app as starting
@@ -97,11 +97,11 @@ def open_once() -> dict[str, Any]:
         window.models.preparing.connect(said.append)
     window.open_path(SAMPLE)
     window.models.warm_up()
-    loop = QEventLoop()
+    loop, clock = QEventLoop(), QTimer()
+    clock.start(10)
     longest, last, pressed = 0.0, time.perf_counter(), 0.0
     while not seen:
-        loop.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 5)
-        time.sleep(0.001)
+        loop.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
         now = time.perf_counter()
         longest, last = max(longest, now - last), now
         if not pressed and window.study.dataset is not None:
@@ -113,6 +113,7 @@ def open_once() -> dict[str, Any]:
         "longest_gap": longest,
         "said": said,
     }
+    clock.stop()
     window.close()
     return result
 

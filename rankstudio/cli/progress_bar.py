@@ -41,10 +41,12 @@ def preparation(stream: TextIO | None = None) -> Iterator[None]:
             print(sentence, file=stream, flush=True)
         told = True
 
-    with announced(tell):
-        yield
-    if live and told:
-        print("\r\x1b[K", end="", file=stream, flush=True)
+    try:
+        with announced(tell):
+            yield
+    finally:
+        if live and told:
+            print("\r\x1b[K", end="", file=stream, flush=True)
 
 
 class Whole:

@@ -9,10 +9,12 @@ from rankstudio.engine.support.jit import kernel
 
 
 @kernel
-def centre_rows(values: Floats, ptr: Ints, out: Floats) -> None:
-    """Write ``values`` (m, n) minus the mean of each column inside its query to ``out``."""
+def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
+    """Write ``values`` (m, n) minus the mean of each column inside its query to ``out``.
+
+    ``mean`` (n,) is space to work in: an array that is made here takes long to compile.
+    """
     n = values.shape[1]
-    mean = np.empty(n)
     for q in range(ptr.shape[0] - 1):
         first, last = ptr[q], ptr[q + 1]
         for j in range(n):

@@ -184,7 +184,7 @@ def centre(values: Floats, ptr: Ints) -> Floats:
     from rankstudio.engine.querywise._centring_kernel import centre_rows  # noqa: PLC0415 - numba, where it is needed
 
     out = np.empty_like(values)
-    centre_rows(values, ptr, out)
+    centre_rows(values, ptr, out, np.empty(values.shape[1]))
     return out
 
 

@@ -35,7 +35,10 @@ class _Handler(logging.Handler):
         self._tell = tell
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._tell(record.getMessage())
+        try:
+            self._tell(record.getMessage())
+        except OSError:  # nobody reads the stream any more: the work goes on
+            self.handleError(record)
 
 
 @contextmanager

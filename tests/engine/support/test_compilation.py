@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -85,6 +86,17 @@ def test_a_kernel_is_announced_when_it_is_compiled_and_not_when_it_is_read_from_
             assert compiled(3) == 6
             assert compiled(4) == 8
         assert told == expected
+
+
+def test_garbage_is_not_searched_for_during_a_compilation_and_is_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    searched: list[bool] = []
+    with announced(lambda _: searched.append(gc.isenabled())):
+        assert _kernel()(3) == 6
+    assert searched == [False]
+    assert gc.isenabled()
 
 
 def test_only_who_listens_is_told() -> None:

@@ -75,19 +75,21 @@ def select(
     state: State,
     history: History,
     partial: Floats,
+    work: Floats,
 ) -> None:
     """Take the feature at a place in as the t-th selected one (from 0), for blocks first … last - 1.
 
-    ``order`` still holds the places before the selection: n - t of them count.
+    ``order`` still holds the places before the selection: n - t of them count. ``work`` (2 t + 8, BLOCK) is
+    space to work in: an array that is made here takes long to compile.
     """
     pivot, right, ev, vv, ee = state
     rows, dots, cross, pivots = history
     b = order[place]
     end = order.shape[0] - t - 1  # the last place, and how many are left
-    gammas = np.empty((t, BLOCK))
-    between = np.empty((t, BLOCK))
-    taken = np.empty((5, BLOCK))  # of b: 1 / pivot, right-hand side, weight β, ev and vv
-    row, moved, seen = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    taken = work[:5]  # of b: 1 / pivot, right-hand side, weight β, ev and vv
+    row, moved, seen = work[5], work[6], work[7]
+    gammas = work[8 : 8 + t]
+    between = work[8 + t :]
     for k in range(first, last):
         for i in range(BLOCK):
             pivots[k, t, i] = pivot[k, place, i]

@@ -122,6 +122,7 @@ class LeaveQueryOutSearch:
             self._state,
             self._history,
             self._partial,
+            np.empty((2 * step + 8, _kernels.BLOCK)),
         )
 
 
