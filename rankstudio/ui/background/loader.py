@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QW
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.ui.background.job import Ending, Job, Outcome
-from rankstudio.ui.background.tasks import LoadProgress, load
+from rankstudio.ui.background.tasks import load
 from rankstudio.ui.background.worker import Worker
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ class Loader(QObject):
             self._job.abandon()
         name = "the sample" if path == SAMPLE else Path(path).name or path
 
-        def deliver(message: LoadProgress | FoldedDataset) -> None:
-            if isinstance(message, LoadProgress):
-                self.progressed.emit(message.done / message.total if message.total else 0.0)
+        def deliver(message: float | FoldedDataset) -> None:
+            if isinstance(message, float):
+                self.progressed.emit(message)
             else:
                 handle(message)
 

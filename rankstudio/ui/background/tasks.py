@@ -10,7 +10,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import ChangedDataError
@@ -31,14 +31,6 @@ if TYPE_CHECKING:
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03
-
-
-@dataclass(frozen=True)
-class LoadProgress:
-    """How much of a file or folder is read."""
-
-    done: int
-    total: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,17 +60,15 @@ class LivePath:
 
 
 def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> JobFunction:
-    """Make the job that opens a file, a folder or the sample; it yields LoadProgress, then FoldedDataset.
+    """Make the job that opens a file, a folder or the sample; it yields shares read, then a FoldedDataset.
 
     The folds are those that the plan's protocol makes. Where it is recorded what the data have to be, other
     ones are refused.
     """
 
-    def work(cancelled: CancelFlag) -> Iterator[LoadProgress | FoldedDataset]:
-        for message in _load(path, plan, cancelled):
-            difference = (
-                recorded.difference(message) if recorded and isinstance(message, FoldedDataset) else ""
-            )
+    def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
+        for message in _with_progress(lambda report: _open(str(path), plan, report, cancelled)):
+            difference = recorded.difference(message) if recorded and not isinstance(message, float) else ""
             if difference:
                 raise ChangedDataError(difference)
             yield message
@@ -86,26 +76,20 @@ def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> 
     return work
 
 
-def _load(path: str | Path, plan: Plan, cancelled: CancelFlag) -> Iterator[LoadProgress | FoldedDataset]:
-    if str(path) == SAMPLE:
-        from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
-
-        yield parse_protocol(plan.protocol).divide(open_sample(), plan.seed)
-        return
+def _open(
+    path: str, plan: Plan, progress: Callable[[int, int], None], cancelled: CancelFlag
+) -> FoldedDataset:
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
 
-    yield from _with_progress(
-        lambda report: parse_protocol(plan.protocol).divide(
-            open_dataset(
-                Path(path),
-                missing=plan.missing,
-                normalize=False if plan.normalize == "none" else plan.normalize,
-                progress=report,
-                cancelled=cancelled,
-            ),
-            plan.seed,
+    if path == SAMPLE:
+        dataset = open_sample()
+    else:
+        normalize: Literal[False, "query_minmax"] = False if plan.normalize == "none" else "query_minmax"
+        dataset = open_dataset(
+            path, missing=plan.missing, normalize=normalize, progress=progress, cancelled=cancelled
         )
-    )
+    return parse_protocol(plan.protocol).divide(dataset, plan.seed)
 
 
 def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:
@@ -114,17 +98,19 @@ def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[Reco
     return {recorded for recorded in among if recorded.checksum == checksum}
 
 
-def _with_progress(call: Callable[[Callable[[int, int], None]], Any]) -> Iterator[Any]:
-    """Turn a call that reports through a callback into a generator that yields reports, then the value.
+def _with_progress(
+    call: Callable[[Callable[[int, int], None]], FoldedDataset],
+) -> Iterator[float | FoldedDataset]:
+    """Turn a call that reports through a callback into a generator that yields shares, then the value.
 
     The call runs on a thread of its own, so that what it reports can be yielded meanwhile.
     """
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
 
-    latest: list[LoadProgress] = []
+    latest: list[float] = []
 
     def report(done: int, total: int) -> None:
-        latest[:] = [LoadProgress(done, total)]
+        latest[:] = [done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
         future = pool.submit(call, report)
