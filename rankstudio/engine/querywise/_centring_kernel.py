@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import kernel
 

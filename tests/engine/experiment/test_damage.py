@@ -211,3 +211,23 @@ def test_every_cell_counts(path: Path) -> None:
             where = f"WHERE rowid = (SELECT max(rowid) FROM {table})"
             damage(path, f"UPDATE {table} SET {column} = CAST(ifnull({column}, '') AS TEXT) || '1' {where}")
             assert list(told(path)), (table, column)
+
+
+@pytest.mark.parametrize("cut", ["''", "substr({0}, 1, length({0}) / 2)", "'{{}}'", "x'ff'"])
+def test_what_was_cut_before_there_were_digests_ends_in_sentences_too(tmp_path: Path, cut: str) -> None:
+    older, path = Path(__file__).parents[2] / "data" / "study-0.1.rankstudio", tmp_path / "old.rankstudio"
+    cells = {table: set(columns) - {"id", "run", "fold", "position"} for table, columns in COLUMNS.items()}
+    for table, columns in cells.items():
+        for column in sorted(columns):
+            path.write_bytes(older.read_bytes())
+            damage(path, f"UPDATE {table} SET {column} = {cut.format(column)} WHERE rowid = 1")
+            try:
+                list(told(path))
+                with Study.open(path) as study:
+                    for summary in study.runs():
+                        study.finished_units(summary.key)
+                        study.discard_damaged(summary.key)
+                        study.result(summary.key)
+                    study.begin(PLAN, dataset())
+            except StoreError as error:
+                assert str(error).startswith(f"{path}: "), (table, column)

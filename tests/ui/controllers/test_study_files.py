@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment import small
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QMessageBox
@@ -15,13 +18,16 @@ from waiting import turn, wait_until
 from windows import finish, open_window, settle, slowly, write_folds
 
 from rankstudio.engine.errors import StoreError
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import results_as_dict
+from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import collect, open_data
 from rankstudio.engine.experiment.storage import study as store
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.app import begin
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.model.stored_run_records import record_of
 from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.settings import Settings
@@ -455,6 +461,23 @@ def test_the_shelf_makes_files_of_different_names_within_a_minute(tmp_path: Path
     assert not first.is_own(tmp_path.parent / "x.rankstudio")
     first.close_all()
     second.close_all()
+
+
+def test_a_damaged_run_says_so_and_can_go_on(tmp_path: Path) -> None:
+    path, shelf = tmp_path / "study.rankstudio", StudyStore(tmp_path)
+    with Study.create(path) as study:
+        for seed in (0, 1):
+            list(run_stored(Plan("small", "rankrls", seed=seed), small.dataset(1), study))
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE fold SET payload = replace(payload, '0.', '0.9') WHERE run = 1")
+        db.execute("UPDATE run SET same = '' WHERE id = 2")
+        db.commit()
+    opened, run, sentence = shelf.read(path)(lambda: False)
+    shelf.close_all()
+    record = record_of(1, run, opened.versions)
+    assert record.failure.startswith(f"{path}: run 1 is damaged (the results of fold 1)")
+    assert (record.can_go_on, record.result) == (True, None)
+    assert sentence == f"{path}: what is stored of run 2 is damaged; please run it anew."
 
 
 def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWindow) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from rankstudio.engine.experiment.storage.data_fingerprint import Fingerprint, c
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunSummary
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
 from rankstudio.engine.experiment.storage.study_rows import Row, next_id, write
+
+# What was damaged when there were no digests yet has one now; it is found where it cannot be read.
+_UNREADABLE = (ValueError, KeyError, TypeError)
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class StudyRecords:
         try:
             (row,) = self.sound("dataset", "WHERE id = ?", run["dataset"])
             return _recorded(row)
-        except ValueError as error:
+        except _UNREADABLE as error:
             raise StoreError(
                 f"{self.file.path}: what is stored of the data of run {run.id} is damaged; please run "
                 "it anew."
@@ -83,7 +87,9 @@ class StudyRecords:
         """Raise ChangedDataError where files of a place changed since they were recorded."""
         used = {row["dataset"] for row in self.listed()}
         for row in self.sound("dataset", "WHERE place = ?", place):
-            changed = change(sources(row["files"]), found)
+            changed = ""
+            with suppress(*_UNREADABLE):
+                changed = change(_sources(row["files"]), found)
             if changed and row.id in used:
                 raise ChangedDataError(
                     f"{changed}. The runs in {self.file.path} were computed from the old one: put it back, "
@@ -92,15 +98,17 @@ class StudyRecords:
 
     def seconds(self, run: int) -> float:
         """Return how long a run took, or how long its finished units did."""
-        taken = "ifnull(run.seconds, (SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id))"
-        return float(self.file.rows(f"SELECT {taken} FROM run WHERE id = ?", run)[0][0])
+        parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
+        taken = f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
+        return float(self.file.rows(taken, run)[0][0])
 
     def asked(self, row: Row) -> tuple[Row, Plan, RecordedData]:
         """Return what a run was asked for, and on which data; StoreError where that cannot be read."""
         run, data = self.run(row.id), self.data(row)
         try:
+            json.loads(run["versions"])
             return run, plan_from_dict(json.loads(run["plan"])), data
-        except (PlanError, ParameterError, ValueError) as error:
+        except (PlanError, ParameterError, *_UNREADABLE) as error:
             raise StoreError(f"{self.file.path}: the plan of run {row.id} cannot be read: {error}") from error
 
     def summary(self, row: Row) -> RunSummary:
@@ -157,12 +165,12 @@ def _sound(rows: Sequence[Row]) -> list[Row]:
 
 
 def _recorded(row: Row) -> RecordedData:
-    """Return what a row of a study tells of a dataset; ValueError where that is no JSON."""
+    """Return what a row of a study tells of a dataset; one of _UNREADABLE where it cannot be read."""
     lists = (tuple(json.loads(row[name])) for name in ("folds", "feature_ids", "feature_names"))
-    return RecordedData(row["name"], row["place"], row["checksum"], sources(row["files"]), *lists)
+    return RecordedData(row["name"], row["place"], row["checksum"], _sources(row["files"]), *lists)
 
 
-def sources(files: str) -> tuple[Source, ...]:
+def _sources(files: str) -> tuple[Source, ...]:
     """Return the files of a dataset from a row of a study."""
     return tuple(Source(Path(f["path"]), f["size"], f["checksum"]) for f in json.loads(files))
 
