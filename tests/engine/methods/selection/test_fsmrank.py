@@ -129,15 +129,33 @@ def test_steps_tell_objective_lipschitz_and_features_in_use() -> None:
     assert len(steps) <= FSMRank().n_steps(6)
 
 
-def test_the_line_search_starts_at_a_thousandth_of_the_bound() -> None:
-    """φ curves by at most 2 max ||x_i - x_j||² < 4e-5 here, less than the first L, which therefore holds."""
+def gentle() -> FSMObjective:
+    """An objective whose φ curves by at most 2 max ||x_i - x_j||² < 4e-5."""
     X, y, qid = ranking()
     data = group(1e-3 * X, y, qid)
     problem = LinearPairs(data.centred[0], Pairs(data.y, data.ptr))
-    at = FSMObjective(problem, np.eye(6), np.ones(12), 0.0, 1e-5)
+    return FSMObjective(problem, np.eye(6), np.ones(12), 0.0, 1e-5)
+
+
+def test_the_line_search_starts_at_a_thousandth_of_the_bound() -> None:
+    """That is more than φ curves by, so the first L holds."""
+    at = gentle()
     first = next(accelerated(at, 1e-8, 1))
     assert first.w.any()
     assert first.lipschitz == at.bound / 1024 == 4.0 * 6 / 1024
+
+
+def test_iterations_are_those_of_algorithm_1() -> None:
+    at = gentle()
+    w, z, alpha = np.zeros(12), np.zeros(12), 1.0
+    for now in accelerated(at, 0.0, 6):
+        g = at.gradient(z, at.smooth(z, at.scores(z))[1])
+        new = np.maximum(z - (g + at.costs) / (at.bound / 1024), 0.0)
+        alpha, last = (1 + np.sqrt(1 + 4 * alpha**2)) / 2, alpha
+        w, z = new, new + (last - 1) / alpha * (new - w)
+        # A gradient is a sum over 400 documents; six of them are rounded one after the other.
+        np.testing.assert_allclose(now.w, w, rtol=0, atol=6 * 400 * np.finfo(float).eps * w.max())
+    assert alpha > 4  # all six were compared
 
 
 def test_the_path_cuts_the_model_to_its_greatest_weights() -> None:
