@@ -11,7 +11,7 @@ show, so no caller has to add to it.
     │   ├── FileAccessError   missing, a directory, no permission, vanished, unreadable archive
     │   ├── FormatError       a place in a file that is not LETOR text
     │   ├── MissingValueError ``NULL`` or ``nan`` where the policy is to refuse them
-    │   └── DatasetError      files that are fine alone and do not belong together
+    │   └── DatasetError      files that are fine alone and do not belong together (also a ValueError)
     ├── ParameterError        a parameter outside its range (also a ValueError)
     ├── MissingExtraError     a method whose library is not installed (also an ImportError)
     ├── PlanError             a plan that cannot be read or cannot be run
@@ -21,6 +21,8 @@ show, so no caller has to add to it.
     │   ├── ChangedDataError  data that are not those that a study recorded
     │   └── StudyInUseError   another process has the study open
     └── Cancelled             not a fault: somebody asked to stop
+
+and one warning, ``MissingQueryWarning``, for what is most likely forgotten.
 """
 
 from __future__ import annotations
@@ -86,7 +88,7 @@ class MissingValueError(FormatError):
     """A missing value (``NULL``, ``nan``) met under the policy ``refuse``."""
 
 
-class DatasetError(DataError):
+class DatasetError(DataError, ValueError):
     """Files that are each readable but do not belong together, or a dataset a method cannot use."""
 
 
@@ -165,3 +167,7 @@ class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, n
 
     def __init__(self, what: str = "The work") -> None:
         super().__init__(f"{what} was cancelled.")
+
+
+class MissingQueryWarning(UserWarning):
+    """A method was given no queries, so that all documents count as those of one query."""

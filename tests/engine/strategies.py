@@ -18,10 +18,10 @@ class Problem(NamedTuple):
 
 
 @st.composite
-def problems(draw: st.DrawFn, most_features: int = 6) -> Problem:
+def problems(draw: st.DrawFn, most_features: int = 6, fewest_queries: int = 1) -> Problem:
     """Queries of 1 to 7 documents, constant and duplicated features, labels 0-2 or real, λ 2^-15 … 2^15."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    sizes = draw(st.lists(st.integers(1, 7), min_size=1, max_size=9))
+    sizes = draw(st.lists(st.integers(1, 7), min_size=fewest_queries, max_size=9))
     m, n = sum(sizes), draw(st.integers(1, most_features))
     X = rng.random((m, n))
     for column in range(n):

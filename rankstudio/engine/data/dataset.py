@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -110,13 +113,13 @@ class RankingDataset:
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Finite numbers.
+            Finite numbers; the columns of a DataFrame of pandas name the features.
         y : array-like of shape (m,)
             Finite numbers.
         qid : array-like of shape (m,), optional
             Integers or strings; without it all documents belong to one query.
         feature_names : sequence of n str, optional
-            ``"feature 1"`` and so on if left out.
+            ``"feature 1"`` and so on if left out, and X does not name them.
         comments : sequence of m str, optional
             One a document.
 
@@ -134,7 +137,9 @@ class RankingDataset:
         m, n = features.shape
         keys = np.zeros(m, dtype=np.int64) if qid is None else np.asarray(qid)
         _check_arrays(features, labels, keys)
-        names = default_names(np.arange(1, n + 1)) if feature_names is None else tuple(feature_names)
+        if feature_names is None:
+            feature_names = [str(name) for name in getattr(X, "columns", default_names(np.arange(1, n + 1)))]
+        names = tuple(feature_names)
         if len(names) != n:
             raise ParameterError("feature_names", f"{len(names)} names", f"{n}, one for each feature")
         if comments is not None and len(comments) != m:
@@ -196,6 +201,35 @@ class RankingDataset:
     def document_ids(self) -> tuple[str, ...]:
         """The ids of the m documents as their comments give them (``docid = …``), "" where there is none."""
         return tuple(document_id(comment) for comment in self.comments)
+
+    def name_of(self, column: int) -> str:
+        """Return what a column is called in a sentence: "feature 7 (BM25 of title)"."""
+        feature, name = f"feature {self.feature_ids[column]}", self.feature_names[column]
+        return feature if name == feature else f"{feature} ({name})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the documents as a DataFrame of pandas, one row each, in the order of the rows of X.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``qid`` and ``label``, then one for each feature by its name. Where two features have one
+            name, so have their columns; ``frame.iloc[:, 2:]`` is X in any case. The numbers are copies.
+
+        Examples
+        --------
+        >>> data = RankingDataset.from_arrays([[1.0, 0.5], [2.0, 0.25]], [0, 1], [7, 7], ["length", "tf"])
+        >>> data.to_frame()
+           qid  label  length    tf
+        0    7    0.0     1.0  0.50
+        1    7    1.0     2.0  0.25
+        """
+        import pandas as pd  # noqa: PLC0415 - it takes long, and nothing else here needs it
+
+        frame = pd.DataFrame(self.X, columns=list(self.feature_names), copy=True)
+        frame.insert(0, "label", self.y, allow_duplicates=True)
+        frame.insert(0, "qid", self.qid, allow_duplicates=True)
+        return frame
 
     @cached_property
     def constant_features(self) -> Bools:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,11 +13,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import MissingQueryWarning, ParameterError
 from rankstudio.engine.methods.catalog import method_of
+from rankstudio.engine.querywise.magnitude import column_name
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.querywise.scoring import linear_scores
+from rankstudio.engine.querywise.sparse_query_data import group_sparse
 from rankstudio.engine.steps import Note, Step, WorkProgress
+
+MOST_SEED = 2**32 - 1
+"""The greatest seed that numpy's generators take as it is."""
 
 
 class LinearRanker(BaseEstimator):  # type: ignore[misc]
@@ -70,11 +75,13 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Features of the documents.
+            Features of the documents: an array, a DataFrame of pandas, nested lists, or, where
+            ``accepts_sparse`` says so, a sparse matrix of scipy.
         y : array-like of shape (m,)
             Their relevance labels.
         qid : array-like of shape (m,), optional
-            Query of each document; without it all documents are one query.
+            Query of each document. Without it all documents are one query, and there is a
+            :class:`rankstudio.engine.errors.MissingQueryWarning`.
 
         Yields
         ------
@@ -96,17 +103,37 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        return self._fit(self._validated(X, y, qid))
+
+    def _validated(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Any:
+        """Check data by scikit-learn's conventions, and return them grouped."""
         sparse = "csc" if self.accepts_sparse else False
         features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, accept_sparse=sparse)
-        data = self._group(features, labels, qid)
+        return self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
+
+    def _fit(self, data: QueryData) -> Self:
+        """Learn from grouped data."""
         taken = list(self.learn(data))
         self.coef_ = taken[-1].coef
         self._finish(data, taken)
         return self
 
-    def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Any:
-        """Put the documents of each query together, as :meth:`learn` takes them."""
-        return group(X, y, qid)
+    def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, names: Any = None) -> Any:
+        """Put the documents of each query together, as :meth:`learn` takes them.
+
+        ``names`` are those of the features, where they are not X's own.
+        """
+        if qid is None:
+            warnings.warn(
+                f"{type(self).__name__}: the argument qid is missing, so all documents are ranked as those "
+                "of one query; qid=... gives the query of each document.",
+                MissingQueryWarning,
+                stacklevel=4,
+            )
+        names = getattr(X, "columns", None) if names is None else names
+        called: Callable[[int], str] = column_name if names is None else lambda j: f"column {names[j]!r}"
+        sparse = self.accepts_sparse and issparse(X)
+        return (group_sparse if sparse else group)(X, y, qid, called)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         """Set the attributes of the fitted method beyond ``coef_``."""
@@ -121,12 +148,15 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """Return a score for each document, shape (m,): the higher, the more relevant."""
         check_is_fitted(self, "coef_")
         sparse = "csr" if self.accepts_sparse else False
-        features = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse)
+        return self._score(validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse))
+
+    def _score(self, X: Any) -> Floats:
+        """Return the scores of documents that were checked."""
         scores: Floats
-        if issparse(features):
-            scores = features.dot(self.coef_)  # type: ignore[attr-defined]
+        if issparse(X):
+            scores = X.dot(self.coef_)  # type: ignore[attr-defined]
         else:
-            scores = linear_scores(np.ascontiguousarray(features.T), self.coef_[None, :])[0]
+            scores = linear_scores(np.ascontiguousarray(X.T), self.coef_[None, :])[0]
         return scores
 
 

@@ -13,6 +13,7 @@ Objective = Callable[[Floats], tuple[float, Floats]]
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
 _LINE_STEPS = 60  # evaluations of a line search at most; one is usual
+_FIRST_STEPS = 300  # of the first, which knows nothing of the scale of the features yet
 _DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
 
 
@@ -41,8 +42,8 @@ def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, floa
     yield point, value, gradient
     while gradient.any():
         direction = -_times_inverse_hessian(gradient, pairs)
-        first = 1.0 if pairs else 1.0 / float(np.linalg.norm(gradient))
-        found = _line_search(objective, point, value, gradient, direction, first)
+        first, steps = (1.0, _LINE_STEPS) if pairs else (1.0 / float(np.linalg.norm(gradient)), _FIRST_STEPS)
+        found = _line_search(objective, point, value, gradient, direction, first, steps)
         if found is None:
             return
         moved, value, slope = found
@@ -71,12 +72,18 @@ def _times_inverse_hessian(gradient: Floats, pairs: deque[tuple[Floats, Floats, 
 
 
 def _line_search(
-    objective: Objective, point: Floats, value: float, gradient: Floats, direction: Floats, first: float
+    objective: Objective,
+    point: Floats,
+    value: float,
+    gradient: Floats,
+    direction: Floats,
+    first: float,
+    steps: int,
 ) -> tuple[Floats, float, Floats] | None:
     """Return a point that meets the weak Wolfe conditions, by doubling and bisection, or None."""
     slope = float(gradient @ direction)
     low, high, length = 0.0, np.inf, first
-    for _ in range(_LINE_STEPS):
+    for _ in range(steps):
         moved = point + length * direction
         new, at = objective(moved)
         if not new <= value + _DECREASE * length * slope:

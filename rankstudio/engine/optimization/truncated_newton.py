@@ -250,7 +250,10 @@ def _newton_direction(
         if not rz > enough:
             break
         bent = direction + C * problem.curvature(smooth, direction)
-        length = rz / float(direction @ bent)
+        curved = float(direction @ bent)
+        if not curved > 0.0:  # nothing left but rounding, as with C x² beyond the square of its inverse
+            break
+        length = rz / curved
         p += length * direction
         residual -= length * bent
         z = inverse(share, residual)

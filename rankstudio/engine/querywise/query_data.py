@@ -7,7 +7,7 @@ Gram matrix.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.querywise.magnitude import GREATEST, check_rows, column_name
 from rankstudio.engine.support.threads import blas
 
 
@@ -80,7 +81,12 @@ class QueryData:
         return out
 
 
-def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> QueryData:
+def group(
+    X: ArrayLike,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    name: Callable[[int], str] = column_name,
+) -> QueryData:
     """Check training data and put the documents of each query together, keeping their order.
 
     Parameters
@@ -92,6 +98,8 @@ def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> QueryData
     qid : array-like of shape (m,), optional
         Query id of each row, of any type that can be compared; without it all rows are one query (one
         global ranking).
+    name : callable
+        From a column to what the feature is called in the text of an error.
 
     Returns
     -------
@@ -100,7 +108,8 @@ def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> QueryData
     Raises
     ------
     DatasetError
-        For shapes that do not fit, no rows, no columns, or values that are not finite.
+        For shapes that do not fit, no rows, no columns, values that are not finite, or features of a
+        magnitude that the arithmetic does not carry (see :mod:`rankstudio.engine.querywise.magnitude`).
 
     Notes
     -----
@@ -113,9 +122,10 @@ def group(X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> QueryData
         row = int(np.argwhere(~np.isfinite(features))[0][0])
         raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
     ptr, order = rows_by_query(qid, labels.size)
-    if order is None:
-        return QueryData(features, labels, ptr)
-    return QueryData(features[order], labels[order], ptr, order)
+    if order is not None:
+        features, labels = features[order], labels[order]
+    check_rows(features, ptr, name)
+    return QueryData(features, labels, ptr, order)
 
 
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
@@ -129,6 +139,19 @@ def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
     if not np.isfinite(labels).all():
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
         raise DatasetError(f"y: expected finite numbers, row {row} has NaN or infinity.")
+    if (greatest := float(np.abs(labels).max())) > GREATEST:
+        raise DatasetError(
+            f"y: expected labels from {-GREATEST:g} to {GREATEST:g}, found one of magnitude {greatest:g}."
+        )
+
+
+def several_queries(ptr: Ints, what: str) -> None:
+    """Raise DatasetError for one query only, which leaves nothing to learn from when it is left out."""
+    if ptr.size < 3:
+        raise DatasetError(
+            f"{what}: expected documents of at least two queries, found one query, and leaving it out "
+            "leaves nothing to learn from. The argument qid gives the query of each document."
+        )
 
 
 def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:

@@ -6,6 +6,7 @@ columns of the features in a model are ever written out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from scipy.sparse import csc_array
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.querywise.magnitude import check_magnitudes, column_name
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels, rows_by_query
 
 
@@ -85,6 +87,11 @@ class SparseQueryData:
         varies: Bools = np.diff(self.shifted.indptr) > 0
         return varies
 
+    @property
+    def differences(self) -> Floats:
+        """The greatest difference of each feature inside a query, up to a factor of 2, shape (n,)."""
+        return np.asarray(abs(self.shifted).max(axis=0).toarray(), dtype=np.float64).ravel()
+
     def centred_column(self, feature: int) -> Floats:
         """Return a column of X^, shape (m,)."""
         first, last = self.shifted.indptr[feature : feature + 2]
@@ -93,7 +100,9 @@ class SparseQueryData:
         return centre(column, self.ptr)[:, 0]
 
 
-def group_sparse(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> SparseQueryData:
+def group_sparse(
+    X: Any, y: ArrayLike, qid: ArrayLike | None = None, name: Callable[[int], str] = column_name
+) -> SparseQueryData:
     """Check training data with sparse features and put the documents of each query together.
 
     Parameters
@@ -104,6 +113,8 @@ def group_sparse(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> SparseQu
         Relevance labels.
     qid : array-like of shape (m,), optional
         Query id of each row; without it all rows are one query.
+    name : callable
+        From a column to what the feature is called in the text of an error.
 
     Returns
     -------
@@ -112,7 +123,7 @@ def group_sparse(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> SparseQu
     Raises
     ------
     DatasetError
-        For shapes that do not fit, no rows, no columns, or values that are not finite.
+        As :func:`rankstudio.engine.querywise.query_data.group`.
 
     Notes
     -----
@@ -130,4 +141,7 @@ def group_sparse(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> SparseQu
     if not features.has_canonical_format:
         features = features.copy()
         features.sum_duplicates()
-    return SparseQueryData(features, labels, ptr)
+    grouped = SparseQueryData(features, labels, ptr)
+    least, greatest = features.min(axis=0).toarray().ravel(), features.max(axis=0).toarray().ravel()
+    check_magnitudes(least, greatest, grouped.differences, name)
+    return grouped

@@ -38,6 +38,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.parametrize("value", ["1e160", "1e-200"])
+def test_a_feature_beyond_the_arithmetic_is_named(value: str, tmp_path, capsys) -> None:
+    lines = [f"{i % 2} qid:{q} 7:{i} 9:{i % 3}{value[1:]}" for q in range(4) for i in range(6)]
+    (tmp_path / "data.txt").write_text("\n".join(lines), encoding="utf-8")
+    for method in ("greedy-rankrls", "listnet"):
+        assert main(["run", "--data", str(tmp_path / "data.txt"), "--method", method, "--folds", "1"]) == 1
+        said = capsys.readouterr().err
+        assert "Values of feature 9: expected" in said
+        assert "Scale the feature." in said
+
+
 def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) -> None:
     out = tmp_path / "out"
     assert (

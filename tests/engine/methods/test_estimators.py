@@ -6,6 +6,7 @@ Methods that are added to ``rankstudio.engine`` are tested here without a line b
 from __future__ import annotations
 
 import pickle
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 import rankstudio.engine
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import DatasetError, MissingQueryWarning
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog import methods
 
 METHODS = [
     found
@@ -41,8 +43,26 @@ QUICK: dict[str, dict[str, Any]] = {
     "RankBoost": {"n_rounds": 5},
 }
 
+
+class GreedyRankRLSWithQueries(rankstudio.engine.GreedyRankRLS):
+    """What scikit-learn's checks, which know no qid, can fit: without qid, every three rows are a query.
+
+    Greedy RankRLS itself refuses documents of one query.
+    """
+
+    def fit(self, X: Any, y: Any, *, qid: Any = None) -> Any:
+        made = np.arange(np.asarray(y).shape[0]) // 3 if y is not None and qid is None else qid
+        return super().fit(X, y, qid=made)
+
+
+CHECKED: dict[str, type[LinearRanker]] = {"GreedyRankRLS": GreedyRankRLSWithQueries}
+
 # scikit-learn's checks that a method does not pass, and why that is right.
 NOT_MEANT: dict[str, dict[str, str]] = {
+    "GreedyRankRLS": {
+        "check_fit2d_1sample": "One document is one query, which cannot be left out; scikit-learn wants to "
+        "read of one sample."
+    },
     "FSBFS": {
         "check_transformer_n_iter": "max_iter bounds each of very many coordinate ascents: there is no one "
         "number of iterations to tell."
@@ -68,18 +88,24 @@ def _comparable(value: Any) -> Any:
     return value
 
 
+SELECTS = {entry.estimator.partition(":")[2]: entry.selects for entry in methods()}
+
 every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
 
 def test_the_methods_are_found() -> None:
     assert {"GreedyRankRLS", "RankSVM", "GAS", "LambdaMART"} <= {kind.__name__ for kind in METHODS}
+    assert {kind.__name__ for kind in METHODS} == set(SELECTS)
     assert set(QUICK) | set(NOT_MEANT) <= {kind.__name__ for kind in METHODS}
 
 
+# The checks fit without qid, of which all methods warn; that they do is tested below.
+@pytest.mark.filterwarnings("ignore::rankstudio.engine.errors.MissingQueryWarning")
 @every_method
 def test_the_checks_of_scikit_learn(kind: type[LinearRanker]) -> None:
     not_meant = NOT_MEANT.get(kind.__name__, {})
-    checks = check_estimator(method_of(kind), expected_failed_checks=not_meant, on_skip=None, on_fail=None)
+    method = CHECKED.get(kind.__name__, kind)(**QUICK.get(kind.__name__, {}))
+    checks = check_estimator(method, expected_failed_checks=not_meant, on_skip=None, on_fail=None)
     failed = {c["check_name"]: c["exception"] for c in checks if c["status"] in ("failed", "xfail")}
     assert set(failed) == set(not_meant), failed
     skipped = {c["check_name"] for c in checks if c["status"] == "skipped"}
@@ -101,10 +127,31 @@ def test_parameters_come_back_as_they_were_given(kind: type[LinearRanker]) -> No
 
 
 @every_method
-def test_without_qid_all_documents_are_one_query(kind: type[LinearRanker]) -> None:
+def test_without_qid_all_documents_are_one_query_and_a_warning_says_so(kind: type[LinearRanker]) -> None:
     X, y, _ = ranking_problem()
+    if kind is rankstudio.engine.GreedyRankRLS:
+        with (
+            pytest.warns(MissingQueryWarning, match="the argument qid is missing"),
+            pytest.raises(DatasetError, match=r"at least two queries, found one .* The argument qid gives"),
+        ):
+            method_of(kind).fit(X, y)
+        with pytest.raises(DatasetError, match="GreedyRankRLS: expected documents of at least two queries"):
+            method_of(kind).fit(X, y, qid=np.full(120, 7))
+        return
     with_one = method_of(kind).fit(X, y, qid=np.full(120, 7))
-    assert learned(method_of(kind).fit(X, y)) == learned(with_one)
+    with pytest.warns(MissingQueryWarning, match=f"{kind.__name__}: the argument qid is missing") as caught:
+        fitted = method_of(kind).fit(X, y)
+    assert [w.filename for w in caught] == [__file__]
+    assert learned(fitted) == learned(with_one)
+    with pytest.warns(MissingQueryWarning, match=f"{kind.__name__}: the argument qid is missing"):
+        next(method_of(kind).steps(X, y))
+
+
+def test_predictions_with_each_query_left_out_need_two_of_them() -> None:
+    X, y, _ = ranking_problem()
+    for qid, said in ((None, pytest.warns(MissingQueryWarning)), (np.ones(120), nullcontext())):
+        with said, pytest.raises(DatasetError, match=r"leave-query-out .* RankRLS: expected .* two queries"):
+            rankstudio.engine.RankRLS().leave_query_out(X, y, qid=qid)
 
 
 @every_method
@@ -182,6 +229,88 @@ def test_sparse_documents_are_refused_or_give_the_same(kind: type[LinearRanker])
     np.testing.assert_allclose(method.fit(sparse, y, qid=qid).predict(sparse), expected, rtol=1e-6)
 
 
+BEYOND = {
+    "great": (1e160, r"expected values from -1e\+30 to 1e\+30, found values from .* to \d.*e\+159; .* Scale"),
+    "greatest": (1.7e308, r"expected values from -1e\+30 to 1e\+30, found"),
+    "small": (1e-200, r"expected differences of at least 1e-30 inside some query, or none at all, found"),
+    "smallest": (5e-323, r"expected differences of at least 1e-30 inside some query, or none at all, found"),
+}
+
+
+@pytest.mark.parametrize("magnitude", BEYOND)
+@every_method
+def test_magnitudes_beyond_the_arithmetic_are_refused_by_the_feature(
+    kind: type[LinearRanker], magnitude: str
+) -> None:
+    factor, text = BEYOND[magnitude]
+    X, y, qid = ranking_problem()
+    X[:, 3] *= factor
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    given = [(X, "column 3"), (frame, "column 'd'")]
+    if kind.accepts_sparse:
+        given.append((scipy.sparse.csr_array(X), "column 3"))
+    for documents, name in given:
+        with pytest.raises(DatasetError, match=f"Values of {name}: {text}"):
+            method_of(kind).fit(documents, y, qid=qid)
+        with pytest.raises(DatasetError, match=f"Values of {name}: {text}"):
+            next(method_of(kind).steps(documents, y, qid=qid))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("factor", [1.1e-30, 1e-12, 1e12, 9e29])
+@every_method
+def test_magnitudes_up_to_there_give_models(kind: type[LinearRanker], factor: float) -> None:
+    X, y, qid = ranking_problem()
+    one, constant = X.copy(), X.copy()
+    one[:, 3] *= factor
+    constant[:, 3] = 1e-200
+    for documents in (factor * X / X.max(), one / one[:, 3].max() * factor, constant):
+        method = method_of(kind).fit(documents, y, qid=qid)
+        assert np.isfinite(method.coef_).all()
+        assert np.isfinite(method.predict(documents)).all()
+
+
+@every_method
+def test_labels_beyond_the_arithmetic_are_refused(kind: type[LinearRanker]) -> None:
+    X, y, qid = ranking_problem()
+    with pytest.raises(DatasetError, match=r"y: expected labels from -1e\+30 to 1e\+30, found .* 2e\+160"):
+        method_of(kind).fit(X, 1e160 * y, qid=qid)
+
+
+@every_method
+def test_frames_of_pandas_give_what_arrays_do(kind: type[LinearRanker]) -> None:
+    X, y, qid = ranking_problem()
+    expected = learned(method_of(kind).fit(X, y, qid=qid))
+    index = np.random.default_rng(0).permutation(120)  # what counts is where a row stands
+    frame = pd.DataFrame(X, columns=list("abcdef"), index=index)
+    labels, queries = pd.Series(y, index=index), pd.Series(qid, index=index[::-1])
+    method = method_of(kind).fit(frame, labels, qid=queries)
+    found = learned(method)
+    assert found.pop("feature_names_in_")[1] == (6,)
+    assert found == expected
+    assert (method.predict(frame) == method_of(kind).fit(X, y, qid=qid).predict(X)).all()
+    *_, last = method_of(kind).steps(frame, labels, qid=queries)
+    assert (last.coef == method.coef_).all()
+
+
+def test_frames_of_pandas_beside_the_training_documents() -> None:
+    X, y, qid = ranking_problem()
+    frame = pd.DataFrame(X[::-1], columns=list("abcdef"))
+    method = rankstudio.engine.ExpectedDivergence()
+    expected = learned(method.fit(X, y, qid=qid, X_validation=X[::-1]))
+    assert learned(method.fit(X, y, qid=qid, X_validation=frame)) == expected
+    ranker = rankstudio.engine.RankRLS()
+    left_out = ranker.leave_query_out(frame, pd.Series(y), qid=pd.Series(qid))
+    assert (left_out == ranker.leave_query_out(X[::-1], y, qid=qid)).all()
+
+
+def test_new_features_cannot_be_turned_back() -> None:
+    X, y, qid = ranking_problem()
+    method = method_of(rankstudio.engine.FSBFS).fit(X, y, qid=qid)
+    with pytest.raises(NotImplementedError, match="FS-BFS"):
+        method.inverse_transform(method.transform(X))
+
+
 @every_method
 def test_names_of_columns_are_kept(kind: type[LinearRanker]) -> None:
     X, y, qid = ranking_problem()
@@ -195,14 +324,18 @@ def test_names_of_columns_are_kept(kind: type[LinearRanker]) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in METHODS if hasattr(kind, "transform")], ids=lambda kind: kind.__name__
+    "kind", [kind for kind in METHODS if SELECTS[kind.__name__]], ids=lambda kind: kind.__name__
 )
 def test_selectors_are_transformers(kind: type[LinearRanker]) -> None:
     X, y, qid = ranking_problem()
     frame = pd.DataFrame(X, columns=list("abcdef"))
-    method = method_of(kind).set_params(n_features_to_select=2)
+    method = method_of(kind)
+    if kind is rankstudio.engine.FSMRank:  # it chooses how many
+        method.set_params(lambda2=0.1)
+    else:
+        method.set_params(n_features_to_select=2)
     cut = method.fit_transform(frame, y, qid=qid)
-    assert cut.shape == (120, 2)
+    assert cut.shape == (120, 2), method.selection_order_
     names = method.get_feature_names_out().tolist()
     named = clone(method).set_output(transform="pandas").fit(frame, y, qid=qid).transform(frame)
     assert named.columns.tolist() == names
@@ -210,6 +343,7 @@ def test_selectors_are_transformers(kind: type[LinearRanker]) -> None:
     if kind.__name__ != "FSBFS":  # that makes new features
         assert (frame[names].to_numpy() == cut).all()
         assert np.flatnonzero(method.get_support()).tolist() == sorted(method.selection_order_.tolist())
+        assert method.get_support(indices=True).tolist() == sorted(method.selection_order_.tolist())
     step = kind.__name__.lower()
     ranker = rankstudio.engine.RankRLS()
     pipeline = make_pipeline(clone(method), ranker).fit(X, y, **{f"{step}__qid": qid, "rankrls__qid": qid})

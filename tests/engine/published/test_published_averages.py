@@ -1,4 +1,7 @@
-"""Averages that papers and LETOR print, met within 0.005 by the methods as they come; FSMRank's in full."""
+"""Averages that papers and LETOR print, met within 0.005; FSMRank's in full.
+
+The methods are as they come, but for FSMRank's Algorithm 1, which stops by the rule of the paper.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,9 @@ pytestmark = [
 TOLERANCE = 0.005
 """What the project calls falling short of a published average."""
 
+PAPERS_RULE = {"tol": 1e-4}
+"""Where Lai et al. 2013 end FSMRank: before the minimum, to which the default goes on."""
+
 MQ2008, OHSUMED = ("MQ2008",), ("OHSUMED", "QueryLevelNorm")
 
 
@@ -37,7 +43,7 @@ def result(letor_dir: Path, place: tuple[str, ...], plan: dict[str, Any]) -> Run
 
 
 def test_fsmrank_on_mq2008_reaches_the_paper_s_averages(letor_dir: Path) -> None:
-    found = result(letor_dir, MQ2008, {"method": "fsmrank"})
+    found = result(letor_dir, MQ2008, {"method": "fsmrank", "parameters": PAPERS_RULE})
     assert found.average["MAP"] >= 0.477
     assert found.average["NDCG@10"] >= 0.229
 
@@ -45,9 +51,9 @@ def test_fsmrank_on_mq2008_reaches_the_paper_s_averages(letor_dir: Path) -> None
 @pytest.mark.parametrize(
     ("place", "plan", "measures"),
     [
-        (MQ2008, {"method": "fsmsvm"}, ("MAP", "NDCG@10")),
+        (MQ2008, {"method": "fsmsvm", "parameters": PAPERS_RULE}, ("MAP", "NDCG@10")),
         (MQ2008, {"method": "ranksvm", "parameters": {"loss": "hinge"}}, ("MAP", "NDCG@10")),
-        (OHSUMED, {"method": "fsmrank"}, ("MAP",)),
+        (OHSUMED, {"method": "fsmrank", "parameters": PAPERS_RULE}, ("MAP",)),
         (OHSUMED, {"method": "ranksvm"}, ("MAP", "NDCG@10")),
         (OHSUMED, {"method": "listnet"}, ("MAP", "NDCG@10")),
         (OHSUMED, {"method": "adarank"}, ("MAP", "NDCG@10")),

@@ -1,5 +1,7 @@
 """Sparse training data: the same centred columns as dense ones, without the zeros."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -57,6 +59,15 @@ def test_a_large_constant_in_a_query_leaves_no_rounding_behind() -> None:
     assert data.informative.tolist() == [False, True]
     assert data.squares.tolist() == [0.0, 13.0]
     assert data.centred_column(1).tolist() == [-0.5, 0.5, -2.5, 2.5]
+
+
+@given(problems())
+def test_differences_inside_queries_are_the_dense_ones_up_to_a_factor_of_2(problem: Problem) -> None:
+    X, ptr = with_zeros(problem), group(problem.X, problem.y, problem.qid).ptr
+    data = group_sparse(scipy.sparse.csr_array(X), problem.y, problem.qid)
+    dense = np.array([np.ptp(X[a:b], axis=0) for a, b in pairwise(ptr)]).max(axis=0)
+    assert (dense / 2 <= data.differences).all()
+    assert (data.differences <= dense).all()
 
 
 def test_scattered_queries_are_put_together_and_double_entries_added() -> None:

@@ -22,7 +22,8 @@ from rankstudio.engine.methods.selection.single_feature import measuring_feature
 from rankstudio.engine.methods.two_stage import Columns, selections, two_stage_steps
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.querywise.magnitude import check_rows
+from rankstudio.engine.querywise.query_data import QueryData, check_labels
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -32,8 +33,18 @@ Measures = Mapping[str, float]
 
 
 def group_training(fold: Fold) -> QueryData:
-    """Return a fold's training part, knowing the features of the validation part too."""
+    """Return a fold's training part, knowing the features of the validation part too.
+
+    Raises
+    ------
+    DatasetError
+        For a feature of a magnitude that the methods' arithmetic does not carry; the text names it.
+    """
     train, vali = fold.train, fold.vali
+    check_labels(train.X.shape, train.y)
+    check_rows(train.X, train.query_ptr, train.name_of)
+    if vali is not None:
+        check_rows(vali.X, vali.query_ptr, vali.name_of)
     return QueryData(train.X, train.y, train.query_ptr, validation=vali.X if vali is not None else None)
 
 

@@ -173,8 +173,11 @@ FSM = (
         name="tol",
         label="tolerance",
         kind=Kind.NUMBER,
-        default=1e-4,
-        help="It ends with an iteration that changes the objective by at most this share of it.",
+        default=1e-10,
+        help=(
+            "It ends with an iteration that changes the objective by at most this share of it. The paper's "
+            "1e-4 stops so early that other features come first than at the minimum."
+        ),
         symbol="ε",
         source="Lai et al. 2013, Algorithm 1",
         option="--tol",

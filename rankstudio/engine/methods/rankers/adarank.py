@@ -18,7 +18,7 @@ _PERFECT = 1e-10  # of the weight of the queries: what a weak ranker misses at l
 
 
 class AdaRank(LinearRanker):
-    """Boosting for measures of whole rankings, with single features as weak rankers (Xu & Li 2007, Figure 1).
+    """AdaRank boosts single features for a measure of whole rankings (Xu & Li 2007, Figure 1).
 
     With E(q, f) the measure of query q ranked by f, every round takes the feature with the greatest
     sum_q P(q) E(q, x_k), adds it with the weight
@@ -56,6 +56,13 @@ class AdaRank(LinearRanker):
     -----
     O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m) a round. It ends early with
     a model that ranks every query perfectly, or where every feature was taken.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> AdaRank(n_rounds=20).fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
+    1
     """
 
     value_: float

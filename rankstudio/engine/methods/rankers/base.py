@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.support.threads import pool
+
+if TYPE_CHECKING:
+    from rankstudio.engine.optimization.truncated_newton import Progress
 
 
 class ConvergingRanker(LinearRanker):
     """Base of rankers whose steps are :class:`rankstudio.engine.steps.Iteration`.
 
-    Their parameters include ``tol``, the duality gap at which they stop as a share of the objective, and
-    ``max_iter``. A fit that ends before that gives a ``ConvergenceWarning``.
+    Their parameters include ``C``, the weight of the loss against the squared norm, ``tol``, the duality gap
+    at which they stop as a share of the objective, and ``max_iter``. A fit that ends before that gives a
+    ``ConvergenceWarning``. A subclass writes ``_minimise``.
 
     Attributes
     ----------
@@ -27,6 +36,7 @@ class ConvergingRanker(LinearRanker):
         Iterations taken.
     """
 
+    C: float
     tol: float
     max_iter: int
 
@@ -36,6 +46,21 @@ class ConvergingRanker(LinearRanker):
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
+
+    def learn(self, data: QueryData) -> Iterator[Step]:
+        """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
+        C, tol, max_iter = self.checked("C"), self.checked("tol"), self.checked("max_iter")
+        everything = tuple(range(data.X.shape[1]))
+        with pool() as (executor, workers):
+            descent = self._minimise(data, C, tol, max_iter, executor, workers)
+            for number, now in enumerate(descent, start=1):
+                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+
+    def _minimise(
+        self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
+    ) -> Iterator[Progress]:
+        """Go down to the minimum, on the threads there are."""
+        raise NotImplementedError
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
@@ -47,5 +72,5 @@ class ConvergingRanker(LinearRanker):
                 f"{self.gap_:.3g} at an objective of {self.objective_:.6g}; max_iter is {self.max_iter}, "
                 f"tol {self.tol:g}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )

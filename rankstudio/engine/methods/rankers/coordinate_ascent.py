@@ -7,18 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.optimization.coordinate_ascent import Ascent
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress, telling
 
-_MOST_SEED = 2**32 - 1
-
 
 class CoordinateAscent(LinearRanker):
-    """Raise a ranking measure of the training documents, one weight at a time.
+    """Coordinate ascent raises a ranking measure of the training documents, one weight at a time.
 
     Every iteration visits all features in a random order. Along each weight, changes by ±2^-11 … ±2^4 and to
     zero are tried, of weights whose absolute values sum to 1, and the best is taken if it is better than
@@ -53,6 +51,13 @@ class CoordinateAscent(LinearRanker):
     -----
     The absolute values of the weights, each times the feature's standard deviation inside queries, sum to 1.
     O(33 n m log |q|) an iteration for m documents, n features and queries of |q| documents, on all threads.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> CoordinateAscent(n_restarts=1).fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
+    0
     """
 
     value_: float
@@ -82,7 +87,7 @@ class CoordinateAscent(LinearRanker):
         n_restarts = self.checked("n_restarts")
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
-        rng = np.random.default_rng(between("seed", self.seed, 0, _MOST_SEED))
+        rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
         ascent = Ascent(data, self.measure, self.convention)
         best, best_value, number = np.zeros(data.X.shape[1]), -np.inf, 0
         for start in range(n_restarts):

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, MissingExtraError
@@ -58,7 +56,7 @@ class TreeStep(Step):
 
 
 class LambdaMART(LinearRanker):
-    """Boosted regression trees for NDCG (LambdaMART of Burges 2010), by LightGBM.
+    """LambdaMART boosts regression trees for NDCG (Burges 2010), by LightGBM.
 
     Every round grows one tree on the paper's λ_i: summed over the pairs of document i with those of its
     query that have another label, the slope of the pair's logistic loss times how much NDCG would change if
@@ -106,6 +104,13 @@ class LambdaMART(LinearRanker):
 
     Needs the extra ``boosting``. Labels are whole numbers from 0 to 30, and no query has more than 10,000
     documents: those are LightGBM's limits.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> LambdaMART(n_rounds=5).fit(train.X, train.y, qid=train.qid).feature_importances_.argmax().item()
+    1
     """
 
     booster_: Any
@@ -192,11 +197,8 @@ class LambdaMART(LinearRanker):
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Return a score for each document, shape (m,): the higher, the more relevant."""
-        check_is_fitted(self, "booster_")
-        features = validate_data(self, X, reset=False, dtype=np.float64)
-        return _scores(self.booster_, features, 0, self.n_iter_)
+    def _score(self, X: Floats) -> Floats:
+        return _scores(self.booster_, X, 0, self.n_iter_)
 
 
 class _Loss:

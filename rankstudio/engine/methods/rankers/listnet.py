@@ -14,7 +14,7 @@ from rankstudio.engine.steps import Step
 
 
 class ListNet(LinearRanker):
-    """Linear ranking by the cross entropy of top-one probabilities.
+    """ListNet fits a linear ranker by the cross entropy of top-one probabilities (Cao et al. 2007).
 
     Minimises sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||², where the top-one probabilities are
     P_y(i) = exp(y_i) / sum_j exp(y_j) of the labels and P_w(i) the same of the scores w'x_i, both inside the
@@ -45,6 +45,13 @@ class ListNet(LinearRanker):
     Notes
     -----
     O(mn) an iteration for m documents and n features.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> ListNet().fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
+    0
     """
 
     objective_: float

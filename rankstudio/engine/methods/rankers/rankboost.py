@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
@@ -73,7 +71,7 @@ def _scores(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:
 
 
 class RankBoost(LinearRanker):
-    """Boosting with weak rankers h(x) = 1 where x_j > θ, else 0 (Freund et al. 2003, Figure 1).
+    """RankBoost boosts thresholds on single features, h(x) = 1 where x_j > θ, else 0 (Freund et al. 2003).
 
     Pairs are documents of one query with different labels, all of equal weight at first. Every round takes
     the feature and threshold with the greatest |r|, r = sum over pairs D(x0, x1) (h(x1) - h(x0)), with the
@@ -98,6 +96,13 @@ class RankBoost(LinearRanker):
     -----
     O(nm log m) once and O(nm) a round for m documents and n features; pairs are never listed. It ends early
     where no threshold is better than none, or where one puts every pair in order.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> RankBoost(n_rounds=20).fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
+    0
     """
 
     thresholds_: tuple[Threshold, ...]
@@ -136,11 +141,8 @@ class RankBoost(LinearRanker):
         self.thresholds_ = last.thresholds
         self.loss_ = last.criterion
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Return a score for each document, shape (m,): the higher, the more relevant."""
-        check_is_fitted(self, "thresholds_")
-        features = validate_data(self, X, reset=False, dtype=np.float64)
-        return _scores(features.T, self.thresholds_)
+    def _score(self, X: Floats) -> Floats:
+        return _scores(X.T, self.thresholds_)
 
 
 class _Rounds:

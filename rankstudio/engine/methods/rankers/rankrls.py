@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, group
+from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool
 
@@ -17,7 +17,7 @@ _WORTH_THREADS = 4e6  # multiplications, below which handing work to threads cos
 
 
 class RankRLS(LinearRanker):
-    """Linear ranking by regularised least squares on pairs of documents of one query.
+    """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
     Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))² + λ||w||²
     (Pahikkala et al. 2010, eq. (3)), so w = (X^'X^ + λI)^-1 X^'y^ with ^ centring inside each query
@@ -39,6 +39,13 @@ class RankRLS(LinearRanker):
     -----
     O(mn²) for the Gram matrices of the queries, shared by every λ; then O(n²) for the weights from one
     eigendecomposition and O(Qn³) for the leave-query-out error.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> RankRLS(regularization=4.0).fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
+    0
     """
 
     criterion_: float
@@ -81,11 +88,18 @@ class RankRLS(LinearRanker):
         -------
         ndarray of shape (m,)
             Scores, centred inside each query, in the order of the rows of X.
+
+        Raises
+        ------
+        DatasetError
+            For documents of one query only: no other is left to learn from.
         """
-        data = group(X, y, qid)
+        data = self._group(X, y, qid)
+        several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         models, _ = leave_query_out_models(data.statistics, self.checked("regularization"))
         per_document = np.repeat(models, np.diff(data.ptr), axis=0)
-        return data.in_original_order(np.einsum("mi,mi->m", data.centred[0], per_document))
+        predicted: Floats = data.in_original_order(np.einsum("mi,mi->m", data.centred[0], per_document))
+        return predicted
 
 
 def weights(statistics: QueryStatistics, regularization: float) -> Floats:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Iteration, Step
-from rankstudio.engine.support.threads import pool
 
 if TYPE_CHECKING:
     from rankstudio.engine.optimization.truncated_newton import OptimizerState
 
 
 class RankSVM(ConvergingRanker):
-    """Linear ranking support vector machine.
+    """RankSVM fits a linear ranking support vector machine.
 
     Minimises ½ w'w + C sum of max(0, 1 - w'(x_i - x_j))^p over the pairs of documents of one query with
     y_i > y_j, p = 2 for the squared hinge (RankSVM-Primal: Chapelle & Keerthi 2010) and p = 1 for the hinge
@@ -62,7 +59,7 @@ class RankSVM(ConvergingRanker):
     >>> import numpy as np
     >>> X, qid = np.array([[3.0], [1.0], [2.0], [0.0]]), np.array([1, 1, 2, 2])
     >>> RankSVM(C=10.0).fit(X, np.array([1, 0, 1, 0]), qid=qid).coef_.round(3)
-    array([0.494])
+    array([0.497])
     """
 
     def __init__(
@@ -79,19 +76,14 @@ class RankSVM(ConvergingRanker):
         self.tol = tol
         self.max_iter = max_iter
 
-    def learn(self, data: QueryData) -> Iterator[Step]:
-        """Yield one :class:`Iteration` a Newton step or cutting plane; its criterion is the objective."""
-        C, tol = self.checked("C"), self.checked("tol")
-        max_iter = self.checked("max_iter")
+    def _minimise(
+        self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
+    ) -> Iterator[Progress]:
         minimise = self._minimiser()
         from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
         from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415 - numba, where it is needed
 
-        with pool() as (executor, workers):
-            problem = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
-            everything = tuple(range(data.X.shape[1]))
-            for number, now in enumerate(minimise(problem, C, tol, max_iter), start=1):
-                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+        return minimise(LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers)), C, tol, max_iter)
 
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState]]:
         loss, solver = self.checked("loss"), self.checked("solver")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Iteration, Step
-from rankstudio.engine.support.threads import pool
+
+if TYPE_CHECKING:
+    from rankstudio.engine.optimization.truncated_newton import Progress
 
 _RELEVANT = 1.0  # from this label on, as for LETOR's MAP
 
 
 class SVMMAP(ConvergingRanker):
-    """Structural support vector machine for average precision (Yue, Finley, Radlinski & Joachims 2007).
+    """SVM-MAP fits a structural support vector machine for average precision (Yue et al. 2007).
 
     Minimises ½ w'w + C/Q' sum_q ξ_q over the Q' queries with both relevant documents, of labels from 1 up,
     and others: the paper's Optimization Problem 1, where every query is such a one. The average precision of
@@ -54,6 +57,7 @@ class SVMMAP(ConvergingRanker):
     Joachims, Finley & Yu (2009), whose minimum is that of the paper's slack for each query. The most violated
     ranking of d documents takes O(d log d) where Algorithm 2 of the paper takes O(d log d + RN), so a plane
     costs O(mn + m log m) for m documents and n features, and its line search some more O(m log m).
+    Data in which no query has both relevant documents and others give one step, a model of zeros.
 
     Examples
     --------
@@ -68,22 +72,15 @@ class SVMMAP(ConvergingRanker):
         self.tol = tol
         self.max_iter = max_iter
 
-    def learn(self, data: QueryData) -> Iterator[Step]:
-        """Yield one :class:`Iteration` a cutting plane: the best model so far, its criterion the objective.
-
-        Data in which no query has both relevant documents and others give one step, a model of zeros.
-        """
-        C, tol = self.checked("C"), self.checked("tol")
-        max_iter = self.checked("max_iter")
+    def _minimise(
+        self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
+    ) -> Iterator[Progress]:
         from rankstudio.engine.methods.rankers.average_precision import AveragePrecisionLoss  # noqa: PLC0415
         from rankstudio.engine.optimization.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba, where it is needed
         from rankstudio.engine.querywise.linear_scores import Linear, Queries  # noqa: PLC0415
 
-        everything = tuple(range(data.X.shape[1]))
-        with pool() as (executor, workers):
-            queries = Queries(data.ptr, executor, workers)
-            loss = AveragePrecisionLoss(data.y >= _RELEVANT, queries).tangent
-            problem, at_zero = Linear(data.X, queries), loss(np.zeros(data.y.size))
-            planes = minimise_by_planes(problem, loss, at_zero, C, tol, max_iter)
-            for number, now in enumerate(planes, start=1):
-                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+        queries = Queries(data.ptr, executor, workers)
+        loss = AveragePrecisionLoss(data.y >= _RELEVANT, queries).tangent
+        return minimise_by_planes(
+            Linear(data.X, queries), loss, loss(np.zeros(data.y.size)), C, tol, max_iter
+        )

@@ -8,14 +8,14 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.querywise.query_data import QueryData, group
+from rankstudio.engine.querywise.magnitude import check_rows
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support.threads import pool
 
@@ -24,7 +24,7 @@ _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, t
 
 
 class ExpectedDivergence(PathSelector):
-    """Order features by ψ(f) = s(f) + d(f), importance and expected divergence.
+    """FS-ED orders features by ψ(f) = s(f) + d(f), importance and expected divergence.
 
     s(f) is NDCG@10 of ranking the training documents by f alone, high values first. d(f) tells how
     differently f is distributed over the grades r_0 < r_1 < …, distant grades counting more (eq. (2)):
@@ -71,6 +71,13 @@ class ExpectedDivergence(PathSelector):
 
     O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes of the path are those
     of :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> ExpectedDivergence(3).fit(train.X, train.y, qid=train.qid).selection_order_
+    array([0, 1, 3])
     """
 
     scores_: Floats
@@ -113,12 +120,7 @@ class ExpectedDivergence(PathSelector):
         -------
         self
         """
-        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-        data = _with_validation(group(features, labels, qid), X_validation)
-        taken = list(self.learn(data))
-        self.coef_ = taken[-1].coef
-        self._finish(data, taken)
-        return self
+        return self._fit(_with_validation(self._validated(X, y, qid), X_validation))
 
     def steps(
         self,
@@ -129,7 +131,7 @@ class ExpectedDivergence(PathSelector):
         X_validation: ArrayLike | None = None,
     ) -> Iterator[Step]:
         """Learn step by step; parameters as for :meth:`fit`."""
-        yield from self.learn(_with_validation(group(X, y, qid), X_validation))
+        yield from self.learn(_with_validation(self._group(X, y, qid), X_validation))
 
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int
@@ -267,4 +269,5 @@ def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
     if not np.isfinite(at).all():
         row = int(np.argwhere(~np.isfinite(at))[0][0])
         raise DatasetError(f"X_validation: expected finite numbers, row {row} has NaN or infinity.")
+    check_rows(at, np.array([0, at.shape[0]]), lambda j: f"column {j} of X_validation")
     return at

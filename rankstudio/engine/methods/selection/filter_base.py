@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.methods.base import between
-from rankstudio.engine.methods.selection.base import Selector
+from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
@@ -31,7 +30,7 @@ class Ordering:
     found: Mapping[str, Any] = field(default_factory=dict)
 
 
-class PathSelector(Selector):
+class PathSelector(GrowingSelector):
     """Base of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
     A subclass writes :meth:`order_features`. Its parameters include ``n_features_to_select`` and
@@ -43,16 +42,10 @@ class PathSelector(Selector):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n,)
-        RankRLS weights with all selected features, 0 for the others.
-    support_ : ndarray of shape (n,), bool
-        Which features are selected.
-    selection_order_ : ndarray of shape (k,)
-        Their 0-based columns, the first selected first.
+    coef_, support_, selection_order_, coef_path_ : ndarray
+        As in :class:`rankstudio.engine.methods.selection.base.Selector`; the weights are those of RankRLS.
     criterion_path_ : ndarray of shape (k,)
         The leave-query-out error, summed over documents, after each step.
-    coef_path_ : ndarray of shape (k, n)
-        The model after each step.
     """
 
     regularization: float
@@ -71,9 +64,7 @@ class PathSelector(Selector):
         # scipy is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415
 
-        n = data.X.shape[1]
-        wanted = n if self.n_features_to_select is None else self.n_features_to_select
-        k = between("n_features_to_select", wanted, 1, n)
+        k = self._most(data.X.shape[1])
         regularization = self.checked("regularization")
         order = yield from self._order(data, k)
         coefs, errors = nested_models(data, order, regularization)

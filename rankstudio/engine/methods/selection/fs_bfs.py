@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.base import between
+from rankstudio.engine.methods.base import MOST_SEED, between
 from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch, Node
 from rankstudio.engine.methods.selection.filter_base import PathSelector
 from rankstudio.engine.metrics.conventions import DEFAULT
@@ -17,11 +17,9 @@ from rankstudio.engine.optimization.coordinate_ascent import Ascent
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
-_MOST_SEED = 2**32 - 1
-
 
 class FSBFS(PathSelector):
-    """Partition the features into subsets, each found by best-first search, and combine each into one.
+    """FS-BFS partitions features into subsets by best-first search and combines each into one new feature.
 
     The search begins at every single feature left. It opens the node with the best measure, makes a node
     of it with every feature left added, learns each one's combination by coordinate ascent on the measure
@@ -70,6 +68,13 @@ class FSBFS(PathSelector):
     Coordinate ascent goes on from the parent's combination, with weight 0 for the new feature. A node opened
     costs up to n line searches of O(m log |q|) and a few sweeps, so this takes far longer than the filters.
     Features that are constant inside every query are in no subset, as long as there is any other.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> FSBFS(1, subset_size=2).fit(train.X, train.y, qid=train.qid).subsets_
+    ((1, 0),)
     """
 
     subsets_: tuple[tuple[int, ...], ...]
@@ -102,9 +107,7 @@ class FSBFS(PathSelector):
         """Yield one step a subset: RankRLS with the new features made so far."""
         from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy and numba
 
-        n = data.X.shape[1]
-        wanted = n if self.n_features_to_select is None else self.n_features_to_select
-        most = between("n_features_to_select", wanted, 1, n)
+        most = self._most(data.X.shape[1])
         regularization = self.checked("regularization")
         nodes: list[Node] = []
         for node in self._nodes(data, most):
@@ -144,7 +147,7 @@ class FSBFS(PathSelector):
         patience = self.checked("patience")
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
-        rng = np.random.default_rng(between("seed", self.seed, 0, _MOST_SEED))
+        rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
         ascent = Ascent(data, self.measure, self.convention)
         left: list[int] = ascent.informative.tolist()
         if not left:
@@ -168,6 +171,10 @@ class FSBFS(PathSelector):
         check_is_fitted(self)
         new: Floats = validate_data(self, X, reset=False, dtype=np.float64) @ self.combinations_.T
         return new
+
+    def inverse_transform(self, X: ArrayLike) -> Floats:
+        """Refuse: sums of features do not tell what the features were."""
+        raise NotImplementedError("FS-BFS: features cannot be had back from their combinations.")
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return a name for each new feature: ``fsbfs0``, ``fsbfs1``, …, shape (t,)."""

@@ -6,8 +6,7 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from rankstudio.engine.methods.base import between
-from rankstudio.engine.methods.selection.base import Selector
+from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.fsmrank import FSMRank
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -17,8 +16,8 @@ _TOL = 1e-6  # duality gap of a refitted model beside its objective
 _MAX_ITER = 1000
 
 
-class FSMSVM(Selector):
-    """Order the features by FSMRank's weights and refit RankSVM, squared hinge, on the first k.
+class FSMSVM(GrowingSelector):
+    """FSMSVM orders features by FSMRank's weights and refits RankSVM, squared hinge, on the first k.
 
     Parameters
     ----------
@@ -32,7 +31,7 @@ class FSMSVM(Selector):
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
     similarity : {"pearson", "kendall", "none"}, default "pearson"
     project : bool, default False
-    tol : float, default 1e-4
+    tol : float, default 1e-10
     max_iter : int, default 400
 
     Attributes
@@ -53,6 +52,13 @@ class FSMSVM(Selector):
     Notes
     -----
     FSMRank's cost, then a few times O(mk + m log m) for the model with k features of m documents.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> FSMSVM(n_features_to_select=3).fit(train.X, train.y, qid=train.qid).selection_order_
+    array([0, 3, 1])
     """
 
     n_iter_: int
@@ -66,7 +72,7 @@ class FSMSVM(Selector):
         importance: str = "pearson",
         similarity: str = "pearson",
         project: bool = False,
-        tol: float = 1e-4,
+        tol: float = 1e-10,
         max_iter: int = 400,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -86,8 +92,7 @@ class FSMSVM(Selector):
         """
         n = data.X.shape[1]
         C = self.checked("C")
-        wanted = n if self.n_features_to_select is None else self.n_features_to_select
-        wanted = between("n_features_to_select", wanted, 1, n)
+        wanted = self._most(n)
         last = yield from self._order(data)
         self.n_iter_ = last.number
         order = last.selected[:wanted]
@@ -109,7 +114,8 @@ class FSMSVM(Selector):
 
     def _order(self, data: QueryData) -> Generator[WorkProgress, None, Step]:
         """Return FSMRank's last step, found once for every C."""
-        fsmrank = self._fsmrank()
+        own = self.get_params()
+        fsmrank = FSMRank(**{name: own[name] for name in FSMRank().get_params() if name in own})
         key = FSMRank, tuple(fsmrank.get_params().items())
         if key in data.remembered:
             known: Step = data.remembered[key]
@@ -124,14 +130,3 @@ class FSMSVM(Selector):
         assert last is not None  # FSMRank takes at least one step
         data.remembered[key] = last
         return last
-
-    def _fsmrank(self) -> FSMRank:
-        return FSMRank(
-            lambda1=self.lambda1,
-            lambda2=self.lambda2,
-            importance=self.importance,
-            similarity=self.similarity,
-            project=self.project,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )

@@ -18,7 +18,7 @@ _MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
 
 
 class GAS(PathSelector):
-    """Take the most important feature, then lower the importance of the features like it; again and again.
+    """GAS selects features greedily that are important and unlike each other (Geng et al. 2007).
 
     The greedy solution of maximising sum_i w_i x_i - c sum_{i≠j} e_ij x_i x_j over x in {0, 1}^n with k
     ones (Geng et al. 2007, eq. (3)): after feature i was taken, w_j -= 2 c e_ij for those left. The
@@ -54,6 +54,13 @@ class GAS(PathSelector):
     important features are taken in the order of their columns; those that are constant inside every query,
     like no other and so never lowered, after all others. The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> GAS(n_features_to_select=3).fit(train.X, train.y, qid=train.qid).selection_order_
+    array([ 0,  1, 16])
     """
 
     importance_: Floats

@@ -14,7 +14,7 @@ from rankstudio.engine.steps import WorkProgress
 
 
 class L1Path(PathSelector):
-    """Order features by when the lasso gives them a weight.
+    """The L1 path orders features by when the lasso gives them a weight.
 
     The lasso minimises ||y^ - X^ w||² / 2 + α ||w||_1, pairwise least squares with a penalty on the absolute
     weights (^ is centring inside each query). Its exact path over all α comes from least angle regression
@@ -45,6 +45,13 @@ class L1Path(PathSelector):
     -----
     O(mn² + t(n² + k³)) for m documents, n features and t knots. The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> L1Path(n_features_to_select=3).fit(train.X, train.y, qid=train.qid).selection_order_
+    array([0, 1, 3])
     """
 
     alphas_: Floats

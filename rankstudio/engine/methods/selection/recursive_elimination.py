@@ -20,7 +20,7 @@ _TOL, _MAX_ITER = 1e-10, 1000
 
 
 class RecursiveElimination(PathSelector):
-    """Learn a ranker with all features and drop the least important one; repeat with those left.
+    """Recursive feature elimination drops the least important feature of a ranker, again and again.
 
     Guyon et al. 2002, section 4, with RankRLS or RankSVM in place of the classifying support vector machine.
     The last feature left is the first of the path. Features that are constant inside every query go first,
@@ -50,6 +50,13 @@ class RecursiveElimination(PathSelector):
     RankRLS: O(mn² + n⁴) for m documents and n features, the fourth power being a twelfth of it in BLAS-3.
     RankSVM: n fits of a few times O(mn + m log m). The
     attributes of the path are those of :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> RecursiveElimination(3).fit(train.X, train.y, qid=train.qid).selection_order_
+    array([0, 1, 3])
     """
 
     ranking_: Ints

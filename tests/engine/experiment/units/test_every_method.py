@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from experiment.small import dataset, quick
 
+from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
     RunFinished,
@@ -103,6 +106,22 @@ def test_of_iterations_the_last_is_the_model_of_all_others_the_best(entry: Metho
     position = len(path.steps) - 1 if entry.step_kind is StepKind.ITERATIONS else best
     assert fold.chosen.step is path.steps[position]
     assert fold.validation["MAP"] == path.validation["MAP"][position]
+
+
+@pytest.mark.parametrize("part", ["train", "vali"])
+@pytest.mark.parametrize("factor", [1e160, 1e-200])
+@every_method
+def test_a_feature_beyond_the_arithmetic_is_named_before_any_work(
+    entry: Method, factor: float, part: str
+) -> None:
+    data = dataset(1)
+    bad = getattr(data.folds[0], part)
+    X = bad.X.copy()
+    X[:, 4] *= factor
+    names = (*bad.feature_names[:4], "BM25", bad.feature_names[5])
+    fold = replace(data.folds[0], **{part: replace(bad, X=X, feature_names=names)})
+    with pytest.raises(DatasetError, match=r"Values of feature 5 \(BM25\): expected (values|differences) "):
+        list(run(plan_for(entry), replace(data, folds=(fold,))))
 
 
 @every_ranker

@@ -104,4 +104,4 @@ def test_conventions() -> None:
 )
 def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        AdaRank(**parameters).fit(*ranking_problem()[:2])
+        AdaRank(**parameters).fit(*ranking_problem()[:2], qid=ranking_problem()[2])

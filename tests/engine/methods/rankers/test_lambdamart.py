@@ -232,7 +232,7 @@ def test_conventions() -> None:
 )
 def test_bad_parameters_are_refused(parameters: dict[str, float], text: str) -> None:
     with pytest.raises(ParameterError, match=text):
-        LambdaMART(**parameters).fit(*ranking_problem()[:2])
+        LambdaMART(**parameters).fit(*ranking_problem()[:2], qid=ranking_problem()[2])
 
 
 @pytest.mark.parametrize("label", [-1.0, 0.5, 31.0])
@@ -259,15 +259,15 @@ def test_queries_that_lightgbm_does_not_take_are_refused(capfd: pytest.CaptureFi
         lightgbm.train({"objective": "lambdarank", "verbosity": -1}, data, 1)
     capfd.readouterr()
     with pytest.raises(DatasetError, match=r"queries of at most 10000 documents, found one of 10001\."):
-        LambdaMART(n_rounds=1).fit(X, y)
+        LambdaMART(n_rounds=1).fit(X, y, qid=np.ones(y.size))
     assert capfd.readouterr() == ("", "")
-    LambdaMART(n_rounds=1).fit(X[1:], y[1:])
+    LambdaMART(n_rounds=1).fit(X[1:], y[1:], qid=np.ones(y.size - 1))
 
 
 def test_without_lightgbm_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(MissingExtraError) as caught:
-        LambdaMART().fit(*ranking_problem()[:2])
+        LambdaMART().fit(*ranking_problem()[:2], qid=ranking_problem()[2])
     text = 'LambdaMART needs LightGBM, which is not installed: pip install "rankstudio[boosting]".'
     assert str(caught.value) == text
     assert isinstance(caught.value, ImportError)
@@ -283,7 +283,7 @@ def test_a_lightgbm_that_cannot_be_loaded_is_told_apart(monkeypatch: pytest.Monk
     monkeypatch.delitem(sys.modules, "lightgbm")
     monkeypatch.setattr(sys, "meta_path", [Broken(), *sys.meta_path])
     with pytest.raises(MissingExtraError, match=r"installed and cannot be loaded: libgomp\.so\.1: cannot"):
-        LambdaMART().fit(*ranking_problem()[:2])
+        LambdaMART().fit(*ranking_problem()[:2], qid=ranking_problem()[2])
 
 
 def test_lightgbm_is_imported_where_it_is_needed() -> None:

@@ -57,7 +57,7 @@ def test_steps_descend_and_large_scores_do_not_overflow() -> None:
 
 def test_labels_that_say_nothing() -> None:
     X, _, qid = ranking_problem()
-    steps = list(ListNet().steps(X[:1], [1.0]))
+    steps = list(ListNet().steps(X[:1], [1.0], qid=[7]))
     assert [s.number for s in steps] == [1]
     assert (steps[0].coef == 0).all()
     alike = ListNet(tol=1e-9).fit(X, np.ones(120), qid=qid)
@@ -84,4 +84,4 @@ def test_conventions() -> None:
 )
 def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        ListNet(**parameters).fit(*ranking_problem()[:2])
+        ListNet(**parameters).fit(*ranking_problem()[:2], qid=ranking_problem()[2])

@@ -67,7 +67,7 @@ def test_it_ends_where_every_pair_is_in_order_or_none_can_be() -> None:
     steps = list(RankBoost().steps(X, y, qid=qid))
     assert len(steps) == 1
     assert steps[0].thresholds[0].weight < -5
-    alike = list(RankBoost().steps(np.ones((4, 2)), np.arange(4.0)))
+    alike = list(RankBoost().steps(np.ones((4, 2)), np.arange(4.0), qid=np.ones(4)))
     assert [s.thresholds for s in alike] == [()]
     assert (RankBoost().fit(X, np.ones(120), qid=qid).predict(X) == 0).all()
 
@@ -91,4 +91,4 @@ def test_conventions() -> None:
 
 def test_bad_parameters_are_refused() -> None:
     with pytest.raises(ParameterError, match="n_rounds: expected a whole number from 1 to 100000, got 0"):
-        RankBoost(0).fit(*ranking_problem()[:2])
+        RankBoost(0).fit(*ranking_problem()[:2], qid=ranking_problem()[2])

@@ -90,10 +90,10 @@ def test_a_query_of_many_distinct_labels_takes_seconds_at_most() -> None:
     m = 20_000
     X = rng.random((m, 10))
     y = np.argsort(np.argsort(X @ rng.normal(size=10) + rng.normal(size=m))).astype(float)
-    RankSVM(max_iter=1000).fit(X[:50], y[:50])  # compiles
+    RankSVM(max_iter=1000).fit(X[:50], y[:50], qid=np.ones(50))  # compiles
     for loss in ("squared_hinge", "hinge"):
         began = time.perf_counter()
-        fitted = RankSVM(C=1e-3, loss=loss, tol=1e-4).fit(X, y)
+        fitted = RankSVM(C=1e-3, loss=loss, tol=1e-4).fit(X, y, qid=np.ones(m))
         assert time.perf_counter() - began < 10.0
         assert fitted.gap_ <= 1e-4 * fitted.objective_
 
@@ -143,4 +143,4 @@ def test_scikit_learn_conventions() -> None:
 )
 def test_bad_parameters_are_refused_with_name_range_and_value(parameters: dict, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        RankSVM(**parameters).fit(np.eye(3), np.arange(3.0))
+        RankSVM(**parameters).fit(np.eye(3), np.arange(3.0), qid=[1, 1, 2])

@@ -170,14 +170,16 @@ def test_conventions(density_name: str) -> None:
 )
 def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        ExpectedDivergence(**parameters).fit(*ranking_problem()[:2])
+        ExpectedDivergence(**parameters).fit(*ranking_problem()[:2], qid=ranking_problem()[2])
 
 
 def test_bad_data_are_refused() -> None:
-    X, y, _ = ranking_problem()
+    X, y, qid = ranking_problem()
     with pytest.raises(DatasetError, match=r"X_validation: expected rows of 6 features .* shape \(3, 5\)"):
-        ExpectedDivergence().fit(X, y, X_validation=np.zeros((3, 5)))
+        ExpectedDivergence().fit(X, y, qid=qid, X_validation=np.zeros((3, 5)))
     with pytest.raises(DatasetError, match="X_validation: expected finite numbers, row 1 has"):
-        ExpectedDivergence().fit(X, y, X_validation=np.vstack((X[:1], np.full((1, 6), np.nan))))
+        ExpectedDivergence().fit(X, y, qid=qid, X_validation=np.vstack((X[:1], np.full((1, 6), np.nan))))
+    with pytest.raises(DatasetError, match="column 0 of X_validation: expected values from -1e"):
+        ExpectedDivergence().fit(X, y, qid=qid, X_validation=1e160 * X)
     with pytest.raises(DatasetError, match="y: expected at most 64 different labels, got 120"):
-        ExpectedDivergence().fit(X, np.arange(120.0))
+        ExpectedDivergence().fit(X, np.arange(120.0), qid=qid)

@@ -107,4 +107,4 @@ def test_conventions() -> None:
 )
 def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        FSBFS(**parameters).fit(*ranking_problem()[:2])
+        FSBFS(**parameters).fit(*ranking_problem()[:2], qid=ranking_problem()[2])

@@ -2,6 +2,7 @@
 
 import warnings
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from scipy.optimize import check_grad, minimize
 from sklearn.base import clone
 from strategies import Problem, problems
 
-from rankstudio.engine import FSMSVM, FSMRank, RankSVM, evaluate
+from rankstudio.engine import FSMSVM, FSMRank, RankSVM, evaluate, open_dataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.feature_importance import (
     importance,
@@ -257,6 +258,24 @@ def test_an_indefinite_similarity_is_warned_of_or_projected() -> None:
     assert float(np.sum(nearest * (nearest - matrix))) == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.realdata
+@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning")
+def test_the_default_comes_to_the_minimum_where_the_papers_rule_stops_before(letor_dir: Path) -> None:
+    train = open_dataset(letor_dir / "MQ2008").folds[0].train
+
+    def fitted(**parameters: float) -> FSMRank:
+        method = FSMRank(lambda1=0.5, lambda2=0.0, **parameters)
+        return method.fit(train.X, train.y, qid=train.qid)
+
+    least, default, paper = fitted(tol=1e-13, max_iter=5000), fitted(), fitted(tol=1e-4)
+    assert paper.objective_ > 1.001 * least.objective_
+    assert default.objective_ < (1.0 + 1e-6) * least.objective_
+    assert paper.selection_order_[:5].tolist() == [22, 38, 18, 39, 23]
+    assert (
+        default.selection_order_[:5].tolist() == least.selection_order_[:5].tolist() == [22, 18, 28, 39, 34]
+    )
+
+
 def test_labels_all_equal_give_a_model_of_zeros() -> None:
     X, _, qid = ranking()
     fitted = FSMRank(importance="none").fit(X, np.ones(len(qid)), qid=qid)
@@ -309,7 +328,7 @@ def test_scikit_learn_conventions(method: FSMRank | FSMSVM) -> None:
 )
 def test_bad_parameters_are_refused_with_name_range_and_value(method: FSMRank | FSMSVM, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        method.fit(np.eye(3), np.arange(3.0))
+        method.fit(np.eye(3), np.arange(3.0), qid=[1, 1, 2])
 
 
 def test_rounding_near_the_minimum_does_not_shorten_the_steps() -> None:

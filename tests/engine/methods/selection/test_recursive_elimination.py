@@ -62,7 +62,8 @@ def test_constant_features_and_ties_go_first_the_later_columns_before() -> None:
     found = RecursiveElimination().fit(X, y, qid=qid)
     assert found.selection_order_[-2:].tolist() == [0, 2]
     assert found.ranking_[1] < found.ranking_[5]
-    assert RecursiveElimination().fit(np.ones((4, 2)), np.arange(4.0)).selection_order_.tolist() == [0, 1]
+    constant = RecursiveElimination().fit(np.ones((4, 2)), np.arange(4.0), qid=np.ones(4))
+    assert constant.selection_order_.tolist() == [0, 1]
 
 
 def test_conventions() -> None:

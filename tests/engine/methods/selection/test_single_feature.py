@@ -54,7 +54,7 @@ def test_mutual_information_is_that_of_the_bins(problem: Problem) -> None:
 def test_mutual_information_of_known_cases() -> None:
     y = np.tile([0.0, 1.0], 50)
     X = np.column_stack((y, np.ones(100), 1 - y))
-    found = MutualInformation().fit(X, y)
+    found = MutualInformation().fit(X, y, qid=np.ones(100))
     np.testing.assert_allclose(found.scores_, [np.log(2), 0.0, np.log(2)], atol=1e-15)
     assert found.selection_order_.tolist() == [0, 2, 1]
 
@@ -77,4 +77,4 @@ def test_conventions(selector: type) -> None:
 )
 def test_bad_parameters_are_refused(selector: SingleFeatureRanking, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        selector.fit(*ranking_problem()[:2])
+        selector.fit(*ranking_problem()[:2], qid=ranking_problem()[2])

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import between
+from rankstudio.engine.methods.base import MOST_SEED, between
 
-_MOST_SEED = 2**32 - 1
 _ROUNDING = 1e-12  # of a budget: costs whose decimals add up to it do so but for rounding
 
 
@@ -74,7 +73,7 @@ class Constraints:
             raise ParameterError("banned", list(never), "at least one feature left to select")
         wanted = free if n_features_to_select is None else n_features_to_select
         k = between("n_features_to_select", wanted, max(1, len(first)), free)
-        between("seed", seed, 0, _MOST_SEED)
+        between("seed", seed, 0, MOST_SEED)
         allowed = np.ones(n, dtype=bool)
         allowed[list(never)] = False
         prices = None if costs is None else _prices(costs, n)

@@ -8,21 +8,20 @@ from dataclasses import replace
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.selection.base import Selector
+from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
-from rankstudio.engine.querywise.query_data import QueryData, group
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, group_sparse
+from rankstudio.engine.querywise.query_data import QueryData, several_queries
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
 
-class GreedyRankRLS(Selector):
-    """Select features one at a time by the leave-query-out error of RankRLS.
+class GreedyRankRLS(GrowingSelector):
+    """Greedy RankRLS selects features forward, one at a time, by the leave-query-out error of RankRLS.
 
     In each step the feature is added with which RankRLS, trained without each query in turn, predicts the
     left-out queries with the least squared error
@@ -142,6 +141,7 @@ class GreedyRankRLS(Selector):
         """
         regularization = self.checked("regularization")
         rules = self._rules(data.X.shape[1])
+        several_queries(data.ptr, type(self).__name__)
         with ExitStack() as stack:
             searches = Searches(data, regularization, rules.k, self.algorithm, stack)
             if self.fitting == "back":
@@ -183,6 +183,3 @@ class GreedyRankRLS(Selector):
         if self.algorithm == "algorithm1":
             expected = "auto, statistics or columns with floating search: Algorithm 1 takes no feature out"
             raise ParameterError("algorithm", self.algorithm, expected)
-
-    def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData | SparseQueryData:
-        return group_sparse(X, y, qid) if issparse(X) else group(X, y, qid)

@@ -15,7 +15,7 @@ ALGORITHMS = ("statistics", "algorithm1", "columns")
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@given(problem=problems())
+@given(problem=problems(fewest_queries=2))
 def test_every_candidates_criterion_is_that_of_retraining(algorithm: str, problem: Problem) -> None:
     X, y, qid, regularization = problem
     method = GreedyRankRLS(regularization=regularization, algorithm=algorithm)
@@ -38,7 +38,7 @@ def test_every_candidates_criterion_is_that_of_retraining(algorithm: str, proble
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@given(problem=problems())
+@given(problem=problems(fewest_queries=2))
 def test_weights_are_rankrls_on_pairs_of_the_selected_features(algorithm: str, problem: Problem) -> None:
     X, y, qid, regularization = problem
     rtol, atol = tolerance(problem)
@@ -49,7 +49,7 @@ def test_weights_are_rankrls_on_pairs_of_the_selected_features(algorithm: str, p
         np.testing.assert_allclose(step.coef, expected, rtol=rtol, atol=atol / min(1.0, regularization))
 
 
-@given(problems(most_features=8))
+@given(problems(most_features=8, fewest_queries=2))
 def test_informative_features_come_first_and_ties_go_to_the_lowest_index(problem: Problem) -> None:
     X, y, qid, regularization = problem
     steps = list(GreedyRankRLS(regularization=regularization).steps(X, y, qid=qid))

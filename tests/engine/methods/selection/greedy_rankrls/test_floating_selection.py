@@ -58,7 +58,7 @@ def slow_floating(
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "statistics", "columns"])
-@given(given_problem=problems())
+@given(given_problem=problems(fewest_queries=2))
 def test_never_worse_than_greedy_and_every_criterion_is_that_of_retraining(
     algorithm: str, given_problem: Problem
 ) -> None:
