@@ -69,8 +69,12 @@ class FSMRank(Selector):
         Algorithm 1, or the projected subgradient method the paper compares it with, which is far slower.
     tol : float, default 1e-10
         Algorithm 1 stops where an iteration changes the objective by at most this share of it. The paper's
-        1e-4 stops up to some thousandths above the minimum, with other features first than the minimum has;
-        the default comes within some millionths of it.
+        1e-4 stops up to some thousandths above the minimum, with other features first than the minimum has.
+        The default is the loosest power of ten that comes within 1e-5 of it on every fold of MQ2008, with the
+        λ of the catalog and with λ1 = 0.5, λ2 = 0: within 2e-6, where 1e-9 leaves 1.5e-5. The first ten
+        features are those of the minimum in 33 of these 35 fits, in its order wherever their weights differ
+        by more than 2 %, but for λ1 = 0.01 with λ2 up to 1e-4. There like features share their weight in ways
+        that the objective hardly tells apart, and ``max_iter`` ends the search.
     max_iter : int, default 400
         T.
 
