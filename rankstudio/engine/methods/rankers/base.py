@@ -16,7 +16,7 @@ from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool
 
 if TYPE_CHECKING:
-    from rankstudio.engine.optimization.truncated_newton import Progress
+    from rankstudio.engine.optimization.truncated_newton import OptimizerState
 
 
 class ConvergingRanker(LinearRanker):
@@ -58,7 +58,7 @@ class ConvergingRanker(LinearRanker):
 
     def _minimise(
         self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
-    ) -> Iterator[Progress]:
+    ) -> Iterator[OptimizerState]:
         """Go down to the minimum, on the threads there are."""
         raise NotImplementedError
 

@@ -78,7 +78,7 @@ class RankSVM(ConvergingRanker):
 
     def _minimise(
         self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
-    ) -> Iterator[Progress]:
+    ) -> Iterator[OptimizerState]:
         minimise = self._minimiser()
         from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
         from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415 - numba, where it is needed

@@ -12,7 +12,7 @@ from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.querywise.query_data import QueryData
 
 if TYPE_CHECKING:
-    from rankstudio.engine.optimization.truncated_newton import Progress
+    from rankstudio.engine.optimization.truncated_newton import OptimizerState
 
 _RELEVANT = 1.0  # from this label on, as for LETOR's MAP
 
@@ -74,7 +74,7 @@ class SVMMAP(ConvergingRanker):
 
     def _minimise(
         self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
-    ) -> Iterator[Progress]:
+    ) -> Iterator[OptimizerState]:
         from rankstudio.engine.methods.rankers.average_precision import AveragePrecisionLoss  # noqa: PLC0415
         from rankstudio.engine.optimization.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba, where it is needed
         from rankstudio.engine.querywise.linear_scores import Linear, Queries  # noqa: PLC0415
