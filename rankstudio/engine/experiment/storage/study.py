@@ -92,6 +92,8 @@ class Study:
     def damage(self) -> tuple[str, ...]:
         """Return, as sentences, what is damaged besides what the listed runs tell of themselves."""
         found = [] if self._records.sound("study") else [f"{self.path}: the study's title is damaged."]
+        if not all(row.sound for row in self._file.records("removed")):
+            found.append(f"{self.path}: the mark of a removed run is damaged: the run is listed again.")
         for row in self._records.listed():
             try:
                 self._records.asked(row)

@@ -23,7 +23,7 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.experiment.storage.study import RunSummary, Study
 
-DATA = Path(__file__).resolve().parents[2] / "data"
+DATA = Path(__file__).resolve().parents[3] / "data"
 RUNS = ("greedy-rankrls", "gas-then-ranksvm", "lambdamart", "nested")
 INTERRUPTED = "rankrls"
 
@@ -77,7 +77,7 @@ def test_the_numbers_are_those_that_were_written(
     assert result.versions == written(name)["versions"]
     assert all(unit.standard_errors for unit in units.values()) == (name == "nested")
     write_results(result, tmp_path / name)
-    assert (tmp_path / name / "features.csv").read_bytes() == (
+    assert (tmp_path / name / "selection_path.csv").read_bytes() == (
         DATA / "results-0.1" / name / "features.csv"
     ).read_bytes()
     rows = (tmp_path / name / "metrics.csv").read_text("utf-8").splitlines()
