@@ -45,7 +45,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
             if isinstance(step, Step):
                 yield step
             elif isinstance(step, Note):
-                warnings.warn(step.what, step.kind, stacklevel=3)
+                warnings.warn(step.what, step.kind, stacklevel=4)
 
     def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield the steps of :meth:`learn`, and signs of life between those that take long."""

@@ -12,6 +12,7 @@ of errors each bring seconds of numba's own library along, and loops do not.
 from __future__ import annotations
 
 import gc
+import pickle
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar
 
@@ -68,8 +69,31 @@ class _Compiler(Protocol):
 
 def _compiler(**options: Any) -> _Compiler:
     """Return a decorator that compiles with some options; division by zero follows IEEE, as in NumPy."""
-    compiler: _Compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
-    return compiler
+    compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
+    return _outdated_index_ignored(compiler) if "cache" in options else compiler  # type: ignore[no-any-return]
+
+
+def _outdated_index_ignored(compiler: Any) -> Any:
+    """Have numba compile anew where its index on disk names what an older version had.
+
+    numba reads the whole index before it looks how old it is, and a class that is gone ends the program.
+    """
+
+    def compile_kept(function: Any) -> Any:
+        dispatcher = compiler(function)
+        file = dispatcher._cache._cache_file
+        load = file._load_index
+
+        def load_index() -> Any:
+            try:
+                return load()
+            except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+                return {}
+
+        file._load_index = load_index
+        return dispatcher
+
+    return compile_kept
 
 
 kernel = _compiler(**_KEPT)

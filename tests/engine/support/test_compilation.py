@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -105,3 +107,21 @@ def test_only_who_listens_is_told() -> None:
         announce(SAMPLE_KERNELS[0])
     announce(SAMPLE_KERNELS[1])
     assert told == [f"Preparing: kernel 1 of {len(SAMPLE_KERNELS)} (once on this computer)"]
+
+
+def test_an_index_that_names_what_is_gone_is_as_good_as_none(tmp_path: Path) -> None:
+    """numba unpickles the whole index of a kernel before it looks how old it is."""
+    module = tmp_path / "kept.py"
+    module.write_text(
+        "from rankstudio.engine.support.jit import kernel\n\n\n"
+        "@kernel\ndef twice(x: float) -> float:\n    return 2.0 * x\n"
+    )
+    call = [sys.executable, "-c", "import kept; print(kept.twice(4.0))"]
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "numba"), "PYTHONPATH": f"{tmp_path}:{Path.cwd()}"}
+    assert subprocess.run(call, env=env, capture_output=True, text=True, check=True).stdout == "8.0\n"
+    [index] = (tmp_path / "numba").rglob("*.nbi")
+    version = io.BytesIO(index.read_bytes())
+    pickle.load(version)
+    gone = b"\x80\x04cnumba\nRulesOfYesterday\n."
+    index.write_bytes(index.read_bytes()[: version.tell()] + gone)
+    assert subprocess.run(call, env=env, capture_output=True, text=True, check=True).stdout == "8.0\n"
