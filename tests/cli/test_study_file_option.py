@@ -149,7 +149,7 @@ def test_what_is_damaged_is_named_listed_and_computed_again(tmp_path: Path, caps
     assert f"Note: {study}: what is stored of run 2 is damaged; please run it anew." in shown.err
     assert main(["run", "--resume", str(study), "--out", str(tmp_path / "b")]) == 0
     assert named in capsys.readouterr().err
-    for name in ("results.json", "metrics.csv", "features.csv"):
+    for name in ("results.json", "metrics.csv", "selection_path.csv"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 

@@ -100,8 +100,9 @@ def test_the_process_ends_soon_whatever_a_worker_is_doing(tmp_path: Path) -> Non
     text = (
         "import time\n"
         "from PySide6.QtCore import QTimer\n"
-        "from rankstudio.ui import app, models\n"
-        "models.warm_up = lambda: time.sleep(300)\n"
+        "from rankstudio.ui import app\n"
+        "from rankstudio.ui.model import app_model\n"
+        "app_model.warm_up = lambda: time.sleep(300)\n"
         "application = app.application()\n"
         "QTimer.singleShot(500, application.closeAllWindows)\n"
         "app.main([])\n"

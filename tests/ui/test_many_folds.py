@@ -12,7 +12,7 @@ from windows import N_FEATURES, finish, open_window, settle
 
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.sample import open_sample
-from rankstudio.engine.data.splitting.splits import take
+from rankstudio.engine.data.splitting.splits import select_queries
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.model.run_record import RunState
@@ -82,7 +82,7 @@ def test_inner_folds_validate_where_no_part_does(theme: Theme, tmp_path: Path, f
 def test_a_query_in_which_a_measure_is_not_defined_is_left_out_of_the_row(
     theme: Theme, tmp_path: Path
 ) -> None:
-    part = take(open_sample().folds[0].train, np.arange(14))
+    part = select_queries(open_sample().folds[0].train, np.arange(14))
     labels = part.y.copy()
     labels[: part.query_ptr[1]] = 0.0  # no pair of documents to disagree about
     save_letor(replace(part, y=labels), tmp_path / "one.txt")

@@ -15,7 +15,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 def _says(window) -> tuple[str, str, str]:  # type: ignore[no-untyped-def]
-    plots = window.places.run.curves.plots().values()
+    plots = window.sections.run.curves.plots().values()
     return window.status.text(), *(plot.placeholder for plot in plots)
 
 

@@ -45,7 +45,7 @@ print(json.dumps([told, [[*name, times] for name, times in compiled.items()]]))
 
 def _study(folder: Path, out: str) -> tuple[list[str], dict[str, int], dict[str, int]]:
     """Run the sample's study in a process; return the sentences, and what was compiled, own and foreign."""
-    caches = {"NUMBA_CACHE_DIR": str(folder / "numba"), "XDG_CACHE_HOME": str(folder / "cache")}
+    caches = {"NUMBA_CACHE_DIR": str(folder / "numba"), "RANKSTUDIO_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
         [sys.executable, "-c", STUDY, str(folder / out)],
         env=os.environ | caches,

@@ -158,7 +158,7 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
         wait_until(lambda: all(row.role != "waiting" for row in paired(window)))
         settle(window)
         rows = {row.key: row for row in paired(window)}
-        study = str(window.models.shelf.path)
+        study = str(window.models.study_store.path)
     assert main(["compare", study, "--measure", "Disagreement", "--json"]) == 0
     terminal = json.loads(capsys.readouterr().out)
     assert terminal["reference"] == next(key for key, row in rows.items() if row.role == "reference")
@@ -326,8 +326,8 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
     model = window.current.model
     assert model is not None
     assert window.runs.shown.key == spots[position].category + 1
-    assert (model.place, len(model.step.selected)) == (spots[position].x, spots[position].x)
-    assert f"k = {model.place}" in spots[position].note
+    assert (model.x_value, len(model.step.selected)) == (spots[position].x, spots[position].x)
+    assert f"k = {model.x_value}" in spots[position].note
     assert view.plot.chosen == position
     assert view.table.current().position == position
     view.plot.hover(at)

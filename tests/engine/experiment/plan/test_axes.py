@@ -15,7 +15,7 @@ from experiment.small import dataset
 from rankstudio.cli import _parser
 from rankstudio.cli.batch_runner import folder_name
 from rankstudio.cli.commands.run import plan_from, summary
-from rankstudio.cli.progress_bar import Progress
+from rankstudio.cli.progress_bar import ProgressBar
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -122,7 +122,7 @@ def test_the_bar_says_which_values_are_tried() -> None:
             return True
 
     stream = Terminal()
-    progress = Progress(stream)
+    progress = ProgressBar(stream)
     for event in run(LOSSES.changed(folds=(1,)), dataset()):
         progress._drawn = 0.0
         progress.show(event)
