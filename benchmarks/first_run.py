@@ -1,6 +1,6 @@
 """What the first run after installation costs: the sample's study with empty caches, kernel by kernel.
 
-    python benchmarks/first_run.py [--times 3] [--package FOLDER] [--json] [--window]
+    python benchmarks/first_run.py [--times 3] [--package FOLDER] [--json FILE] [--window]
 
 Every run is a process of its own with a copy of the package without compiled files, and with caches that are
 empty; the best of some counts, in seconds of processor (user + system), which other work on the computer
@@ -26,6 +26,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
+
+from record import Record, parser
 
 ROOT = Path(__file__).parent.parent
 MOST_SECONDS, MOST_TO_CURVE = 10.0, 5.0
@@ -61,7 +63,7 @@ def run_once(out: str) -> dict[str, Any]:
     """Run the sample's study in this process; return its seconds of processor and its compilations."""
     from numba.core import event
 
-    from rankstudio.__main__ import main
+    from rankstudio.cli import main
 
     counted = Compilations()
     event.Listener.register(Compilations)
@@ -90,11 +92,10 @@ def open_once() -> dict[str, Any]:
     window.show()
     seen: list[float] = []
     said: list[str] = []
-    window.runs.told.connect(
+    window.runs.eventNoted.connect(
         lambda _, event: seen.append(time.perf_counter()) if hasattr(event, "step") else 0
     )
-    if hasattr(window.models, "preparing"):
-        window.models.preparing.connect(said.append)
+    window.models.preparing.connect(said.append)
     window.open_path(SAMPLE)
     window.models.warm_up()
     loop, clock = QEventLoop(), QTimer()
@@ -104,9 +105,9 @@ def open_once() -> dict[str, Any]:
         loop.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
         now = time.perf_counter()
         longest, last = max(longest, now - last), now
-        if not pressed and window.study.dataset is not None:
+        if not pressed and window.session.dataset is not None:
             pressed = now
-            window.control.run()
+            window.commands["run"].trigger()
     result = {
         "to_curve": seen[0] - pressed,
         "since_window": seen[0] - began,
@@ -146,30 +147,28 @@ def measure(source: Path, window: bool) -> tuple[dict[str, Any], dict[str, Any]]
 
 def main() -> int:
     """Measure, print, and return 0 where the first run is as fast as is promised."""
-    parser = argparse.ArgumentParser(description="The first run after installation.")
-    parser.add_argument("--times", type=int, default=3)
-    parser.add_argument("--package", type=Path, default=ROOT, help="a checkout to take the package from")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--window", action="store_true")
-    parser.add_argument("--inside", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--times", type=int, default=3)
+    arguments.add_argument("--package", type=Path, default=ROOT, help="a checkout to take the package from")
+    arguments.add_argument("--window", action="store_true")
+    arguments.add_argument("--inside", help=argparse.SUPPRESS)
+    args = arguments.parse_args()
     if args.inside:
         print(json.dumps(open_once() if args.window else run_once(f"{args.inside}/out")))
         return 0
     key, most = ("to_curve", MOST_TO_CURVE) if args.window else ("seconds", MOST_SECONDS)
     pairs = [measure(args.package, args.window) for _ in range(args.times)]
     first, second = min(pairs, key=lambda pair: float(pair[0][key]))
-    if args.json:
-        print(json.dumps({"first": first, "second": second, "load": os.getloadavg()[0]}))
-        return int(first[key] > most)
+    record = Record(args.json)
     for what, figures in (("empty caches", first), ("warm", second)):
-        print(
-            what,
-            "  ".join(f"{name} {value:.2f} s" for name, value in figures.items() if value.__class__ is float),
-        )
+        seconds = {name: value for name, value in figures.items() if value.__class__ is float}
+        print(what, "  ".join(f"{name} {value:.2f} s" for name, value in seconds.items()))
+        record.add("first run", what, **seconds)
     rows = sorted(first.get("compiled", {}).items(), key=lambda row: -row[1][1])
     for name, (times, own, whole) in rows:
         print(f"{own:7.3f} {whole:7.3f} {times:4.0f}  {name}")
+        record.add("compilations", name, own_s=own, whole_s=whole, times=times)
+    record.save()
     print(f"load {os.getloadavg()[0]:.1f}")
     return int(first[key] > most)
 

@@ -132,10 +132,10 @@ def measure(data: Path, runs: int, record: Record) -> bool:
     for _ in range(runs):
         window.control.run()
         good &= follow("greedy RankRLS, 11 λ, all folds", lambda: not window.runs.busy)
-    window.models.backend.choose("processes")
+    window.models.backend.select("processes")
     window.control.run()
     good &= follow(f"the same on {window.models.backend.n_processes} processes", lambda: not window.runs.busy)
-    window.models.backend.choose("live")
+    window.models.backend.select("live")
     window.session.look_at(window.session.dataset.folds[0].number)
     good &= follow("looking at another fold", lambda: not _busy(window))
     good &= slide(window, follow, gaps)

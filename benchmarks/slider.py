@@ -29,7 +29,7 @@ def paths(plan: Plan, data: str, fold: int, frames: int) -> np.ndarray:
     times = []
     for exponent in np.linspace(-15, 15, frames + 1):
         at = plan.changed(parameters={**plan.parameters, "regularization": (2.0**exponent,)})
-        unit = Unit(fold, 0, at.settings[0])
+        unit = Unit(fold, 0, at.combinations[0])
         began = time.perf_counter()
         prepared.path(unit)
         times.append(1e3 * (time.perf_counter() - began))
