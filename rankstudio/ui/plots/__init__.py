@@ -7,7 +7,6 @@ from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.plots.density import Density, DensityPlot
 from rankstudio.ui.plots.export import export_plot
 from rankstudio.ui.plots.heat_map import HeatMapPlot
-from rankstudio.ui.plots.menu import plot_menu
 
 __all__ = [
     "Axes",
@@ -19,5 +18,4 @@ __all__ = [
     "HeatMapPlot",
     "Plot",
     "export_plot",
-    "plot_menu",
 ]

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer, hairline, pen
+from rankstudio.ui.plots.layers import hairline
 from rankstudio.ui.plots.ticks import DECIMAL_STEPS, integer_ticks, nice_ticks, tick_labels
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
@@ -93,72 +93,44 @@ def _shortest(values: list[float]) -> list[str]:
     return [t.rstrip("0").rstrip(".") if "." in t else t for t in labels]
 
 
-class AxesLayer(Layer):
-    """Draws what `Axes` describes, below everything else."""
+def draw_axes(plot: Plot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw what a plot's `Axes` describe: grid, ticks and texts, or what an empty plot says."""
+    axes, area, empty = plot.axes, frame.area, plot.is_empty()
+    if empty:
+        _draw_placeholder(plot, painter, frame, colors)
+    else:
+        _draw_ticks(axes, painter, frame, colors)
+    painter.setFont(font(SMALL))
+    painter.setPen(colors.q("muted"))
+    if axes.title:
+        room = int(frame.outer.width() - plot.beside_title(frame))
+        title = painter.fontMetrics().elidedText(axes.title, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRectF(0, 0, frame.outer.width(), 18), Qt.AlignmentFlag.AlignLeft, title)
+    if axes.x_label and not empty:
+        low = QRectF(area.left(), frame.outer.bottom() - LABEL_HEIGHT, area.width(), LABEL_HEIGHT)
+        painter.drawText(low, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, axes.x_label)
 
-    def __init__(self, plot: Plot) -> None:
-        super().__init__(plot, z=-10.0, clipped=False)
 
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw grid, ticks and texts."""
-        axes, area = self.plot.axes, frame.area
-        painter.setFont(font(TINY))
-        if self.plot.is_empty():
-            self._draw_placeholder(painter, frame, colors)
-        else:
-            self._draw_ticks(painter, frame, colors)
-        painter.setFont(font(SMALL))
+def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the grid and the texts of both axes."""
+    area = frame.area
+    painter.setFont(font(TINY))
+    for value, text in axes.y_ticks(frame.y_range, area.height()):
+        y = round(frame.y_px(value))
+        hairline(painter, colors.q("line_soft"), QPointF(area.left(), y), QPointF(area.right(), y))
         painter.setPen(colors.q("muted"))
-        if axes.title:
-            painter.drawText(
-                QRectF(0, 0, frame.outer.width(), 18), Qt.AlignmentFlag.AlignLeft, self._cut(painter, frame)
-            )
-        if axes.x_label and not self.plot.is_empty():
-            low = QRectF(area.left(), frame.outer.bottom() - LABEL_HEIGHT, area.width(), LABEL_HEIGHT)
-            painter.drawText(low, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, axes.x_label)
-
-    def _cut(self, painter: QPainter, frame: Frame) -> str:
-        """Return the title, cut to the room it has."""
-        return painter.fontMetrics().elidedText(
-            self.plot.axes.title,
-            Qt.TextElideMode.ElideRight,
-            int(frame.outer.width() - self.plot.beside_title(frame)),
-        )
-
-    def _draw_ticks(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the grid and the texts of both axes."""
-        axes, area = self.plot.axes, frame.area
-        for value, text in axes.y_ticks(frame.y_range, area.height()):
-            y = round(frame.y_px(value))
-            hairline(painter, colors.q("line_soft"), QPointF(area.left(), y), QPointF(area.right(), y))
-            painter.setPen(colors.q("muted"))
-            box = QRectF(0, y - 9, area.left() - AIR, 18)
-            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-        hairline(painter, colors.q("line"), area.bottomLeft(), area.bottomRight())
-        painter.setPen(colors.q("muted"))
-        for value, text in axes.x_ticks(frame.x_range, area.width()):
-            box = QRectF(frame.x_px(value) - 40, area.bottom() + 4, 80, 16)
-            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, text)
-
-    def _draw_placeholder(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Say in the middle of an empty plot what will be here."""
-        area = frame.area
-        painter.setFont(font(SMALL))
-        painter.setPen(colors.q("muted"))
-        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(area.adjusted(16, 0, -16, 0), flags, self.plot.placeholder)
+        box = QRectF(0, y - 9, area.left() - AIR, 18)
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+    hairline(painter, colors.q("line"), area.bottomLeft(), area.bottomRight())
+    painter.setPen(colors.q("muted"))
+    for value, text in axes.x_ticks(frame.x_range, area.width()):
+        box = QRectF(frame.x_px(value) - 40, area.bottom() + 4, 80, 16)
+        painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, text)
 
 
-class FocusLayer(Layer):
-    """A ring around a plot that has the keyboard."""
-
-    def __init__(self, plot: Plot) -> None:
-        super().__init__(plot, z=100.0, clipped=False, on_paper=False)
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the ring where the keyboard's focus is shown."""
-        if not self.plot.shows_focus():
-            return
-        painter.setPen(pen(colors.q("accent"), 2.0))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(frame.outer.adjusted(1, 1, -1, -1), 6, 6)
+def _draw_placeholder(plot: Plot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Say in the middle of an empty plot what will be here."""
+    painter.setFont(font(SMALL))
+    painter.setPen(colors.q("muted"))
+    flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+    painter.drawText(frame.area.adjusted(16, 0, -16, 0), flags, plot.placeholder)

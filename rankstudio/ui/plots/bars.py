@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer, hairline
+from rankstudio.ui.plots.layers import hairline
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
@@ -60,12 +60,9 @@ class BarsPlot(Plot):
     ----------
     picked : Signal(object)
         Id of the bar that was clicked.
-    captioned : Signal(str)
-        Who won and ahead of whom, and how many bars are shown, when that changes.
     """
 
     picked = Signal(object)
-    captioned = Signal(str)
 
     def __init__(
         self, theme: Theme, title: str = "", decimals: int = 4, parent: QWidget | None = None
@@ -74,10 +71,8 @@ class BarsPlot(Plot):
         self._winner: Hashable | None = None
         self._chosen: Hashable | None = None
         self._decimals = decimals
-        self._caption = ""
-        self.under_mouse: int | None = None
         super().__init__(theme, Axes(title, show_x=False, show_y=False), parent)
-        self.add_layer(BarsLayer(self, 0.0))
+        self.add_layer(self._draw, 0.0, clipped=False)
 
     def set_bars(self, bars: Sequence[Bar], winner: Hashable | None = None) -> None:
         """Show other candidates.
@@ -93,6 +88,7 @@ class BarsPlot(Plot):
         self._bars = sorted(known, key=lambda bar: -bar.value)
         self._winner = self._bars[0].id if winner is None and self._bars else winner
         self.under_mouse = None
+        self.setAccessibleDescription(describe([self.axes.title, self._describe()]))
         self.box.silence()
         self.mark_dirty()
 
@@ -111,27 +107,16 @@ class BarsPlot(Plot):
         text = self.count_text(frame)
         return QFontMetricsF(font(SMALL)).horizontalAdvance(text) + _GAP if text else 0.0
 
-    def caption(self) -> str:
-        """Return who won and ahead of whom."""
-        return self._caption
-
     def shown(self, width: float | None = None) -> list[Bar]:
         """Return the bars that fit into a width in pixels (the plot's own); the winner is among them."""
         room = self.frame().area.width() if width is None else width
-        widest = max((self._label_width(bar) for bar in self._bars[:60]), default=0.0)
+        metrics = QFontMetricsF(font(TINY))
+        widest = max((metrics.horizontalAdvance(str(bar.id)) for bar in self._bars[:60]), default=0.0)
         count = max(1, int(room // max(_LEAST_WIDTH, widest + 7)))
         bars = self._bars[:count]
         if len(self._bars) > count and self._winner not in [bar.id for bar in bars]:
             bars[-1:] = [bar for bar in self._bars if bar.id == self._winner] or bars[-1:]
         return bars
-
-    def is_winner(self, bar: Bar) -> bool:
-        """Tell whether a bar is the one that was taken."""
-        return bar.id == self._winner
-
-    def is_chosen(self, bar: Bar) -> bool:
-        """Tell whether a bar is outlined."""
-        return bar.id == self._chosen
 
     def slots(self, frame: Frame, bars: Sequence[Bar]) -> list[QRectF]:
         """Return the rectangles of bars, upwards from zero, or downwards for values below it."""
@@ -162,37 +147,21 @@ class BarsPlot(Plot):
         """Tell whether there are no candidates."""
         return not self._bars
 
-    def refresh(self) -> None:
-        """Tell who won, where that is news."""
-        caption = self._describe()
-        if caption != self._caption:
-            self._caption = caption
-            self.setAccessibleDescription(describe([self.axes.title, caption]))
-            self.captioned.emit(caption)
-
     def numbers(self) -> Numbers:
         """Return all candidates, best first: id, name, value."""
         return ["id", "name", self.axes.title or "value"], [[str(b.id), b.name, b.value] for b in self._bars]
 
-    def hover(self, at: QPointF | None) -> None:
-        """Name the bar under the mouse."""
-        number = None if at is None else self._bar_at(at)
-        if number != self.under_mouse:
-            self.under_mouse = number
-            self.redraw()
-        if number is None or at is None:
-            self.box.silence()
-            return
-        bar = self.shown()[number]
-        first = self.shown()[0]
+    def readout(self, number: int) -> list[Line]:
+        """Name a bar, by its number."""
+        first, bar = self.shown()[0], self.shown()[number]
         lines = [Line(bar.name, bold=True), Line(f"id {bar.id}", f"{bar.value:.{self._decimals}g}")]
         if bar is not first:
             lines.append(Line("behind the longest by", f"{first.value - bar.value:.2g}"))
-        self.box.say(lines, at)
+        return lines
 
     def click(self, at: QPointF) -> None:
         """Pick the bar under the mouse."""
-        number = self._bar_at(at)
+        number = self.hit_test(at)
         if number is not None:
             self.picked.emit(self.shown()[number].id)
 
@@ -208,7 +177,7 @@ class BarsPlot(Plot):
         self.picked.emit(ids[max(0, min(len(ids) - 1, at))])
         event.accept()
 
-    def _bar_at(self, at: QPointF) -> int | None:
+    def hit_test(self, at: QPointF) -> int | None:
         """Return the number of the bar whose column a pixel is in."""
         frame = self.frame()
         bars = self.shown()
@@ -219,7 +188,7 @@ class BarsPlot(Plot):
         return number if 0 <= number < len(bars) else None
 
     def _describe(self) -> str:
-        """Return the caption: the winner, the runner-up and the distance."""
+        """Return who won, the runner-up and the distance."""
         if not self._bars:
             return ""
         winner = next((bar for bar in self._bars if bar.id == self._winner), self._bars[0])
@@ -233,47 +202,28 @@ class BarsPlot(Plot):
             )
         return ", ".join(parts)
 
-    def _label_width(self, bar: Bar) -> float:
-        """Return the width of the text below a bar."""
-        return QFontMetricsF(font(TINY)).horizontalAdvance(str(bar.id))
-
-
-class BarsLayer(Layer):
-    """The bars, their ids below, and how many of them are shown."""
-
-    plot: BarsPlot
-
-    def __init__(self, plot: BarsPlot, z: float) -> None:
-        super().__init__(plot, z, clipped=False)
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the bars."""
-        bars = self.plot.shown(frame.area.width())
-        if self.plot.is_empty():
+    def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the bars, their ids below, and how many of them are shown."""
+        bars = self.shown(frame.area.width())
+        if self.is_empty():
             return
-        rects = self.plot.slots(frame, bars)
-        for i, (bar, rect) in enumerate(zip(bars, rects, strict=True)):
-            role = "accent" if self.plot.is_winner(bar) else "bar"
-            color = colors.q(role)
-            if i == self.plot.under_mouse and role == "bar":
-                color = colors.q("muted")
+        for i, (bar, rect) in enumerate(zip(bars, self.slots(frame, bars), strict=True)):
+            won = bar.id == self._winner
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(color)
+            painter.setBrush(colors.q("accent" if won else "muted" if i == self.under_mouse else "bar"))
             radius = min(2.5, rect.height() / 2)
             painter.drawRoundedRect(rect, radius, radius)
-            if self.plot.is_chosen(bar):
+            if bar.id == self._chosen:
                 painter.setPen(colors.q("text"))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(rect.adjusted(-2.5, -2.5, 2.5, 2.5), 4, 4)
-            painter.setFont(font(TINY, bold=self.plot.is_winner(bar)))
-            painter.setPen(colors.q("text" if self.plot.is_winner(bar) else "muted"))
+            painter.setFont(font(TINY, bold=won))
+            painter.setPen(colors.q("text" if won else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, str(bar.id))
-        zero = self.plot.zero(frame, bars)
-        hairline(
-            painter, colors.q("line"), QPointF(frame.area.left(), zero), QPointF(frame.area.right(), zero)
-        )
+        zero, area = self.zero(frame, bars), frame.area
+        hairline(painter, colors.q("line"), QPointF(area.left(), zero), QPointF(area.right(), zero))
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
-        painter.drawText(QRectF(0, 0, frame.outer.width(), 18), flags, self.plot.count_text(frame))
+        painter.drawText(QRectF(0, 0, frame.outer.width(), 18), flags, self.count_text(frame))

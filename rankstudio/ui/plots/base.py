@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from pyqtgraph import GraphicsView
 from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, QTimer, Signal, Slot
@@ -10,11 +12,11 @@ from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from shiboken6 import isValid
 
-from rankstudio.ui.plots.axes import Axes, AxesLayer, FocusLayer
+from rankstudio.ui.plots.axes import Axes, draw_axes
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer
-from rankstudio.ui.plots.menu import plot_menu
-from rankstudio.ui.plots.readout import ValueBox
+from rankstudio.ui.plots.layers import Draw, Layer, pen
+from rankstudio.ui.plots.menu import PlotMenu
+from rankstudio.ui.plots.readout import Line, ValueBox
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
 
@@ -47,6 +49,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         A sentence, when something the user asked the plot for (to save it, say) did not work.
     placeholder : str
         What an empty plot says.
+    under_mouse : object
+        What :meth:`hit_test` finds under the mouse; None for nothing.
     """
 
     failed = Signal(str)
@@ -56,6 +60,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.theme = theme
         self.axes = axes
         self.placeholder = ""
+        self.under_mouse: Any = None
         self.setCentralItem(None)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -69,8 +74,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._timer.setSingleShot(True)
         self._timer.setInterval(FRAME_MS)
         self._timer.timeout.connect(self.flush)
-        self.add_layer(AxesLayer(self))
-        self.add_layer(FocusLayer(self))
+        self.add_layer(partial(draw_axes, self), -10.0, clipped=False)
+        self.add_layer(self._draw_focus, 100.0, clipped=False, on_paper=False)
         theme.changed.connect(self._on_theme)
 
     # What subclasses say
@@ -94,16 +99,33 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def refresh(self) -> None:
         """Prepare to draw what was set since the last frame."""
 
+    def hit_test(self, at: QPointF) -> Any:
+        """Return what is at a pixel, None for nothing."""
+        return None
+
+    def readout(self, found: Any) -> list[Line]:
+        """Return what the box says of something that :meth:`hit_test` found."""
+        return []
+
     def hover(self, at: QPointF | None) -> None:
-        """Take notice of the mouse at a pixel, or of its absence."""
+        """Say what is under the mouse, at a pixel, and let it stand out; None where the mouse has left."""
+        found = None if at is None else self.hit_test(at)
+        if found != self.under_mouse:
+            self.under_mouse = found
+            self.redraw()
+        if found is None or at is None:
+            self.box.silence()
+        else:
+            self.box.say(self.readout(found), at)
 
     def click(self, at: QPointF) -> None:
         """Take notice of a click at a pixel."""
 
     # Drawing
 
-    def add_layer(self, layer: Layer) -> None:
-        """Put a layer on the plot."""
+    def add_layer(self, draw: Draw, z: float, **kind: bool) -> None:
+        """Put a layer on the plot; see `Layer` for z and kind."""
+        layer = Layer(self, draw, z, **kind)
         self._layers.append(layer)
         self.addItem(layer)
         layer.fit(self.frame().outer)
@@ -170,9 +192,12 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.box.update()
         self.redraw()
 
-    def shows_focus(self) -> bool:
-        """Tell whether the keyboard came here by the keyboard, so that a ring is due."""
-        return self._focus_shown
+    def _draw_focus(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw a ring around a plot to which the keyboard came by the keyboard."""
+        if self._focus_shown:
+            painter.setPen(pen(colors.q("accent"), 2.0))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(frame.outer.adjusted(1, 1, -1, -1), 6, 6)
 
     # Qt
 
@@ -228,7 +253,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy and to save."""
-        menu = plot_menu(self)
+        menu = PlotMenu(self)
         menu.exec(event.globalPos())
         menu.deleteLater()
 

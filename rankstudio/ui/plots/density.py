@@ -15,7 +15,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer, pen
+from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -61,16 +61,15 @@ class DensityPlot(Plot):
         self, theme: Theme, title: str = "", x_label: str = "", parent: QWidget | None = None
     ) -> None:
         self.densities: list[Density] = []
-        self.cursor: float | None = None
         super().__init__(theme, Axes(title, x_label, show_y=False), parent)
-        self.add_layer(DensityLayer(self, 0.0))
-        self.add_layer(LegendLayer(self, 2.0, clipped=False))
-        self.add_layer(DensityCursor(self, 1.0, on_paper=False))
+        self.add_layer(self._draw, 0.0)
+        self.add_layer(self._draw_legend, 2.0, clipped=False)
+        self.add_layer(self._draw_cursor, 1.0, on_paper=False)
 
     def set_densities(self, densities: Sequence[Density]) -> None:
         """Show other densities, in the order of their classes."""
         self.densities = list(densities)
-        self.cursor = None
+        self.under_mouse = None
         told = ", ".join(
             f"{d.label} most often near {d.xs[int(np.argmax(d.ys))]:.3g}" for d in densities if d.xs.size
         )
@@ -119,20 +118,13 @@ class DensityPlot(Plot):
         ]
         return ["class", "value", "density"], rows
 
-    def hover(self, at: QPointF | None) -> None:
-        """Show the densities at the mouse's value."""
+    def hit_test(self, at: QPointF) -> float | None:
+        """Return the value at a pixel."""
         frame = self.frame()
-        inside = at is not None and frame.area.contains(at) and not self.is_empty()
-        before, self.cursor = self.cursor, frame.x_at(at.x()) if inside and at is not None else None
-        if self.cursor is None or at is None:
-            self.box.silence()
-        else:
-            self.box.say(self._lines(self.cursor), at)
-        if self.cursor != before:
-            self.redraw()
+        return frame.x_at(at.x()) if frame.area.contains(at) and not self.is_empty() else None
 
-    def _lines(self, x: float) -> list[Line]:
-        """Return the box for a value."""
+    def readout(self, x: float) -> list[Line]:
+        """Say the densities at a value."""
         lines = [Line(f"{x:.3g}", bold=True)]
         for i, density in enumerate(self.densities):
             look = self.theme.category(i)
@@ -140,15 +132,9 @@ class DensityPlot(Plot):
             lines.append(Line(density.label, f"{y:.3g}", look.color, look.dash))
         return lines
 
-
-class DensityLayer(Layer):
-    """The filled curves."""
-
-    plot: DensityPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw all fills, then all lines, so that no line is covered."""
-        drawn = [(i, d) for i, d in enumerate(self.plot.densities) if d.xs.size]
+        drawn = [(i, d) for i, d in enumerate(self.densities) if d.xs.size]
         painter.setPen(Qt.PenStyle.NoPen)
         for i, density in drawn:
             color = palettes.category(colors, i).color
@@ -161,23 +147,16 @@ class DensityLayer(Layer):
         for i, density in drawn:
             look = palettes.category(colors, i)
             painter.setPen(pen(look.color, 1.8, look.dash))
-            painter.drawPath(
-                pg.functions.arrayToQPath(*frame.pixels(density.xs, density.ys), connect="finite")
-            )
+            points = frame.pixels(density.xs, density.ys)
+            painter.drawPath(pg.functions.arrayToQPath(*points, connect="finite"))
 
-
-class LegendLayer(Layer):
-    """Which line is which class, above the curves, in as many lines as the width asks for."""
-
-    plot: DensityPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the legend."""
-        if self.plot.is_empty():
+    def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw which line is which class, above the curves, in as many lines as the width asks for."""
+        if self.is_empty():
             return
-        spots, rows = self.plot.legend_spots(frame.area.width())
+        spots, rows = self.legend_spots(frame.area.width())
         painter.setFont(font(SMALL))
-        for i, (density, (x, row)) in enumerate(zip(self.plot.densities, spots, strict=True)):
+        for i, (density, (x, row)) in enumerate(zip(self.densities, spots, strict=True)):
             look = palettes.category(colors, i)
             left = frame.area.left() + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
@@ -187,15 +166,9 @@ class LegendLayer(Layer):
             box = QRectF(left + _SWATCH + 6, y - 9, frame.outer.right() - left, 18)
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, density.label)
 
-
-class DensityCursor(Layer):
-    """A line at the mouse's value."""
-
-    plot: DensityPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the line."""
-        if self.plot.cursor is not None:
-            x = round(frame.x_px(self.plot.cursor)) + 0.5
+    def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw a line at the mouse's value."""
+        if self.under_mouse is not None:
+            x = round(frame.x_px(self.under_mouse)) + 0.5
             painter.setPen(pen(colors.q("muted", 0.75), 1.0))
             painter.drawLine(QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom()))

@@ -1,4 +1,4 @@
-"""The layer of `HeatMapPlot`: cells, labels, values and outlines."""
+"""What `HeatMapPlot` draws: cells, labels, values and outlines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer, pen
+from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.palettes import viridis
@@ -22,86 +22,82 @@ _SHADES = 64
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
 
 
-class HeatLayer(Layer):
-    """The cells, their labels, and the outlines of the chosen one and of the one under the mouse."""
+def draw_map(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse."""
+    if plot.is_empty():
+        return
+    _draw_cells(plot, painter, frame)
+    _draw_labels(plot, painter, frame, colors)
+    if plot.written:
+        _draw_values(plot, painter, frame)
+    if plot.under_mouse is not None:
+        _outline(plot, painter, frame, plot.under_mouse, colors.q("muted"), 1.0)
+    chosen, shape = plot.chosen, plot.values.shape
+    if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
+        # Dark in light is seen on every shade of the map.
+        _outline(plot, painter, frame, chosen, QColor("#ffffff"), 4.0)
+        _outline(plot, painter, frame, chosen, QColor("#11151c"), 2.0)
 
-    plot: HeatMapPlot
 
-    def __init__(self, plot: HeatMapPlot, z: float) -> None:
-        super().__init__(plot, z, clipped=False)
+def _draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
+    """Fill the cells, those of one shade together."""
+    values = plot.values
+    low, high = plot.color_range()
+    shades = np.clip((values - low) / (high - low), 0, 1)
+    numbers = np.where(np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1)
+    palette = viridis(np.linspace(0, 1, _SHADES))
+    xs, ys = plot.edges(frame)
+    gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= 6 else 0
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    painter.setPen(Qt.PenStyle.NoPen)
+    for shade in np.unique(numbers[numbers >= 0]).astype(int):
+        cells = [
+            QRectF(xs[c], ys[r], xs[c + 1] - xs[c] - gap, ys[r + 1] - ys[r] - gap)
+            for r, c in zip(*np.nonzero(numbers[::-1] == shade), strict=True)
+        ]
+        painter.setBrush(QColor(*map(int, palette[shade])))
+        painter.drawRects(cells)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
 
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the map."""
-        if self.plot.is_empty():
+
+def _draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
+    """Write the values into their cells, light on dark shades and dark on bright ones."""
+    painter.setFont(font(TINY))
+    low, high = plot.color_range()
+    room = QFontMetricsF(font(TINY)).horizontalAdvance(plot.text_of(0, 0)) + 6
+    for row, column in np.ndindex(*plot.values.shape):
+        cell = plot.cell_rect(frame, row, column)
+        if cell.width() < room or cell.height() < 14:
             return
-        self._draw_cells(painter, frame, colors)
-        self._draw_labels(painter, frame, colors)
-        if self.plot.written:
-            self._draw_values(painter, frame)
-        if self.plot.under_mouse is not None:
-            self._outline(painter, frame, self.plot.under_mouse, colors.q("muted"), 1.0)
-        chosen, shape = self.plot.chosen, self.plot.values.shape
-        if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
-            # Dark in light is seen on every shade of the map.
-            self._outline(painter, frame, chosen, QColor("#ffffff"), 4.0)
-            self._outline(painter, frame, chosen, QColor("#11151c"), 2.0)
+        bright = (plot.values[row, column] - low) / (high - low) > _BRIGHT
+        painter.setPen(QColor("#11151c" if bright else "#ffffff"))
+        painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, plot.text_of(row, column))
 
-    def _draw_cells(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Fill the cells, those of one shade together."""
-        values = self.plot.values
-        low, high = self.plot.color_range()
-        shades = np.clip((values - low) / (high - low), 0, 1)
-        numbers = np.where(np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1)
-        palette = viridis(np.linspace(0, 1, _SHADES))
-        xs, ys = self.plot.edges(frame)
-        gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= 6 else 0
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setPen(Qt.PenStyle.NoPen)
-        for shade in np.unique(numbers[numbers >= 0]).astype(int):
-            cells = [
-                QRectF(xs[c], ys[r], xs[c + 1] - xs[c] - gap, ys[r + 1] - ys[r] - gap)
-                for r, c in zip(*np.nonzero(numbers[::-1] == shade), strict=True)
-            ]
-            painter.setBrush(QColor(*map(int, palette[shade])))
-            painter.drawRects(cells)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
 
-    def _draw_values(self, painter: QPainter, frame: Frame) -> None:
-        """Write the values into their cells, light on dark shades and dark on bright ones."""
-        painter.setFont(font(TINY))
-        low, high = self.plot.color_range()
-        room = QFontMetricsF(font(TINY)).horizontalAdvance(self.plot.text_of(0, 0)) + 6
-        for row, column in np.ndindex(*self.plot.values.shape):
-            cell = self.plot.cell_rect(frame, row, column)
-            if cell.width() < room or cell.height() < 14:
-                return
-            bright = (self.plot.values[row, column] - low) / (high - low) > _BRIGHT
-            painter.setPen(QColor("#11151c" if bright else "#ffffff"))
-            painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, self.plot.text_of(row, column))
+def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write as many row and column labels as have room."""
+    painter.setFont(font(TINY))
+    painter.setPen(colors.q("muted"))
+    xs, ys = plot.edges(frame)
+    n_rows, n_columns = plot.values.shape
+    every = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
+    for row in range(0, n_rows, every):
+        top = n_rows - 1 - row
+        box = QRectF(0, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1, 18)
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(box, flags, plot.row_labels[row])
+    ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
+    for column in (int(value) - 1 for value, _ in ticks):
+        middle = (xs[column] + xs[column + 1]) / 2
+        box = QRectF(middle - 30, frame.area.bottom() + 4, 60, 16)
+        flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
+        painter.drawText(box, flags, plot.column_labels[column])
 
-    def _draw_labels(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Write as many row and column labels as have room."""
-        painter.setFont(font(TINY))
-        painter.setPen(colors.q("muted"))
-        xs, ys = self.plot.edges(frame)
-        n_rows, n_columns = self.plot.values.shape
-        every = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
-        for row in range(0, n_rows, every):
-            top = n_rows - 1 - row
-            box = QRectF(0, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1, 18)
-            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(box, flags, self.plot.row_labels[row])
-        ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
-        for column in (int(value) - 1 for value, _ in ticks):
-            middle = (xs[column] + xs[column + 1]) / 2
-            box = QRectF(middle - 30, frame.area.bottom() + 4, 60, 16)
-            flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
-            painter.drawText(box, flags, self.plot.column_labels[column])
 
-    def _outline(
-        self, painter: QPainter, frame: Frame, cell: tuple[int, int], color: QColor, width: float
-    ) -> None:
-        """Draw a frame around a cell."""
-        painter.setPen(pen(color, width))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(self.plot.cell_rect(frame, *cell).adjusted(-0.5, -0.5, -0.5, -0.5))
+def _outline(
+    plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int], color: QColor, width: float
+) -> None:
+    """Draw a frame around a cell."""
+    painter.setPen(pen(color, width))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(plot.cell_rect(frame, *cell).adjusted(-0.5, -0.5, -0.5, -0.5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.heat_layer import HeatLayer
+from rankstudio.ui.plots.heat_layer import draw_map
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.number_format import MINUS
@@ -75,11 +76,10 @@ class HeatMapPlot(Plot):
         self.row_labels: tuple[str, ...] = ()
         self.column_labels: tuple[str, ...] = ()
         self.chosen: tuple[int, int] | None = None
-        self.under_mouse: tuple[int, int] | None = None
         self._names = names
         self._decimals = decimals
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False), parent)
-        self.add_layer(HeatLayer(self, 0.0))
+        self.add_layer(partial(draw_map, self), 0.0, clipped=False)
 
     def set_names(self, row: str, column: str) -> None:
         """Call rows and columns otherwise; "" for rows whose labels say what they are."""
@@ -166,25 +166,18 @@ class HeatMapPlot(Plot):
         ]
         return header, rows
 
-    def hover(self, at: QPointF | None) -> None:
-        """Show the value of the cell under the mouse."""
-        cell = None if at is None else self.cell_at(at)
-        if cell != self.under_mouse:
-            self.under_mouse = cell
-            self.redraw()
-        if cell is None or at is None:
-            self.box.silence()
-            return
+    def readout(self, cell: tuple[int, int]) -> list[Line]:
+        """Say the value of a cell."""
         text = self.text_of(*cell) or "no value"
-        self.box.say([Line(self._where(*cell), bold=True), Line(self.axes.title or "value", text)], at)
+        return [Line(self._where(*cell), bold=True), Line(self.axes.title or "value", text)]
 
     def click(self, at: QPointF) -> None:
         """Pick the cell under the mouse, if it has a value."""
-        cell = self.cell_at(at)
+        cell = self.hit_test(at)
         if cell is not None and np.isfinite(self.values[cell]):
             self.picked.emit(*cell)
 
-    def cell_at(self, at: QPointF) -> tuple[int, int] | None:
+    def hit_test(self, at: QPointF) -> tuple[int, int] | None:
         """Return row and column of the cell at a pixel."""
         frame = self.frame()
         if self.values.size == 0 or not frame.area.contains(at):

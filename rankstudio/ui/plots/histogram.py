@@ -12,7 +12,6 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
@@ -37,9 +36,8 @@ class HistogramPlot(Plot):
         self.starts: Ints = np.zeros(0, dtype=np.int64)
         self.counts: Ints = np.zeros(0, dtype=np.int64)
         self.width_of_bins = 1
-        self.under_mouse: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True), parent)
-        self.add_layer(HistogramLayer(self, 0.0))
+        self.add_layer(self._draw, 0.0)
 
     def set_numbers(self, numbers: ArrayLike) -> None:
         """Show how often numbers occur.
@@ -92,33 +90,24 @@ class HistogramPlot(Plot):
             )
         return rects
 
-    def hover(self, at: QPointF | None) -> None:
-        """Show the count of the bin under the mouse."""
-        number = None
-        if at is not None and not self.is_empty() and self.frame().area.contains(at):
-            (x0, _), _y = self.ranges()
-            number = int((self.frame().x_at(at.x()) - x0) // self.width_of_bins)
-            number = min(number, self.counts.size - 1)
-        if number != self.under_mouse:
-            self.under_mouse = number
-            self.redraw()
-        if number is None or at is None:
-            self.box.silence()
-            return
+    def hit_test(self, at: QPointF) -> int | None:
+        """Return the number of the bin at a pixel."""
+        if self.is_empty() or not self.frame().area.contains(at):
+            return None
+        (x0, _), _y = self.ranges()
+        number = int((self.frame().x_at(at.x()) - x0) // self.width_of_bins)
+        return min(number, self.counts.size - 1)
+
+    def readout(self, number: int) -> list[Line]:
+        """Say the count of a bin."""
         first, last = int(self.starts[number]), int(self.starts[number]) + self.width_of_bins - 1
         span = str(first) if first == last else f"{first} – {last}"
-        self.box.say([Line(span, bold=True), Line(self.axes.title, f"{int(self.counts[number]):,}")], at)
+        return [Line(span, bold=True), Line(self.axes.title, f"{int(self.counts[number]):,}")]
 
-
-class HistogramLayer(Layer):
-    """The bars."""
-
-    plot: HistogramPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the bars, the one under the mouse in the accent's hover colour."""
         painter.setPen(Qt.PenStyle.NoPen)
-        for i, rect in enumerate(self.plot.bars(frame)):
-            painter.setBrush(colors.q("accent_hover" if i == self.plot.under_mouse else "accent"))
+        for i, rect in enumerate(self.bars(frame)):
+            painter.setBrush(colors.q("accent_hover" if i == self.under_mouse else "accent"))
             if rect.height() > 0:
                 painter.drawRect(rect)

@@ -7,6 +7,7 @@ and fonts then come out the same on a screen of any pixel ratio, in a 300 dpi pi
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
@@ -24,12 +25,18 @@ SPILL = 6.0
 """How far markers may reach over the edge of the plot area, in pixels."""
 
 
+Draw = Callable[[QPainter, Frame, Colors], None]
+"""Draws a layer in logical pixels."""
+
+
 class Layer(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
-    """One layer of a plot. Subclasses say in `draw` what is on it.
+    """One layer of a plot.
 
     Parameters
     ----------
     plot : Plot
+    draw : callable
+        Says what is on it.
     z : float
         Layers with greater z lie above.
     clipped : bool
@@ -42,6 +49,7 @@ class Layer(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
     def __init__(
         self,
         plot: Plot,
+        draw: Draw,
         z: float,
         clipped: bool = True,
         on_paper: bool = True,
@@ -49,6 +57,7 @@ class Layer(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
     ) -> None:
         super().__init__()
         self.plot = plot
+        self.draw = draw
         self.clipped = clipped
         self.on_paper = on_paper
         self.on_screen = on_screen
@@ -56,10 +65,6 @@ class Layer(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
         self._broken = False
         self.setZValue(z)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the layer in logical pixels."""
-        raise NotImplementedError
 
     def fit(self, outer: QRectF) -> None:
         """Take on the size of the drawing."""

@@ -69,8 +69,3 @@ class PlotMenu(QMenu):
         """Offer nothing of an empty plot."""
         for action in self.actions():
             action.setEnabled(not self._plot.is_empty())
-
-
-def plot_menu(plot: Plot) -> QMenu:
-    """Return a plot's menu, for its panel's header or for a right click."""
-    return PlotMenu(plot)

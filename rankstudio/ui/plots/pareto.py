@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isnan
 
 import numpy as np
@@ -14,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.frame import readable_range
-from rankstudio.ui.plots.pareto_layers import MarksLayer, ParetoLayer, SpotsLayer
+from rankstudio.ui.plots.pareto_layers import draw_front, draw_marks, draw_spots
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.theme import Theme
 
@@ -88,11 +89,10 @@ class ParetoPlot(Plot):
         self.spots: tuple[Spot, ...] = ()
         self.marks: Marks | None = None
         self.chosen: int | None = None
-        self.under_mouse: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True), parent)
-        self.add_layer(ParetoLayer(self, 0.0))
-        self.add_layer(SpotsLayer(self, 1.0))
-        self.add_layer(MarksLayer(self, 2.0, clipped=False))
+        self.add_layer(partial(draw_front, self), 0.0)
+        self.add_layer(partial(draw_spots, self), 1.0)
+        self.add_layer(partial(draw_marks, self), 2.0, clipped=False)
 
     def set_spots(self, spots: Sequence[Spot], marks: Marks | None = None) -> None:
         """Show other models; no marks where there are none."""
@@ -147,25 +147,18 @@ class ParetoPlot(Plot):
             for i, spot in enumerate(self.spots)
         ]
 
-    def hover(self, at: QPointF | None) -> None:
-        """Say what the marker under the mouse is."""
-        position = None if at is None else self.spot_at(at)
-        if position != self.under_mouse:
-            self.under_mouse = position
-            self.redraw()
-        if position is None or at is None:
-            self.box.silence()
-            return
+    def readout(self, position: int) -> list[Line]:
+        """Say what a marker is."""
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, bold=True), Line(spot.note)]
         lines.append(Line(self.axes.title, f"{spot.y:.4f}{error}"))
         called = self._called(position)
-        self.box.say([*lines, Line(called)] if called else lines, at)
+        return [*lines, Line(called)] if called else lines
 
     def click(self, at: QPointF) -> None:
         """Pick the marker under the mouse."""
-        position = self.spot_at(at)
+        position = self.hit_test(at)
         if position is not None:
             self.picked.emit(position)
 
@@ -180,7 +173,7 @@ class ParetoPlot(Plot):
         self.picked.emit(front[max(0, min(len(front) - 1, at))])
         event.accept()
 
-    def spot_at(self, at: QPointF) -> int | None:
+    def hit_test(self, at: QPointF) -> int | None:
         """Return the marker nearest to a pixel, by its position, the front's first; None far from any."""
         if not self.spots:
             return None

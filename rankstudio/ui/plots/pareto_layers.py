@@ -1,4 +1,4 @@
-"""The layers of `ParetoPlot`: the front, the markers, and which ones to take."""
+"""What `ParetoPlot` draws: the front, the markers, and which ones to take."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer, draw_marker, pen
+from rankstudio.ui.plots.layers import draw_marker, pen
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
@@ -21,107 +21,95 @@ _FADED = 0.4
 _LEVEL = "one standard error from the best"
 
 
-class ParetoLayer(Layer):
-    """The front as steps, and the level that is one standard error below the best."""
+def draw_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the level one standard error below the best, then the front as steps.
 
-    plot: ParetoPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the level, then the steps: a size buys what the last smaller one on the front is worth."""
-        marks, spots = self.plot.marks, self.plot.spots
-        if marks is None:
-            return
-        y = frame.y_px(marks.enough)
-        painter.setPen(pen(colors.q("muted"), 1.0, (2.0, 3.0)))
-        painter.drawLine(QPointF(frame.area.left(), y), QPointF(frame.area.right(), y))
-        corners: list[QPointF] = []
-        for i in marks.front:
-            at = frame.point(spots[i].x, spots[i].y)
-            corners += [QPointF(at.x(), corners[-1].y())] if corners else []
-            corners.append(at)
-        corners.append(QPointF(frame.area.right(), corners[-1].y()))
-        painter.setPen(pen(colors.q("text", 0.55), 1.4))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPolyline(QPolygonF(corners))
+    A size buys what the last smaller one on the front is worth.
+    """
+    marks, spots = plot.marks, plot.spots
+    if marks is None:
+        return
+    y = frame.y_px(marks.enough)
+    painter.setPen(pen(colors.q("muted"), 1.0, (2.0, 3.0)))
+    painter.drawLine(QPointF(frame.area.left(), y), QPointF(frame.area.right(), y))
+    corners: list[QPointF] = []
+    for i in marks.front:
+        at = frame.point(spots[i].x, spots[i].y)
+        corners += [QPointF(at.x(), corners[-1].y())] if corners else []
+        corners.append(at)
+    corners.append(QPointF(frame.area.right(), corners[-1].y()))
+    painter.setPen(pen(colors.q("text", 0.55), 1.4))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPolyline(QPolygonF(corners))
 
 
-class SpotsLayer(Layer):
-    """A marker a model in its run's colour; those on the front larger and on top."""
-
-    plot: ParetoPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the markers."""
-        front = self.plot.marks.front if self.plot.marks else ()
-        for i, spot in enumerate(self.plot.spots):
-            if i not in front:
-                self._draw(
-                    painter, frame, colors, spot, _PLAIN, 1.0 if i == self.plot.under_mouse else _FADED
-                )
-        for i in front:
-            self._draw(painter, frame, colors, self.plot.spots[i], _FRONT, 1.0)
-
-    def _draw(
-        self, painter: QPainter, frame: Frame, colors: Colors, spot: Spot, radius: float, opacity: float
-    ) -> None:
-        look = palettes.category(colors, spot.category)
-        look.color.setAlphaF(opacity)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(look.color)
-        draw_marker(painter, look.marker, frame.point(spot.x, spot.y), radius)
+def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw a marker a model in its run's colour; those on the front larger and on top."""
+    front = plot.marks.front if plot.marks else ()
+    for i, spot in enumerate(plot.spots):
+        if i not in front:
+            _draw_spot(painter, frame, colors, spot, _PLAIN, 1.0 if i == plot.under_mouse else _FADED)
+    for i in front:
+        _draw_spot(painter, frame, colors, plot.spots[i], _FRONT, 1.0)
 
 
-class MarksLayer(Layer):
-    """Rings around the suggested model, the best one and the current choice, with their names."""
+def _draw_spot(
+    painter: QPainter, frame: Frame, colors: Colors, spot: Spot, radius: float, opacity: float
+) -> None:
+    look = palettes.category(colors, spot.category)
+    look.color.setAlphaF(opacity)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(look.color)
+    draw_marker(painter, look.marker, frame.point(spot.x, spot.y), radius)
 
-    plot: ParetoPlot
 
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the rings, then their names and that of the level, each where it hides least."""
-        marks, spots = self.plot.marks, self.plot.spots
-        if marks is None:
-            return
-        points = [frame.point(spot.x, spot.y) for spot in spots]
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        if self.plot.chosen is not None:
-            painter.setPen(pen(colors.q("text"), 1.4))
-            painter.drawEllipse(points[self.plot.chosen], _RING - 2.5, _RING - 2.5)
-        named = {marks.best: ("best", "muted", 1.4)}
-        if marks.suggested != marks.best:
-            named[marks.suggested] = ("one standard error", "accent", 2.0)
-        for i, (_, role, width) in named.items():
-            painter.setPen(pen(colors.q(role), width))
-            painter.drawEllipse(points[i], _RING, _RING)
-        taken = [QRectF(points[i].x() - _RING, points[i].y() - _RING, 2 * _RING, 2 * _RING) for i in named]
-        for i, (text, role, _) in named.items():
-            spot = around(points[i], text_size(text, role == "accent"))
-            taken.append(self._write(painter, frame, colors.q(role), text, role == "accent", spot, taken))
-        level = label_boxes(frame, frame.y_px(marks.enough), text_size(_LEVEL, bold=False))
-        self._write(painter, frame, colors.q("muted"), _LEVEL, False, level, taken)
+def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw rings around suggested, best and chosen model, then their names where they hide least."""
+    marks, spots = plot.marks, plot.spots
+    if marks is None:
+        return
+    points = [frame.point(spot.x, spot.y) for spot in spots]
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    if plot.chosen is not None:
+        painter.setPen(pen(colors.q("text"), 1.4))
+        painter.drawEllipse(points[plot.chosen], _RING - 2.5, _RING - 2.5)
+    named = {marks.best: ("best", "muted", 1.4)}
+    if marks.suggested != marks.best:
+        named[marks.suggested] = ("one standard error", "accent", 2.0)
+    for i, (_, role, width) in named.items():
+        painter.setPen(pen(colors.q(role), width))
+        painter.drawEllipse(points[i], _RING, _RING)
+    taken = [QRectF(points[i].x() - _RING, points[i].y() - _RING, 2 * _RING, 2 * _RING) for i in named]
+    for i, (text, role, _) in named.items():
+        spot = around(points[i], text_size(text, role == "accent"))
+        taken.append(_write(plot, painter, frame, colors.q(role), text, role == "accent", spot, taken))
+    level = label_boxes(frame, frame.y_px(marks.enough), text_size(_LEVEL, bold=False))
+    _write(plot, painter, frame, colors.q("muted"), _LEVEL, False, level, taken)
 
-    def _write(
-        self,
-        painter: QPainter,
-        frame: Frame,
-        color: QColor,
-        text: str,
-        bold: bool,
-        boxes: list[QRectF],
-        taken: list[QRectF],
-    ) -> QRectF:
-        """Write into the box that hides least, the earlier one of equal ones; return it."""
-        points = [frame.point(spot.x, spot.y) for spot in self.plot.spots]
-        room = frame.area.adjusted(0, -12, 8, 0)
 
-        def cost(box: QRectF) -> tuple[bool, int, int]:
-            hidden = sum(box.adjusted(-3, -3, 3, 3).contains(point) for point in points)
-            return not room.contains(box), sum(box.intersects(other) for other in taken), hidden
+def _write(
+    plot: ParetoPlot,
+    painter: QPainter,
+    frame: Frame,
+    color: QColor,
+    text: str,
+    bold: bool,
+    boxes: list[QRectF],
+    taken: list[QRectF],
+) -> QRectF:
+    """Write into the box that hides least, the earlier one of equal ones; return it."""
+    points = [frame.point(spot.x, spot.y) for spot in plot.spots]
+    room = frame.area.adjusted(0, -12, 8, 0)
 
-        box = min(boxes, key=cost)
-        painter.setFont(font(SMALL, bold))
-        painter.setPen(color)
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-        return box
+    def cost(box: QRectF) -> tuple[bool, int, int]:
+        hidden = sum(box.adjusted(-3, -3, 3, 3).contains(point) for point in points)
+        return not room.contains(box), sum(box.intersects(other) for other in taken), hidden
+
+    box = min(boxes, key=cost)
+    painter.setFont(font(SMALL, bold))
+    painter.setPen(color)
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+    return box
 
 
 def text_size(text: str, bold: bool) -> QSizeF:

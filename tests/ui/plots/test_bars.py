@@ -26,20 +26,18 @@ def test_bars_go_from_the_longest_down_and_their_lengths_are_their_values(plot):
     assert heights[2] / heights[0] == pytest.approx(0.1 / 0.9)
 
 
-def test_the_caption_tells_the_winner_and_its_lead_once(plot):
-    told = []
-    plot.captioned.connect(told.append)
-    assert plot.caption() == "feature 25, ahead of feature 28 by 0.2"
-    plot.set_bars([Bar(1, "one", 0.5), Bar(2, "two", 0.5)])
-    plot.flush()
-    plot.flush()
-    plot.set_bars([Bar(1, "one", 0.5), Bar(2, "two", 0.8)], winner=1)
-    plot.flush()
-    plot.set_bars([Bar(1, "one", 0.5)])
-    plot.flush()
-    plot.set_bars([])
-    plot.flush()
-    assert told == ["one, tied with two", "one, behind two by 0.3", "one", ""]
+def test_a_screen_reader_hears_the_winner_and_its_lead(plot):
+    told = [plot.accessibleDescription()]
+    for bars, winner in (
+        ([Bar(1, "one", 0.5), Bar(2, "two", 0.5)], None),
+        ([Bar(1, "one", 0.5), Bar(2, "two", 0.8)], 1),
+        ([Bar(1, "one", 0.5)], None),
+        ([], None),
+    ):
+        plot.set_bars(bars, winner)
+        told.append(plot.accessibleDescription())
+    heard = ["feature 25, ahead of feature 28 by 0.2", "one, tied with two", "one, behind two by 0.3", "one"]
+    assert told == [*(f"drop in criterion. {text}" for text in heard), "drop in criterion"]
 
 
 def test_a_click_picks_a_bar_by_its_column(plot):

@@ -32,9 +32,9 @@ def test_every_cell_is_found_again(plot):
     for row in range(3):
         for column in range(4):
             rect = plot.cell_rect(plot.frame(), row, column)
-            assert plot.cell_at(rect.center()) == (row, column)
-            assert plot.cell_at(rect.topLeft()) == (row, column)
-    assert plot.cell_at(plot.frame().outer.topLeft()) is None
+            assert plot.hit_test(rect.center()) == (row, column)
+            assert plot.hit_test(rect.topLeft()) == (row, column)
+    assert plot.hit_test(plot.frame().outer.topLeft()) is None
 
 
 def test_colours_are_viridis_between_the_second_and_the_ninety_eighth_percentile(plot):

@@ -3,17 +3,17 @@ import sys
 import pytest
 
 from rankstudio.ui.plots import CurvesPlot
-from rankstudio.ui.plots.curves.curve_layers import CurvesLayer
+from rankstudio.ui.plots.curves import curve_layers
 
 
 def test_a_layer_that_fails_is_reported_once_and_ends_nothing(monkeypatch, stage, theme):
     told = []
 
-    def fail(self, painter, frame, colors):
+    def fail(plot, painter, frame, colors):
         raise ValueError("no drawing today")
 
     monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: told.append(str(error)))
-    monkeypatch.setattr(CurvesLayer, "draw", fail)
+    monkeypatch.setattr(curve_layers, "draw_curves", fail)
     plot = stage(CurvesPlot(theme, "validation MAP"))
     for _ in range(3):
         plot.grab()

@@ -1,4 +1,4 @@
-"""The layers of `CurvesPlot`: band, curves, the choice, and what follows the mouse."""
+"""What `CurvesPlot` draws: band, curves, the choice, and what follows the mouse."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.ui.plots.curves.curve_set import Curve
 from rankstudio.ui.plots.curves.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer, pen
+from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import SMALL, font
 
@@ -29,125 +29,101 @@ _FADE = 0.38
 _APART = 13.0
 
 
-class CurvesLayer(Layer):
-    """All curves; the chosen one thick and on top, the others faded once there is one."""
-
-    plot: CurvesPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the curves as they are: straight between points, open at NaN."""
-        chosen = self.plot.chosen_key()
-        strokes = self.plot.family.strokes(colors)
-        for key, curve in self.plot.family.curves.items():
-            if key != chosen:
-                color, dash = strokes[key]
-                if chosen is not None:
-                    color = QColor(mix(color.name(), colors.panel, _FADE))
-                draw_curve(painter, frame, curve, color, _PLAIN if chosen is None else _FADED, dash)
-        if chosen is not None and chosen in strokes:
-            color, dash = strokes[chosen]
-            draw_curve(painter, frame, self.plot.family[chosen], color, _CHOSEN, dash)
+def draw_curves(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the curves as they are, straight between points and open at NaN; the chosen one on top."""
+    chosen = plot.chosen_key()
+    strokes = plot.family.strokes(colors)
+    for key, curve in plot.family.curves.items():
+        if key != chosen:
+            color, dash = strokes[key]
+            if chosen is not None:
+                color = QColor(mix(color.name(), colors.panel, _FADE))
+            draw_curve(painter, frame, curve, color, _PLAIN if chosen is None else _FADED, dash)
+    if chosen is not None and chosen in strokes:
+        color, dash = strokes[chosen]
+        draw_curve(painter, frame, plot.family[chosen], color, _CHOSEN, dash)
 
 
-class BandLayer(Layer):
-    """Mean and interval over folds, below the curves."""
-
-    plot: CurvesPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the interval as a light area and the mean as a line."""
-        band = self.plot.band
-        if band is None:
-            return
-        xs = np.concatenate([band.xs, band.xs[::-1]])
-        ys = np.concatenate([band.low, band.high[::-1]])
-        seen = np.isfinite(ys)
-        px, py = frame.pixels(xs[seen], ys[seen])
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.q("accent", 0.16 if colors.dark else 0.11))
-        painter.drawPolygon(pg.functions.arrayToQPolygonF(px, py))
-        mean = Curve("mean", list(band.xs), list(band.mean))
-        draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
+def draw_band(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the interval over folds as a light area and the mean as a line, below the curves."""
+    band = plot.band
+    if band is None:
+        return
+    xs = np.concatenate([band.xs, band.xs[::-1]])
+    ys = np.concatenate([band.low, band.high[::-1]])
+    seen = np.isfinite(ys)
+    px, py = frame.pixels(xs[seen], ys[seen])
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colors.q("accent", 0.16 if colors.dark else 0.11))
+    painter.drawPolygon(pg.functions.arrayToQPolygonF(px, py))
+    mean = Curve("mean", list(band.xs), list(band.mean))
+    draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
 
 
-class ReferenceLayer(Layer):
-    """A level to compare the curves with, below them: a dotted line from side to side."""
-
-    plot: CurvesPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the line and its name, unless the line is out of sight."""
-        if self.plot.reference is None or self.plot.is_empty():
-            return
-        value, label = self.plot.reference
-        py = round(frame.y_px(value)) + 0.5
-        if not frame.area.top() <= py <= frame.area.bottom():
-            return
-        painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
-        painter.drawLine(QPointF(frame.area.left(), py), QPointF(frame.area.right(), py))
-        painter.setFont(font(SMALL))
-        metrics = painter.fontMetrics()
-        text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, int(frame.area.width()) - 8)
-        x = frame.area.right() - metrics.horizontalAdvance(text) - 2
-        below = py + metrics.ascent() + 3
-        above = py - metrics.descent() - 2
-        painter.setPen(colors.q("muted"))
-        painter.drawText(QPointF(x, below if below < frame.area.bottom() else above), text)
+def draw_reference(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw a level to compare the curves with as a dotted line with its name, unless it is out of sight."""
+    if plot.reference is None or plot.is_empty():
+        return
+    value, label = plot.reference
+    py = round(frame.y_px(value)) + 0.5
+    if not frame.area.top() <= py <= frame.area.bottom():
+        return
+    painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
+    painter.drawLine(QPointF(frame.area.left(), py), QPointF(frame.area.right(), py))
+    painter.setFont(font(SMALL))
+    metrics = painter.fontMetrics()
+    text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, int(frame.area.width()) - 8)
+    x = frame.area.right() - metrics.horizontalAdvance(text) - 2
+    below = py + metrics.ascent() + 3
+    above = py - metrics.descent() - 2
+    painter.setPen(colors.q("muted"))
+    painter.drawText(QPointF(x, below if below < frame.area.bottom() else above), text)
 
 
-class ChoiceLayer(Layer):
-    """The chosen point: a dashed line through its k and an open circle on it."""
-
-    plot: CurvesPlot
-
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw line and circle."""
-        choice = self.plot.choice
-        if choice is None or self.plot.is_empty():
-            return
-        key, x = choice
-        px = round(frame.x_px(x)) + 0.5
-        if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
-            return
-        painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
-        painter.drawLine(QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom()))
-        y = self.plot.family[key].value_at(x) if key in self.plot.family else float("nan")
-        if np.isfinite(y):
-            painter.setPen(pen(colors.q("accent"), 2.0))
-            painter.setBrush(colors.q("panel"))
-            painter.drawEllipse(QPointF(px, frame.y_px(y)), 4.5, 4.5)
+def draw_choice(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the chosen point: a dashed line through its k and an open circle on it."""
+    choice = plot.choice
+    if choice is None or plot.is_empty():
+        return
+    key, x = choice
+    px = round(frame.x_px(x)) + 0.5
+    if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
+        return
+    painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
+    painter.drawLine(QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom()))
+    y = plot.family[key].value_at(x) if key in plot.family else float("nan")
+    if np.isfinite(y):
+        painter.setPen(pen(colors.q("accent"), 2.0))
+        painter.setBrush(colors.q("panel"))
+        painter.drawEllipse(QPointF(px, frame.y_px(y)), 4.5, 4.5)
 
 
-class CursorLayer(Layer):
-    """The crosshair: a line at the mouse's k, and the curve under the mouse brought forward."""
+def draw_cursor(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the crosshair: a line at the mouse's k, and the curve under the mouse brought forward."""
+    x, key = plot.cursor, plot.under_mouse
+    if x is None:
+        return
+    px = round(frame.x_px(x)) + 0.5
+    painter.setPen(pen(colors.q("muted", 0.75), 1.0))
+    painter.drawLine(QPointF(px, frame.area.top()), QPointF(px, frame.area.bottom()))
+    if key is None or key not in plot.family:
+        return
+    _bring_forward(plot, painter, frame, colors, key, x)
 
-    plot: CurvesPlot
 
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the line, the curve under the mouse and its point."""
-        x, key = self.plot.cursor, self.plot.under_mouse
-        if x is None:
-            return
-        px = round(frame.x_px(x)) + 0.5
-        painter.setPen(pen(colors.q("muted", 0.75), 1.0))
-        painter.drawLine(QPointF(px, frame.area.top()), QPointF(px, frame.area.bottom()))
-        if key is None or key not in self.plot.family:
-            return
-        self._bring_forward(painter, frame, colors, key, x)
-
-    def _bring_forward(
-        self, painter: QPainter, frame: Frame, colors: Colors, key: Hashable, x: float
-    ) -> None:
-        """Draw one curve over the others, and a dot on its value at x."""
-        curve = self.plot.family[key]
-        color, dash = self.plot.family.strokes(colors)[key]
-        if key != self.plot.chosen_key():
-            draw_curve(painter, frame, curve, color, 2.0, dash)
-        y = curve.value_at(x)
-        if np.isfinite(y):
-            painter.setPen(pen(colors.q("panel"), 1.5))
-            painter.setBrush(color)
-            painter.drawEllipse(frame.point(x, y), 4.0, 4.0)
+def _bring_forward(
+    plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors, key: Hashable, x: float
+) -> None:
+    """Draw one curve over the others, and a dot on its value at x."""
+    curve = plot.family[key]
+    color, dash = plot.family.strokes(colors)[key]
+    if key != plot.chosen_key():
+        draw_curve(painter, frame, curve, color, 2.0, dash)
+    y = curve.value_at(x)
+    if np.isfinite(y):
+        painter.setPen(pen(colors.q("panel"), 1.5))
+        painter.setBrush(color)
+        painter.drawEllipse(frame.point(x, y), 4.0, 4.0)
 
 
 def draw_curve(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal, Slot
@@ -11,13 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
-from rankstudio.ui.plots.curves.curve_layers import (
-    BandLayer,
-    ChoiceLayer,
-    CursorLayer,
-    CurvesLayer,
-    ReferenceLayer,
-)
+from rankstudio.ui.plots.curves import curve_layers
 from rankstudio.ui.plots.curves.curve_set import Band, CurveKind, CurveSet
 from rankstudio.ui.plots.curves.curve_values import (
     MOST_LINES,
@@ -29,7 +24,7 @@ from rankstudio.ui.plots.curves.curve_values import (
     value_lines,
     whole,
 )
-from rankstudio.ui.plots.curves.legend import KeyLayer
+from rankstudio.ui.plots.curves.legend import draw_key
 from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.style.theme import Theme
@@ -88,7 +83,6 @@ class CurvesPlot(Plot):
         self.choice: tuple[Hashable, float] | None = None
         self.reference: tuple[float, str] | None = None
         self.cursor: float | None = None
-        self.under_mouse: Hashable | None = None
         self._x_name = x_name
         self._decimals = decimals
         self._note: tuple[str, ...] = ()
@@ -101,12 +95,12 @@ class CurvesPlot(Plot):
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
-        self.add_layer(BandLayer(self, 0.0))
-        self.add_layer(ReferenceLayer(self, 0.5))
-        self.add_layer(CurvesLayer(self, 1.0))
-        self.add_layer(ChoiceLayer(self, 3.0))
-        self.add_layer(CursorLayer(self, 2.0, on_paper=False))
-        self.add_layer(KeyLayer(self, 4.0, clipped=False, on_screen=False))
+        self.add_layer(partial(curve_layers.draw_band, self), 0.0)
+        self.add_layer(partial(curve_layers.draw_reference, self), 0.5)
+        self.add_layer(partial(curve_layers.draw_curves, self), 1.0)
+        self.add_layer(partial(curve_layers.draw_cursor, self), 2.0, on_paper=False)
+        self.add_layer(partial(curve_layers.draw_choice, self), 3.0)
+        self.add_layer(partial(draw_key, self), 4.0, clipped=False, on_screen=False)
 
     # Data
 

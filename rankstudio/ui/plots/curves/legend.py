@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Layer, pen
+from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
 
@@ -25,58 +25,60 @@ _STRIP_FROM = 5
 KeyEntry = tuple[str, QColor, tuple[float, ...]]
 
 
-class KeyLayer(Layer):
-    """A key at the right of the title: a strip of colours for an ordered family, entries for a few curves."""
+def draw_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw which curve is which: a strip of colours for a large ordered family, else a line for each."""
+    family = plot.family
+    strokes = family.strokes(colors)
+    drawn = [key for key in family.given if family[key].xs]
+    entries: list[KeyEntry] = [(family[key].label, *strokes[key]) for key in drawn]
+    if len(entries) < 2:
+        return
+    painter.setFont(font(TINY))
+    if family.kind == "ordered" and len(entries) >= _STRIP_FROM:
+        _draw_strip(plot, painter, frame, colors, entries)
+    else:
+        _draw_entries(plot, painter, frame, colors, entries)
 
-    plot: CurvesPlot
 
-    def draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the key."""
-        family = self.plot.family
-        strokes = family.strokes(colors)
-        drawn = [key for key in family.given if family[key].xs]
-        entries: list[KeyEntry] = [(family[key].label, *strokes[key]) for key in drawn]
-        if len(entries) < 2:
+def _draw_strip(
+    plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors, entries: list[KeyEntry]
+) -> None:
+    """Draw the colours in their order, between the names of the first and the last."""
+    chosen = plot.chosen_key()
+    note = f"thick: {plot.family[chosen].label}" if chosen is not None else ""
+    right = frame.outer.right()
+    if note:
+        right = _write(painter, colors, note, right) - 2 * _GAP
+    right = _write(painter, colors, entries[-1][0], right) - _GAP
+    left = right - _STEP * len(entries)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    for i, (_, color, _dash) in enumerate(entries):
+        painter.fillRect(QRectF(left + i * _STEP, _MIDDLE - 4, _STEP, 8), color)
+    painter.restore()
+    _write(painter, colors, entries[0][0], left - _GAP)
+
+
+def _draw_entries(
+    plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors, entries: list[KeyEntry]
+) -> None:
+    """Draw a line and a name for each curve, from right to left, as many as the title leaves room for."""
+    title = QFontMetricsF(font()).horizontalAdvance(plot.axes.title)
+    right = frame.outer.right()
+    for label, color, dash in reversed(entries):
+        width = QFontMetricsF(font(TINY)).horizontalAdvance(label) + _SWATCH + _GAP
+        if right - width < title + 2 * _GAP:
             return
-        painter.setFont(font(TINY))
-        if family.kind == "ordered" and len(entries) >= _STRIP_FROM:
-            self._draw_strip(painter, frame, colors, entries)
-        else:
-            self._draw_entries(painter, frame, colors, entries)
+        left = _write(painter, colors, label, right) - _GAP
+        painter.setPen(pen(color, 2.0, dash))
+        painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
+        right = left - _SWATCH - 2 * _GAP
 
-    def _draw_strip(self, painter: QPainter, frame: Frame, colors: Colors, entries: list[KeyEntry]) -> None:
-        """Draw the colours in their order, between the names of the first and the last."""
-        chosen = self.plot.chosen_key()
-        note = f"thick: {self.plot.family[chosen].label}" if chosen is not None else ""
-        right = frame.outer.right()
-        if note:
-            right = self._write(painter, colors, note, right) - 2 * _GAP
-        right = self._write(painter, colors, entries[-1][0], right) - _GAP
-        left = right - _STEP * len(entries)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        for i, (_, color, _dash) in enumerate(entries):
-            painter.fillRect(QRectF(left + i * _STEP, _MIDDLE - 4, _STEP, 8), color)
-        painter.restore()
-        self._write(painter, colors, entries[0][0], left - _GAP)
 
-    def _draw_entries(self, painter: QPainter, frame: Frame, colors: Colors, entries: list[KeyEntry]) -> None:
-        """Draw a line and a name for each curve, from right to left, as many as the title leaves room for."""
-        title = QFontMetricsF(font()).horizontalAdvance(self.plot.axes.title)
-        right = frame.outer.right()
-        for label, color, dash in reversed(entries):
-            width = QFontMetricsF(font(TINY)).horizontalAdvance(label) + _SWATCH + _GAP
-            if right - width < title + 2 * _GAP:
-                return
-            left = self._write(painter, colors, label, right) - _GAP
-            painter.setPen(pen(color, 2.0, dash))
-            painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
-            right = left - _SWATCH - 2 * _GAP
-
-    def _write(self, painter: QPainter, colors: Colors, text: str, right: float) -> float:
-        """Write a text that ends at a pixel; return where it begins."""
-        left = right - painter.fontMetrics().horizontalAdvance(text) - 1
-        painter.setPen(colors.q("muted"))
-        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(left, 0, right - left + 1, 2 * _MIDDLE), flags, text)
-        return left
+def _write(painter: QPainter, colors: Colors, text: str, right: float) -> float:
+    """Write a text that ends at a pixel; return where it begins."""
+    left = right - painter.fontMetrics().horizontalAdvance(text) - 1
+    painter.setPen(colors.q("muted"))
+    flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    painter.drawText(QRectF(left, 0, right - left + 1, 2 * _MIDDLE), flags, text)
+    return left

@@ -288,7 +288,7 @@ def test_the_focus_ring_is_for_the_keyboard(plot):
         plot.setFocus(reason)
         QApplication.processEvents()
         assert plot.hasFocus()
-        assert plot.shows_focus() == ring
+        assert plot._focus_shown == ring
 
 
 def test_a_frame_of_eleven_curves_is_light(theme, stage):
