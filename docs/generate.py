@@ -11,7 +11,7 @@ from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
-from rankstudio.ui.shell.actions import COMMANDS, MENUS
+from rankstudio.ui.shell.actions import MENUS
 
 HERE = Path(__file__).parent
 METHODS = """\
@@ -108,11 +108,10 @@ def _measure(family: Family) -> str:
 def commands_page() -> str:
     """Return the page on menus and keys, from the window's commands."""
     lines = ["# Menus and keys\n", NOTE]
-    for menu in MENUS:
+    for menu, commands in MENUS.items():
         lines += [f"## {menu}\n", "| Command | Keys | What it does |", "|---|---|---|"]
-        for c in COMMANDS:
-            if c.menu == menu:
-                lines.append(f"| **{c.text.replace('&', '')}** | {', '.join(c.shortcuts)} | {c.help} |")
+        for c in filter(None, commands):
+            lines.append(f"| **{c.text.replace('&', '')}** | {c.shortcuts.replace(';', ',')} | {c.help} |")
         lines.append("")
     return "\n".join(lines)
 
