@@ -9,38 +9,21 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-_PACKAGES = {
-    "libEGL.so.1": "libegl1",
-    "libGL.so.1": "libgl1",
-    "libGLX.so.0": "libglx0",
-    "libOpenGL.so.0": "libopengl0",
-    "libX11-xcb.so.1": "libx11-xcb1",
-    "libX11.so.6": "libx11-6",
-    "libdbus-1.so.3": "libdbus-1-3",
-    "libfontconfig.so.1": "libfontconfig1",
-    "libfreetype.so.6": "libfreetype6",
-    "libglib-2.0.so.0": "libglib2.0-0",
-    "libgthread-2.0.so.0": "libglib2.0-0",
-    "libwayland-client.so.0": "libwayland-client0",
-    "libwayland-cursor.so.0": "libwayland-cursor0",
-    "libxcb-cursor.so.0": "libxcb-cursor0",
-    "libxcb-icccm.so.4": "libxcb-icccm4",
-    "libxcb-image.so.0": "libxcb-image0",
-    "libxcb-keysyms.so.1": "libxcb-keysyms1",
-    "libxcb-randr.so.0": "libxcb-randr0",
-    "libxcb-render-util.so.0": "libxcb-render-util0",
-    "libxcb-render.so.0": "libxcb-render0",
-    "libxcb-shape.so.0": "libxcb-shape0",
-    "libxcb-shm.so.0": "libxcb-shm0",
-    "libxcb-sync.so.1": "libxcb-sync1",
-    "libxcb-util.so.1": "libxcb-util1",
-    "libxcb-xfixes.so.0": "libxcb-xfixes0",
-    "libxcb-xkb.so.1": "libxcb-xkb1",
-    "libxcb.so.1": "libxcb1",
-    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
-    "libxkbcommon.so.0": "libxkbcommon0",
-}
-"""Debian's package for each system library that Qt links to."""
+_NAMES = """
+EGL.so.1 GL.so.1 GLX.so.0 OpenGL.so.0 X11-xcb.so.1 X11.so.6 dbus-1.so.3 fontconfig.so.1 freetype.so.6
+glib-2.0.so.0 gthread-2.0.so.0 wayland-client.so.0 wayland-cursor.so.0 xcb-cursor.so.0 xcb-icccm.so.4
+xcb-image.so.0 xcb-keysyms.so.1 xcb-randr.so.0 xcb-render-util.so.0 xcb-render.so.0 xcb-shape.so.0
+xcb-shm.so.0 xcb-sync.so.1 xcb-util.so.1 xcb-xfixes.so.0 xcb-xkb.so.1 xcb.so.1 xkbcommon-x11.so.0
+xkbcommon.so.0
+"""
+_LIBRARIES = tuple(f"lib{name}" for name in _NAMES.split())
+"""The system libraries that Qt links to."""
+
+
+def _package(library: str) -> str:
+    """Return Debian's package of a library: its name in small letters and its number; glib is one package."""
+    name, _, number = library.lower().partition(".so.")
+    return "libglib2.0-0" if name.endswith("-2.0") else f"{name}{'-' if name[-1].isdigit() else ''}{number}"
 
 
 def why_no_window() -> str | None:
@@ -93,7 +76,7 @@ def _failing(binary: Path) -> list[str]:
         return []
     # The loader names one at a time; the others are found by trying all that the binary mentions.
     mentioned = _mentioned_libraries(binary)
-    candidates = [first[1], *(name for name in _PACKAGES if name in mentioned)]
+    candidates = [first[1], *(name for name in _LIBRARIES if name in mentioned)]
     return list(dict.fromkeys(name for name in candidates if _load(name) is not None))
 
 
@@ -144,7 +127,7 @@ def _plugin(chosen: str) -> str:
 
 
 def _sentence(missing: tuple[str, ...]) -> str:
-    packages = sorted({_PACKAGES[name] for name in missing if name in _PACKAGES})
+    packages = sorted({_package(name) for name in missing if name in _LIBRARIES})
     text = f"No window can be opened: Qt needs {' and '.join(missing)}, which this system does not have"
     return text + (f" (on Debian and Ubuntu: apt install {' '.join(packages)})." if packages else ".")
 
