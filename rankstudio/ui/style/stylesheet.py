@@ -94,29 +94,17 @@ QToolButton#qt_toolbar_ext_button {
 """)
 
 _FIELDS = Template("""
-QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QPlainTextEdit, QTextEdit {
+QLineEdit, QComboBox, QTextEdit {
   background: $inset; color: $text; border: 1px solid $line; border-radius: 7px;
   selection-background-color: $accent; selection-color: $on_accent;
 }
-QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox { padding: 0 9px; min-height: 26px; }
-QLineEdit:hover, QComboBox:hover, QSpinBox:hover, QDoubleSpinBox:hover { border-color: $line_hover; }
-QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus,
-QPlainTextEdit:focus, QTextEdit:focus {
-  border: 2px solid $accent; background: $panel;
-}
-QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus {
-  padding: 0 8px; min-height: 24px;
-}
-QLineEdit[invalid="true"], QComboBox[invalid="true"],
-QSpinBox[invalid="true"], QDoubleSpinBox[invalid="true"] {
-  border-color: $error;
-}
-QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {
-  color: $faint; background: $panel; border-color: $line_soft;
-}
-QComboBox QLineEdit, QSpinBox QLineEdit, QDoubleSpinBox QLineEdit {
-  border: none; background: transparent; padding: 0; min-height: 0;
-}
+QLineEdit, QComboBox { padding: 0 9px; min-height: 26px; }
+QLineEdit:hover, QComboBox:hover { border-color: $line_hover; }
+QLineEdit:focus, QComboBox:focus, QTextEdit:focus { border: 2px solid $accent; background: $panel; }
+QLineEdit:focus, QComboBox:focus { padding: 0 8px; min-height: 24px; }
+QLineEdit[invalid="true"], QComboBox[invalid="true"] { border-color: $error; }
+QLineEdit:disabled, QComboBox:disabled { color: $faint; background: $panel; border-color: $line_soft; }
+QComboBox QLineEdit { border: none; background: transparent; padding: 0; min-height: 0; }
 QComboBox { combobox-popup: 0; }
 QComboBox::drop-down { border: none; width: 24px; }
 QComboBox::down-arrow { image: url("$chevron"); width: 12px; height: 12px; }
@@ -129,28 +117,18 @@ QComboBox QAbstractItemView::item { min-height: 26px; padding: 0 6px; border-rad
 QComboBox QAbstractItemView::item:hover, QComboBox QAbstractItemView::item:selected {
   background: $tint; color: $text;
 }
-QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {
-  border: none; background: transparent; width: 20px; subcontrol-origin: border;
-}
-QSpinBox::up-button, QDoubleSpinBox::up-button { subcontrol-position: top right; margin: 3px 3px 0 0; }
-QSpinBox::down-button, QDoubleSpinBox::down-button { subcontrol-position: bottom right; margin: 0 3px 3px 0; }
-QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { image: url("$chevron_up"); width: 10px; height: 10px; }
-QSpinBox::down-arrow, QDoubleSpinBox::down-arrow { image: url("$chevron"); width: 10px; height: 10px; }
 
-QCheckBox, QRadioButton { spacing: 8px; background: transparent; min-height: 22px; }
-QCheckBox:disabled, QRadioButton:disabled { color: $faint; }
-QCheckBox::indicator, QRadioButton::indicator {
+QCheckBox { spacing: 8px; background: transparent; min-height: 22px; }
+QCheckBox:disabled { color: $faint; }
+QCheckBox::indicator {
   width: 14px; height: 14px; border: 1px solid $line_hover; border-radius: 4px; background: $inset;
 }
-QRadioButton::indicator { border-radius: 8px; }
-QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: $muted; }
+QCheckBox::indicator:hover { border-color: $muted; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check"); }
-QRadioButton::indicator:checked { background: $panel; border: 5px solid $accent; width: 6px; height: 6px; }
-QCheckBox:focus, QRadioButton:focus { color: $accent; }
+QCheckBox:focus { color: $accent; }
 QCheckBox::indicator:focus { border: 2px solid $accent; width: 12px; height: 12px; }
 QCheckBox::indicator:disabled { border-color: $line; background: $panel; }
 QCheckBox::indicator:checked:disabled { border-color: $line_hover; background: $line_hover; }
-QRadioButton::indicator:checked:disabled { border-color: $line_hover; }
 
 QSlider:horizontal { min-height: 22px; background: transparent; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line; }
@@ -225,9 +203,6 @@ QScrollBar::handle:hover { background: $faint; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; border: none; background: none; }
 QScrollBar::add-page, QScrollBar::sub-page { background: none; }
 QAbstractScrollArea::corner { background: transparent; border: none; }
-
-QDockWidget { titlebar-close-icon: none; color: $text; font-weight: 600; }
-QDockWidget::title { background: $panel; padding: 8px 12px; border-bottom: 1px solid $line; }
 """)
 
 
