@@ -37,10 +37,10 @@ _LATEX = {
 }
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
     """Return rows as CSV: commas, quotes where needed, floats so that they read back bit for bit."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
     writer.writerow(header)
     writer.writerows(rows)
     return out.getvalue()

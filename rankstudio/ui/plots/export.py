@@ -7,18 +7,17 @@ the offscreen platform, gives the same file.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRect, QSizeF
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QPoint, QRect, QSizeF
 from PySide6.QtGui import QImage, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export import tables
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.style.colors import LIGHT
 
@@ -66,13 +65,8 @@ def export_plot(plot: Plot, path: str | Path, dpi: float = PRINT_DPI, size: QSiz
 def csv_text(numbers: Numbers, separator: str = ",") -> str:
     """Return numbers as CSV with a header; each number with all its digits, NaN as an empty cell."""
     header, rows = numbers
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(
-        ["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in row] for row in rows
-    )
-    return out.getvalue()
+    known = (["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in row] for row in rows)
+    return tables.csv_text(header, known, separator)
 
 
 def image(plot: Plot, size: QSizeF, dpi: float = SCREEN_DPI) -> QImage:
@@ -85,17 +79,13 @@ def image(plot: Plot, size: QSizeF, dpi: float = SCREEN_DPI) -> QImage:
     picture.setDotsPerMeterX(round(dpi / 0.0254))
     picture.setDotsPerMeterY(round(dpi / 0.0254))
     picture.fill(LIGHT.q("panel"))
-    painter = QPainter(picture)
-    _draw(painter, plot, size, scale)
-    painter.end()
+    _draw(QPainter(picture), plot, size, scale)
     return picture
 
 
 def png_bytes(plot: Plot, size: QSizeF, dpi: float = PRINT_DPI) -> bytes:
     """Return the figure as PNG."""
-    contents = QByteArray()
-    buffer = QBuffer(contents)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    contents, buffer = _buffer()
     if not image(plot, size, dpi).save(buffer, "PNG"):  # type: ignore[call-overload]
         raise OutputError("The picture could not be encoded as PNG.")
     return bytes(contents.data())
@@ -103,42 +93,42 @@ def png_bytes(plot: Plot, size: QSizeF, dpi: float = PRINT_DPI) -> bytes:
 
 def svg_bytes(plot: Plot, size: QSizeF) -> bytes:
     """Return the figure as SVG; texts stay texts."""
-    contents = QByteArray()
-    buffer = QBuffer(contents)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    whole = _with_margin(size).toSize()
+    contents, buffer = _buffer()
+    whole = QRect(QPoint(), _with_margin(size).toSize())
     device = QSvgGenerator()
     device.setOutputDevice(buffer)
     device.setResolution(int(SCREEN_DPI))
-    device.setSize(whole)
-    device.setViewBox(QRect(0, 0, whole.width(), whole.height()))
+    device.setSize(whole.size())
+    device.setViewBox(whole)
     device.setTitle(plot.axes.title)
     device.setDescription("Made with RankStudio")
     painter = QPainter(device)
-    painter.fillRect(QRect(0, 0, whole.width(), whole.height()), LIGHT.q("panel"))
+    painter.fillRect(whole, LIGHT.q("panel"))
     _draw(painter, plot, size, 1.0)
-    painter.end()
     return bytes(contents.data())
 
 
 def pdf_bytes(plot: Plot, size: QSizeF) -> bytes:
     """Return the figure as a PDF of one page of its own size, with the font embedded."""
-    contents = QByteArray()
-    buffer = QBuffer(contents)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    contents, buffer = _buffer()
     points = _with_margin(size) * (72.0 / SCREEN_DPI)
+    page = QPageSize(points, QPageSize.Unit.Point, "figure", QPageSize.SizeMatchPolicy.ExactMatch)
     device = QPdfWriter(buffer)
     device.setResolution(_PDF_DPI)
-    device.setPageSize(
-        QPageSize(points, QPageSize.Unit.Point, "figure", QPageSize.SizeMatchPolicy.ExactMatch)
-    )
+    device.setPageSize(page)
     device.setPageMargins(QMarginsF(0, 0, 0, 0))
     device.setTitle(plot.axes.title)
     device.setCreator("RankStudio")
-    painter = QPainter(device)
-    _draw(painter, plot, size, _PDF_DPI / SCREEN_DPI)
-    painter.end()
+    _draw(QPainter(device), plot, size, _PDF_DPI / SCREEN_DPI)
     return bytes(contents.data())
+
+
+def _buffer() -> tuple[QByteArray, QBuffer]:
+    """Return an open device, and what is written to it."""
+    contents = QByteArray()
+    buffer = QBuffer(contents)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    return contents, buffer
 
 
 def _with_margin(size: QSizeF) -> QSizeF:
@@ -147,8 +137,9 @@ def _with_margin(size: QSizeF) -> QSizeF:
 
 
 def _draw(painter: QPainter, plot: Plot, size: QSizeF, scale: float) -> None:
-    """Draw a plot in the light colours, ``scale`` device pixels to the logical one."""
+    """Draw a plot in the light colours, ``scale`` device pixels to the logical one, and end the painting."""
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
     painter.scale(scale, scale)
     painter.translate(_MARGIN, _MARGIN)
     plot.draw(painter, size, LIGHT)
+    painter.end()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
-from rankstudio.engine.export.tables import latex_text, markdown_text
+from rankstudio.engine.export.tables import csv_text, latex_text, markdown_text
 from rankstudio.ui.widgets.columns import Column, Row
 
 FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
@@ -16,11 +14,9 @@ FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
 def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = ",") -> str:
     """Return rows as separated text with a header line, numbers with all their digits."""
     kept = [c for c in columns if c.kind != "dot"]
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    writer.writerow([c.title or c.key for c in kept])
-    writer.writerows([c.plain(row) for c in kept] for row in rows)
-    return out.getvalue()
+    return csv_text(
+        [c.title or c.key for c in kept], ([c.plain(row) for c in kept] for row in rows), separator
+    )
 
 
 def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> str:
