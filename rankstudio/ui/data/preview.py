@@ -2,77 +2,37 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from rankstudio.engine.data.dataset import RankingDataset
-
-_Index = QModelIndex | QPersistentModelIndex
-_FIRST = ("relevance", "query")
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+from rankstudio.ui.widgets import Column, ColumnModel
 
 
-class PreviewModel(QAbstractTableModel):
-    """Documents as rows: relevance, query, one column a feature, comment.
+def _columns(data: RankingDataset) -> list[Column]:
+    """Return the columns over the numbers of the documents: relevance, query, features, comment."""
 
-    Parameters
-    ----------
-    dataset : RankingDataset
-    parent : QWidget, optional
-    """
+    def comment(row: int) -> str:
+        return data.comments[row] if row < len(data.comments) else ""
 
-    def __init__(self, dataset: RankingDataset, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._data = dataset
+    return [
+        Column("relevance", "relevance", "right", "g", value=lambda row: data.y[row]),
+        Column("query", "query", value=lambda row: data.query_ids[int(data.query_index[row])]),
+        *(_feature(data, column) for column in range(data.n_features)),
+        Column("comment", "comment", value=comment, hint=comment),
+    ]
 
-    def rowCount(self, parent: _Index | None = None) -> int:
-        """Return the number of documents."""
-        return 0 if parent is not None and parent.isValid() else self._data.n_documents
 
-    def columnCount(self, parent: _Index | None = None) -> int:
-        """Return the number of features and three more."""
-        return 0 if parent is not None and parent.isValid() else self._data.n_features + 3
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return a cell's text, or how it stands."""
-        row, column = index.row(), index.column() - len(_FIRST)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column < self._data.n_features and column != -1 else _LEFT
-        if role == Qt.ItemDataRole.ToolTipRole and column >= 0:
-            return (
-                self._comment(row)
-                if column == self._data.n_features
-                else repr(float(self._data.X[row, column]))
-            )
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        if column == -2:
-            return f"{self._data.y[row]:g}"
-        if column == -1:
-            return self._data.query_ids[int(self._data.query_index[row])]
-        return f"{self._data.X[row, column]:.4g}" if column < self._data.n_features else self._comment(row)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Return a column's feature id, with its name as tooltip, or a row's number from 1."""
-        if orientation == Qt.Orientation.Vertical:
-            return f"{section + 1:,}" if role == Qt.ItemDataRole.DisplayRole else None
-        column = section - len(_FIRST)
-        is_feature = 0 <= column < self._data.n_features
-        if role == Qt.ItemDataRole.ToolTipRole and is_feature:
-            return f"{self._data.feature_ids[column]} {self._data.feature_names[column]}"
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if is_feature or section == 0 else _LEFT
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        if column < 0:
-            return _FIRST[section]
-        return str(self._data.feature_ids[column]) if is_feature else "comment"
-
-    def _comment(self, row: int) -> str:
-        return self._data.comments[row] if row < len(self._data.comments) else ""
+def _feature(data: RankingDataset, column: int) -> Column:
+    number = str(data.feature_ids[column])
+    return Column(
+        number,
+        number,
+        "right",
+        ".4g",
+        value=lambda row: data.X[row, column],
+        tooltip=f"{number} {data.feature_names[column]}",
+        hint=lambda row: repr(float(data.X[row, column])),
+    )
 
 
 def preview_table(dataset: RankingDataset) -> QTableView:
@@ -80,7 +40,7 @@ def preview_table(dataset: RankingDataset) -> QTableView:
     table = QTableView()
     table.setObjectName("preview-table")
     table.setAccessibleName("Documents")
-    table.setModel(PreviewModel(dataset, table))
+    table.setModel(ColumnModel(_columns(dataset), rows=range(dataset.n_documents), parent=table))
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     table.setShowGrid(False)
@@ -93,5 +53,5 @@ def preview_table(dataset: RankingDataset) -> QTableView:
     columns.setDefaultSectionSize(92)
     columns.setHighlightSections(False)
     columns.setFixedHeight(29)
-    table.setColumnWidth(dataset.n_features + len(_FIRST), 420)
+    table.setColumnWidth(dataset.n_features + 2, 420)
     return table

@@ -152,6 +152,8 @@ class ColumnModel(QAbstractTableModel):
     columns : sequence of Column
     identity : callable, optional
         What makes two row objects the same row, so that a selection survives new rows.
+    rows : sequence
+        The first rows; they are not copied.
     parent : QObject, optional
     """
 
@@ -159,11 +161,12 @@ class ColumnModel(QAbstractTableModel):
         self,
         columns: Sequence[Column],
         identity: Callable[[Row], Hashable] | None = None,
+        rows: Sequence[Row] = (),
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
-        self.rows: list[Row] = []
+        self.rows = rows
         self._identity = identity
         self._largest: dict[int, float] = {}
 
@@ -234,8 +237,10 @@ class ColumnModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Return title, tooltip or alignment of a column."""
-        if orientation == Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
+        """Return title, tooltip or alignment of a column, or a row's number from 1."""
+        if orientation == Qt.Orientation.Vertical:
+            return f"{section + 1:,}" if role == Qt.ItemDataRole.DisplayRole else None
+        if not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:

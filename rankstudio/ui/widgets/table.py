@@ -87,7 +87,7 @@ class TableView(QTableView):
         self._focus_shown = False
         self._quiet = False
         self._identity = identity
-        self.rows_model = ColumnModel(columns, identity, self)
+        self.rows_model = ColumnModel(columns, identity, parent=self)
         self._sorted = SortedRows(self)
         self._sorted.setSourceModel(self.rows_model)
         self.setModel(self._sorted)
