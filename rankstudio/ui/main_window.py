@@ -160,7 +160,7 @@ class MainWindow(QMainWindow):
             log=self.help.show_log,
             about=self.help.about,
         )
-        SliderController(self.session, self.current, self.toolbar, self)
+        SliderController(self.session, self.current, self.toolbar.slider, self)
         self.toolbar.themeToggled.connect(self.menus.toggle_theme)
         self.welcome.openAsked.connect(self.open_controller.ask)
         self.welcome.sampleAsked.connect(self.open_controller.open_sample)
@@ -210,7 +210,7 @@ class MainWindow(QMainWindow):
         self.open_controller.studyAsked.connect(self.study_files.open)
         self.study_files.changed.connect(self._show_study)
         self.study_files.left.connect(self._offer)
-        self.resplit.failed.connect(self.sections.method.refuse_division)
+        self.resplit.failed.connect(self.sections.method.form.refuse_protocol)
         self.resplit.divided.connect(self.notice.dismiss)
         self.sections.results.goOnAsked.connect(self.restorer.go_on)
         self.sections.results.removalAsked.connect(self.removal.ask)

@@ -58,7 +58,7 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)
     slider._slider.setValue(slider.values().index(1.0))
     assert window.current.values == ("unit", 1.0)
-    slider._slider.setValue(slider.index() + 1)  # between the grid's values, where no run has a path
+    slider._slider.setValue(slider._slider.value() + 1)  # between the grid's values, where no run has a path
     settle(window)
     assert window.current.model is not None
     assert window.current.model.key == LIVE

@@ -6,7 +6,8 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.shell.toolbar import MainToolBar
+from rankstudio.ui.shell.toolbar import FINE
+from rankstudio.ui.widgets import LambdaSlider
 
 
 class SliderController(QObject):
@@ -14,15 +15,15 @@ class SliderController(QObject):
 
     Parameters
     ----------
-    session, current, toolbar
+    session, current, slider
     """
 
     def __init__(
-        self, session: Session, current: CurrentModel, toolbar: MainToolBar, parent: QObject | None = None
+        self, session: Session, current: CurrentModel, slider: LambdaSlider, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._current, self._toolbar = session, current, toolbar
-        toolbar.valueMoved.connect(self._glide)
+        self._session, self._current, self._slider = session, current, slider
+        slider.moved.connect(self._glide)
         session.planChanged.connect(self._show_grid)
         current.changed.connect(self._show_value)
 
@@ -37,11 +38,13 @@ class SliderController(QObject):
     def _show_value(self) -> None:
         for axis, value in zip(self._session.plan.axes, self._current.values, strict=True):
             if axis == self._session.axis:
-                self._toolbar.set_value(value)
+                self._slider.select(value)
 
     @Slot()
     def _show_grid(self) -> None:
         """Let the slider stop at the values of the plan's grid, and between them where paths are fast."""
         axis, live = self._session.axis, self._session.plan.live
-        self._toolbar.set_grid(axis.values if axis else (), axis.label if axis else "", live)
+        self._slider.setEnabled(axis is not None)
+        if axis is not None:
+            self._slider.set_values(sorted({*(FINE if live else ()), *axis.values}), axis.label)
         self._show_value()

@@ -12,6 +12,9 @@ from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
+_TEXTS = {"select_by": "choosing by {}", "rule": "taking {}", "protocol": "dividing the data: {}"}
+"""What an edit of an attribute of the plan is called in the Edit menu."""
+
 
 class MethodController(QObject):
     """Feeds the form, and turns edits into changes of the plan.
@@ -28,9 +31,6 @@ class MethodController(QObject):
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
         self.form.edited.connect(self._edit)
-        self.form.selectByEdited.connect(self._select_by)
-        self.form.ruleEdited.connect(self._take)
-        self.form.protocolEdited.connect(self._divide)
         session.datasetChanged.connect(self._show_features)
         session.planChanged.connect(self._show_plan)
 
@@ -46,26 +46,10 @@ class MethodController(QObject):
 
     @Slot(object)
     def _edit(self, changes: dict[str, Any]) -> None:
-        self._session.change("editing the method", **changes)
-
-    @Slot(str)
-    def _select_by(self, name: str) -> None:
-        self._session.change(f"choosing by {name}", select_by=name)
-
-    @Slot(str)
-    def _divide(self, protocol: str) -> None:
-        found = parse_protocol(protocol)
-        changes: dict[str, Any] = {"protocol": protocol, "folds": ()}
-        if found.kind == LEAVE_QUERY_OUT and not found.inner:  # nothing validates
-            changes["select_by"] = CRITERION
-            changes["rule"] = BEST if self._session.plan.rule == ONE_SE else self._session.plan.rule
-        self._session.change(f"dividing the data: {protocol}", **changes)
-
-    @Slot(str)
-    def refuse_division(self, why: str) -> None:
-        """Explain below the field why the data cannot be divided so."""
-        self.form.refuse_protocol(why)
-
-    @Slot(str)
-    def _take(self, rule: str) -> None:
-        self._session.change(f"taking {rule}", rule=rule)
+        name, value = next(iter(changes.items()))
+        if name == "protocol":
+            found, rule = parse_protocol(value), self._session.plan.rule
+            changes = {**changes, "folds": ()}
+            if found.kind == LEAVE_QUERY_OUT and not found.inner:  # nothing validates
+                changes |= {"select_by": CRITERION, "rule": BEST if rule == ONE_SE else rule}
+        self._session.change(_TEXTS.get(name, "editing the method").format(value), **changes)

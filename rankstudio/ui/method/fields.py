@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -211,8 +211,29 @@ class HintedLineEdit(QLineEdit):
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._hint)
 
 
-class LineField(Field):
-    """A grid or a number, written as text. Taken on Enter or on leaving the field."""
+class TypedField(Field):
+    """A value that is written as text, and taken on Enter or on leaving the field."""
+
+    def typed(self) -> str:
+        """Return what is written in the editor."""
+        raise NotImplementedError
+
+    def written(self) -> str:
+        """Return the value as a user would write it."""
+        return self.parameter.format(self._value)
+
+    @Slot()
+    def commit(self) -> bool:
+        """Take what is written."""
+        if self.typed() != self.written():
+            self.enter(self.typed())
+        elif self.has_error:
+            self._refresh()
+        return not self.has_error
+
+
+class LineField(TypedField):
+    """A grid or a number, written in a line."""
 
     editor: HintedLineEdit
 
@@ -223,18 +244,13 @@ class LineField(Field):
         self.editor.textEdited.connect(self._follow_typing)
         self._refresh()
 
-    @Slot()
-    def commit(self) -> bool:
-        """Take what is written in the line."""
-        if self.editor.text() != self.parameter.format(self._value):
-            self.enter(self.editor.text())
-        elif self.has_error:
-            self._refresh()
-        return not self.has_error
+    def typed(self) -> str:
+        """Return what is written in the line."""
+        return self.editor.text()
 
     def show_value(self) -> None:
         """Write the value as a user would."""
-        self.editor.setText(self.parameter.format(self._value))
+        self.editor.setText(self.written())
         self.editor.setCursorPosition(0)
         self._show_hint(self._value)
 
@@ -304,30 +320,31 @@ class ChoiceField(Field):
         self.enter(self.editor.currentData())
 
 
-class MeasureField(Field):
-    """A measure: one of the usual ones, or any other, typed."""
+class EditableField(TypedField):
+    """One of the usual values, or any other, typed."""
 
     editor: QComboBox
 
-    def __init__(self, theme: Theme, parameter: Parameter) -> None:
-        super().__init__(theme, parameter, choice_box(tuple((name, name) for name in USUAL)))
+    def __init__(self, theme: Theme, parameter: Parameter, usual: Sequence[str]) -> None:
+        super().__init__(theme, parameter, choice_box(tuple((name, name) for name in usual)))
         self.editor.setEditable(True)
         self.editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.editor.activated.connect(self.commit)
         line = self.editor.lineEdit()
         assert line is not None  # an editable box has one
+        line.setAccessibleName(parameter.label)
         line.editingFinished.connect(self.commit)
         self._refresh()
 
-    @Slot()
-    def commit(self) -> bool:
-        """Take what is written in the box."""
-        if self.editor.currentText() != self.parameter.format(self._value):
-            self.enter(self.editor.currentText())
-        elif self.has_error:
-            self._refresh()
-        return not self.has_error
+    def typed(self) -> str:
+        """Return what is written in the box."""
+        return self.editor.currentText()
 
     def show_value(self) -> None:
-        """Write the measure's name, or several."""
-        self.editor.setCurrentText(self.parameter.format(self._value))
+        """Write the value, or several."""
+        self.editor.setCurrentText(self.written())
+
+
+def measure_field(theme: Theme, parameter: Parameter) -> EditableField:
+    """Return a field for a measure."""
+    return EditableField(theme, parameter, USUAL)

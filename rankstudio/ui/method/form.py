@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -95,20 +96,11 @@ class MethodForm(Panel):
     Attributes
     ----------
     edited : Signal(object)
-        The plan's attributes as the form has them, all valid, after the user changed any: "method",
-        "parameters", "ranker" and "ranker_parameters".
-    selectByEdited : Signal(object)
-        The measure, or "criterion", after the user changed it.
-    ruleEdited : Signal(object)
-        The rule of choice, after the user changed it.
-    protocolEdited : Signal(object)
-        How the folds come about, after the user changed it.
+        Attributes of the plan by name, all valid, after the user changed any: "protocol", "select_by" or
+        "rule"; else all of "method", "parameters", "ranker" and "ranker_parameters".
     """
 
     edited = Signal(object)
-    selectByEdited = Signal(object)
-    ruleEdited = Signal(object)
-    protocolEdited = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Method", padding=0, parent=parent)
@@ -131,9 +123,8 @@ class MethodForm(Panel):
             section.edited.connect(self._tell_edit)
         self._method.edited.connect(self._tell_choice)
         self._ranker.edited.connect(self._tell_choice)
-        self._protocol.edited.connect(self.protocolEdited)
-        self._select_by.edited.connect(self.selectByEdited)
-        self._rule.edited.connect(self.ruleEdited)
+        for field in (self._protocol, self._select_by, self._rule):
+            field.edited.connect(partial(self._tell_attribute, field.parameter.name))
         self._reset.clicked.connect(self.reset)
         self._show()
 
@@ -279,14 +270,11 @@ class MethodForm(Panel):
 
     def _offer(self, plan: Plan) -> None:
         """Offer the measures of a plan under "choose by", and its rule."""
-        parameter = _select_by(plan.evaluated)
-        if parameter != self._select_by.parameter:
-            self._select_by.set_choices(parameter)
-        self._select_by.set_value(plan.select_by)
-        rule = _rule(plan.rule)
-        if rule != self._rule.parameter:
-            self._rule.set_choices(rule)
-        self._rule.set_value(plan.rule)
+        offered = {self._select_by: _select_by(plan.evaluated), self._rule: _rule(plan.rule)}
+        for field, parameter in offered.items():
+            if parameter != field.parameter:
+                field.set_choices(parameter)
+            field.set_value(getattr(plan, parameter.name))
         self._protocol.set_value(plan.protocol)
 
     @Slot(object)
@@ -302,6 +290,9 @@ class MethodForm(Panel):
                 if isinstance(field, FeaturesField) and field is not edited:
                     field.without(edited.value)
         self._tell()
+
+    def _tell_attribute(self, name: str, value: str) -> None:
+        self.edited.emit({name: value})
 
     def _tell(self) -> None:
         self._update_reset()

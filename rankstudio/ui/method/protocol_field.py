@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QComboBox
 
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.methods.catalog import Kind, Parameter
-from rankstudio.ui.method.fields import Field
+from rankstudio.ui.method.fields import EditableField
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.choice_box import choice_box
 
 _USUAL = (
     GIVEN,
@@ -44,22 +42,12 @@ def _protocol() -> Parameter:
     )
 
 
-class ProtocolField(Field):
-    """How the folds come about. What is typed is taken on Enter or on leaving the field."""
-
-    editor: QComboBox
+class ProtocolField(EditableField):
+    """How the folds come about."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, _protocol(), choice_box(_protocol().choices))
         self._refused = False
-        self.editor.setEditable(True)
-        self.editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.editor.activated.connect(self.commit)
-        line = self.editor.lineEdit()
-        assert line is not None  # an editable box has one
-        line.setAccessibleName(self.parameter.label)
-        line.editingFinished.connect(self.commit)
-        self._refresh()
+        super().__init__(theme, _protocol(), _USUAL)
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as a plan writes it; ParameterError where it is none."""
@@ -81,17 +69,17 @@ class ProtocolField(Field):
 
     @Slot()
     def commit(self) -> bool:
-        """Take what is written in the box."""
-        if self.editor.currentText() != self._value:
-            self.enter(self.editor.currentText())
-        elif self.has_error and not self._refused:
-            self._refresh()
-        return not self.has_error
+        """Take what is written in the box; a protocol that the data refuse stays refused."""
+        return not (self._refused and self.typed() == self.written()) and super().commit()
+
+    def written(self) -> str:
+        """Return the protocol."""
+        return str(self._value)
 
     def show_value(self) -> None:
         """Write the protocol."""
         self._refused = False
-        self.editor.setCurrentText(str(self._value))
+        super().show_value()
 
 
 def _expected(error: PlanError) -> str:

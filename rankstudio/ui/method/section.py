@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter
 from rankstudio.ui.method.choices_field import ChoicesField
 from rankstudio.ui.method.features_field import FeaturesField
-from rankstudio.ui.method.fields import Field, LineField, MeasureField, SwitchField
+from rankstudio.ui.method.fields import Field, LineField, SwitchField, measure_field
 from rankstudio.ui.style.theme import Theme
 
 _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
@@ -21,7 +21,7 @@ _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.NUMBER: LineField,
     Kind.CHOICE: ChoicesField,
     Kind.SWITCH: SwitchField,
-    Kind.MEASURE: MeasureField,
+    Kind.MEASURE: measure_field,
     Kind.FEATURES: FeaturesField,
     Kind.COSTS: LineField,
 }

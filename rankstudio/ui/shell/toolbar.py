@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
-
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QWidget
@@ -63,8 +60,6 @@ class MainToolBar(QToolBar):
     theme : Theme
     """
 
-    valueMoved = Signal(float)
-    """The user moved the slider to a value of λ."""
     themeToggled = Signal()
 
     def __init__(self, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
@@ -83,11 +78,10 @@ class MainToolBar(QToolBar):
             self._add(actions[key])
         self.addSeparator()
         self.slider = LambdaSlider("λ", FINE)
-        self.slider.set_index(len(FINE) // 2)
+        self.slider.select(1.0)
         self.slider.setMinimumWidth(160)
         self.slider.setMaximumWidth(420)
         self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.slider.moved.connect(self._on_moved)
         self.addWidget(self.slider)
         self.addSeparator()
         self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
@@ -113,19 +107,6 @@ class MainToolBar(QToolBar):
             for button in self._shrinking:
                 button.set_compact(compact)
 
-    def set_grid(self, values: Sequence[float], symbol: str, between: bool = True) -> None:
-        """Let the slider stop at the values of the grid, and between them; without a symbol nothing moves."""
-        self.slider.setEnabled(bool(symbol))
-        if symbol:
-            self.slider.set_values(sorted({*(FINE if between else ()), *values}), symbol)
-
-    def set_value(self, value: float) -> None:
-        """Show a value, telling nobody."""
-        values = self.slider.values()
-        place = bisect_left(values, value)
-        near = [i for i in (place - 1, place) if 0 <= i < len(values)]
-        self.slider.set_index(min(near, key=lambda i: abs(values[i] - value)))
-
     def _add(self, action: QAction, text: str = "") -> ActionButton:
         button = ActionButton(action, text)
         self.addWidget(button)
@@ -139,10 +120,6 @@ class MainToolBar(QToolBar):
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.addWidget(button)
         return button
-
-    @Slot(int)
-    def _on_moved(self, index: int) -> None:
-        self.valueMoved.emit(self.slider.values()[index])
 
     @Slot()
     def _show_theme(self) -> None:

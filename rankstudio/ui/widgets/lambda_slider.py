@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 
@@ -25,11 +25,11 @@ class LambdaSlider(QWidget):
 
     Attributes
     ----------
-    moved : Signal(int)
-        Index of the value the user moved to; not emitted by `set_index`.
+    moved : Signal(float)
+        The value the user moved to; not emitted by `select`.
     """
 
-    moved = Signal(int)
+    moved = Signal(float)
 
     def __init__(
         self, symbol: str = "λ", values: Sequence[float] = (1.0,), parent: QWidget | None = None
@@ -64,13 +64,12 @@ class LambdaSlider(QWidget):
             self._slider.setAccessibleName(symbol)
         before = self.value() if self._values else None
         self._values = tuple(values)
-        self._slider.blockSignals(True)
-        self._slider.setRange(0, max(0, len(values) - 1))
+        with QSignalBlocker(self._slider):
+            self._slider.setRange(0, max(0, len(values) - 1))
         self._slider.setPageStep(max(1, len(values) // 5))
         self._slider.setEnabled(len(values) > 1)
         if before is not None and values:
-            self._slider.setValue(min(range(len(values)), key=lambda i: abs(values[i] - before)))
-        self._slider.blockSignals(False)
+            self.select(before)
         self._fit_label()
 
     def set_compact(self, compact: bool) -> None:
@@ -83,19 +82,15 @@ class LambdaSlider(QWidget):
         """Return the values on offer."""
         return self._values
 
-    def index(self) -> int:
-        """Return the index of the present value."""
-        return self._slider.value()
-
     def value(self) -> float:
         """Return the present value."""
         return self._values[self._slider.value()]
 
-    def set_index(self, index: int) -> None:
-        """Move to a value without telling anybody."""
-        self._slider.blockSignals(True)
-        self._slider.setValue(index)
-        self._slider.blockSignals(False)
+    def select(self, value: float) -> None:
+        """Move to the nearest value without telling anybody."""
+        with QSignalBlocker(self._slider):
+            places = range(len(self._values))
+            self._slider.setValue(min(places, key=lambda i: abs(self._values[i] - value)))
         self._show()
 
     def text(self) -> str:
@@ -119,8 +114,8 @@ class LambdaSlider(QWidget):
         self._slider.setAccessibleDescription(text)
         self._slider.setToolTip(f"{self._symbol.text()} = {text}" if text else "")
 
-    @Slot(int)
-    def _on_value(self, index: int) -> None:
+    @Slot()
+    def _on_value(self) -> None:
         """Tell where the user moved to."""
         self._show()
-        self.moved.emit(index)
+        self.moved.emit(self.value())
