@@ -118,8 +118,8 @@ class LoadingBar(QWidget):
 
     cancelled = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("loading-bar")
         self._text = QLabel()
         self._bar = QProgressBar()

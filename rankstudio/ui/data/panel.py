@@ -30,8 +30,8 @@ class DataPanel(Panel):
 
     foldChosen = Signal(object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Data", parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Data")
         self.setObjectName("data-panel")
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None

@@ -7,7 +7,7 @@ from math import isnan, nan
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
@@ -103,8 +103,8 @@ class FeaturesPanel(Panel):
     pinToggled = Signal(int)
     banToggled = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Features", padding=0, parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Features", padding=0)
         self.setObjectName("features-panel")
         self._measure = "MAP"
         self._k = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel
 
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.plots import Density, DensityPlot
@@ -29,8 +29,8 @@ class InspectorPanel(Panel):
 
     inspected = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Inspector", parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Inspector")
         self.setObjectName("inspector-panel")
         self.plot = DensityPlot(theme)
         self.plot.setObjectName("density-plot")

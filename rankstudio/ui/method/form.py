@@ -102,8 +102,8 @@ class MethodForm(Panel):
 
     edited = Signal(object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Method", padding=0, parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Method", padding=0)
         self.setObjectName("method-form")
         lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
         self._features: tuple[Sequence[int], Sequence[str]] = ((), ())

@@ -187,10 +187,10 @@ class Runs(QObject):
             on_message=lambda event: self._handle(record, event),
             on_end=lambda outcome: self._end(record, outcome),
             is_step=_is_step,
+            paused=paused,
         )
         self._jobs[record.key] = job
         if paused:
-            job.pause()
             record.state = RunState.PAUSED
         self._worker.submit(job)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
@@ -52,9 +51,6 @@ class BarsPlot(Plot):
     theme : Theme
     title : str
         What the bars measure: "drop in criterion".
-    decimals : int
-        Of the values, significant figures.
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -64,14 +60,11 @@ class BarsPlot(Plot):
 
     picked = Signal(object)
 
-    def __init__(
-        self, theme: Theme, title: str = "", decimals: int = 4, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, title: str = "") -> None:
         self._bars: list[Bar] = []
         self._winner: Hashable | None = None
         self._chosen: Hashable | None = None
-        self._decimals = decimals
-        super().__init__(theme, Axes(title, show_x=False, show_y=False), parent)
+        super().__init__(theme, Axes(title, show_x=False, show_y=False))
         self.add_layer(self._draw, 0.0, clipped=False)
 
     def set_bars(self, bars: Sequence[Bar], winner: Hashable | None = None) -> None:
@@ -154,7 +147,7 @@ class BarsPlot(Plot):
     def readout(self, number: int) -> list[Line]:
         """Name a bar, by its number."""
         first, bar = self.shown()[0], self.shown()[number]
-        lines = [Line(bar.name, bold=True), Line(f"id {bar.id}", f"{bar.value:.{self._decimals}g}")]
+        lines = [Line(bar.name, bold=True), Line(f"id {bar.id}", f"{bar.value:.4g}")]
         if bar is not first:
             lines.append(Line("behind the longest by", f"{first.value - bar.value:.2g}"))
         return lines

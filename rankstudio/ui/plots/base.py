@@ -9,7 +9,7 @@ from typing import Any
 from pyqtgraph import GraphicsView
 from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 from shiboken6 import isValid
 
 from rankstudio.ui.plots.axes import Axes, draw_axes
@@ -41,7 +41,6 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     theme : Theme
     axes : Axes
         Title, axis texts and kind of ticks.
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -55,8 +54,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     failed = Signal(str)
 
-    def __init__(self, theme: Theme, axes: Axes, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=theme.colors.panel)
+    def __init__(self, theme: Theme, axes: Axes) -> None:
+        super().__init__(background=theme.colors.panel)
         self.theme = theme
         self.axes = axes
         self.placeholder = ""

@@ -9,7 +9,6 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.ui.plots.axes import Axes
@@ -51,17 +50,13 @@ class DensityPlot(Plot):
     Parameters
     ----------
     theme : Theme
-    title : str
     x_label : str
         What the axis measures: the feature's name.
-    parent : QWidget, optional
     """
 
-    def __init__(
-        self, theme: Theme, title: str = "", x_label: str = "", parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, x_label: str = "") -> None:
         self.densities: list[Density] = []
-        super().__init__(theme, Axes(title, x_label, show_y=False), parent)
+        super().__init__(theme, Axes("", x_label, show_y=False))
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_legend, 2.0, clipped=False)
         self.add_layer(self._draw_cursor, 1.0, on_paper=False)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots.axes import AIR, Axes
@@ -49,7 +48,6 @@ class HeatMapPlot(Plot):
         The values at the two ends of the colours, where not the values themselves decide.
     written : bool
         Whether cells with enough room bear their value.
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -68,7 +66,6 @@ class HeatMapPlot(Plot):
         decimals: int = 4,
         limits: tuple[float, float] | None = None,
         written: bool = False,
-        parent: QWidget | None = None,
     ) -> None:
         self.written = written
         self._limits = limits
@@ -78,7 +75,7 @@ class HeatMapPlot(Plot):
         self.chosen: tuple[int, int] | None = None
         self._names = names
         self._decimals = decimals
-        super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False), parent)
+        super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False))
         self.add_layer(partial(draw_map, self), 0.0, clipped=False)
 
     def set_names(self, row: str, column: str) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.ui.plots.axes import Axes
@@ -29,14 +28,13 @@ class HistogramPlot(Plot):
         What is counted: "queries".
     x_label : str
         What the numbers are: "documents in the query".
-    parent : QWidget, optional
     """
 
-    def __init__(self, theme: Theme, title: str, x_label: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, title: str, x_label: str) -> None:
         self.starts: Ints = np.zeros(0, dtype=np.int64)
         self.counts: Ints = np.zeros(0, dtype=np.int64)
         self.width_of_bins = 1
-        super().__init__(theme, Axes(title, x_label, integer_x=True), parent)
+        super().__init__(theme, Axes(title, x_label, integer_x=True))
         self.add_layer(self._draw, 0.0)
 
     def set_numbers(self, numbers: ArrayLike) -> None:

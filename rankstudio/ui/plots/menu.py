@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSizeF, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.ui.plots.export import csv_text, export_plot, image
@@ -24,11 +24,10 @@ class PlotMenu(QMenu):
     Parameters
     ----------
     plot : Plot
-    parent : QWidget, optional
     """
 
-    def __init__(self, plot: Plot, parent: QWidget | None = None) -> None:
-        super().__init__(parent or plot)
+    def __init__(self, plot: Plot) -> None:
+        super().__init__(plot)
         self.setObjectName("plot-menu")
         self._plot = plot
         self.addAction("Copy picture").triggered.connect(self.copy_picture)

@@ -10,7 +10,6 @@ from math import isnan
 import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
@@ -73,7 +72,6 @@ class ParetoPlot(Plot):
     ----------
     theme : Theme
     title, x_label : str
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -83,13 +81,11 @@ class ParetoPlot(Plot):
 
     picked = Signal(int)
 
-    def __init__(
-        self, theme: Theme, title: str = "", x_label: str = "", parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, title: str = "", x_label: str = "") -> None:
         self.spots: tuple[Spot, ...] = ()
         self.marks: Marks | None = None
         self.chosen: int | None = None
-        super().__init__(theme, Axes(title, x_label, integer_x=True), parent)
+        super().__init__(theme, Axes(title, x_label, integer_x=True))
         self.add_layer(partial(draw_front, self), 0.0)
         self.add_layer(partial(draw_spots, self), 1.0)
         self.add_layer(partial(draw_marks, self), 2.0, clipped=False)

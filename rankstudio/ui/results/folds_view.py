@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
 from rankstudio.engine.experiment.plan.combinations import Axis
@@ -29,8 +28,8 @@ class FoldsView(View):
 
     foldChosen = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._shape: tuple[object, ...] = ()
         self.scope = self.add_choice(
             [(ONE, "this run"), (ALL, "all runs")],

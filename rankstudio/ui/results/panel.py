@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.results.folds_view import FoldsView
@@ -23,7 +23,6 @@ class ResultsPanel(Panel):
     Parameters
     ----------
     theme : Theme
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -35,8 +34,8 @@ class ResultsPanel(Panel):
 
     viewChosen = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Results", padding=0, parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Results", padding=0)
         self.setObjectName("results-panel")
         self.runs = RunsPanel(theme)
         self.folds = FoldsView(theme)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -47,8 +47,8 @@ class ParetoView(View):
 
     picked = Signal(int, object, int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._rows: list[ParetoRow] = []
         self._measure = ""
         self.scope = self.add_choice(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtWidgets import QWidget
-
 from rankstudio.engine.analysis.published import PublishedRow, known_datasets, published_rows
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.metrics.conventions import convention
@@ -33,8 +31,8 @@ class PublishedView(View):
 
     room = 240
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         about = "What papers print for the methods that were run, beside ours."
         self.table = self.add_table("published", "Published results", about, known_datasets_text(), _identity)
         self.table.set_columns(_COLUMNS)

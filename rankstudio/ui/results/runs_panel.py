@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_several, measure_summary
 from rankstudio.engine.experiment.plan.difference import distinctions
@@ -186,8 +185,8 @@ class RunsPanel(View):
     goOnRequested = Signal(int)
     room = 0
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self.setObjectName("runs-panel")
         self._rows: dict[int, RunRow] = {}
         self._shape: tuple[object, ...] = ()

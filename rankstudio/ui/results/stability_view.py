@@ -37,8 +37,8 @@ class StabilityView(View):
 
     inspected = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._found: SelectionStability | None = None
         self.index = self.add_choice(
             [(_JACCARD, _JACCARD)],

@@ -7,7 +7,6 @@ from typing import Any
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import p_text
@@ -35,8 +34,8 @@ class TestsView(View):
     referenceChosen = Signal(object)
     room = 240
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._measure = ""
         self._runs: tuple[tuple[int, str], ...] | None = None
         self.reference = choice_box(())

@@ -31,7 +31,6 @@ class View(QWidget):
     Parameters
     ----------
     theme : Theme
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -49,8 +48,8 @@ class View(QWidget):
     captioned = Signal()
     room = ROOM
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._caption = ""
         self.tables: tuple[tuple[str, str, str, TableView], ...] = ()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots import Bar, BarsPlot
@@ -28,8 +27,8 @@ class CandidatesPanel(Panel):
 
     picked = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Candidates", parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Candidates")
         self.setObjectName("candidates-panel")
         self._names: dict[int, str] = {}
         self.plot = BarsPlot(theme, _DROP)

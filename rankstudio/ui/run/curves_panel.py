@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis
@@ -64,8 +64,8 @@ class CurvesPanel(Panel):
 
     picked = Signal(object, int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Curves", padding=8, parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Curves", padding=8)
         self.setObjectName("curves-panel")
         self._axes: tuple[Axis, ...] = ()
         self._settings: tuple[tuple[Any, ...], ...] = ()
@@ -125,7 +125,7 @@ class CurvesPanel(Panel):
         # A ranker's one step has all features at once: where its point lies is known when it comes.
         x_range = (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         for plot in self.plots().values():
-            plot.set_x_name(_X_NAMES[step_kind])
+            plot.x_name = _X_NAMES[step_kind]
             plot.set_reference(None)
             plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
 

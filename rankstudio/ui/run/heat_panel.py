@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.style.theme import Theme
@@ -29,8 +28,8 @@ class HeatPanel(Panel):
 
     picked = Signal(int, int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "λ × k", "", parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "λ × k", "")
         self.setObjectName("heat-panel")
         self._chosen: tuple[int, int] | None = None
         self.plot = HeatMapPlot(theme, "validation measure")

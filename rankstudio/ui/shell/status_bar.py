@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
+from PySide6.QtWidgets import QLabel, QStatusBar
 
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.memory import in_words, resident_bytes
@@ -18,8 +18,8 @@ _MEMORY_MILLISECONDS = 2000
 class StatusBar(QStatusBar):
     """Status line of the window."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
         self._preparing = ""

@@ -62,8 +62,8 @@ class MainToolBar(QToolBar):
 
     themeToggled = Signal()
 
-    def __init__(self, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__("Tools", parent)
+    def __init__(self, actions: Actions, theme: Theme) -> None:
+        super().__init__("Tools")
         self.setObjectName("main-toolbar")
         self.setMovable(False)
         self.setFloatable(False)

@@ -29,8 +29,8 @@ class Welcome(QWidget):
     sampleAsked = Signal()
     recentChosen = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.setObjectName("welcome")
         self.setProperty("role", "ground")
         self._theme = theme

@@ -39,7 +39,6 @@ class Theme(QObject):
     ----------
     mode : {"system", "light", "dark"}
         ``system`` follows the desktop where it tells, and is light where it does not.
-    parent : QObject, optional
 
     Attributes
     ----------
@@ -49,8 +48,8 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(self, mode: Mode = "system", parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, mode: Mode = "system") -> None:
+        super().__init__()
         self._mode: Mode = mode
         self._app: QApplication | None = None
         self._folder = QTemporaryDir()

@@ -24,11 +24,10 @@ class BarRows(QWidget):
     theme : Theme
     name : str
         What is counted, for screen readers: "documents by relevance".
-    parent : QWidget, optional
     """
 
-    def __init__(self, theme: Theme, name: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, name: str = "") -> None:
+        super().__init__()
         self._theme = theme
         self._rows: tuple[tuple[str, int], ...] = ()
         self.setAccessibleName(name)

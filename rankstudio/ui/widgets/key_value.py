@@ -39,11 +39,10 @@ class KeyValue(QWidget):
     Parameters
     ----------
     rows : sequence of Fact
-    parent : QWidget, optional
     """
 
-    def __init__(self, rows: Sequence[Fact] = (), parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, rows: Sequence[Fact] = ()) -> None:
+        super().__init__()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)

@@ -21,7 +21,6 @@ class LambdaSlider(QWidget):
         What is moved: "λ".
     values : sequence of float
         Ascending.
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -31,10 +30,8 @@ class LambdaSlider(QWidget):
 
     moved = Signal(float)
 
-    def __init__(
-        self, symbol: str = "λ", values: Sequence[float] = (1.0,), parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, symbol: str = "λ", values: Sequence[float] = (1.0,)) -> None:
+        super().__init__()
         self._values: tuple[float, ...] = ()
         self._compact = False
         self._symbol = QLabel(symbol)

@@ -27,7 +27,6 @@ class Notice(QWidget):
     Parameters
     ----------
     theme : Theme
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -40,8 +39,8 @@ class Notice(QWidget):
     acted = Signal()
     closed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.setObjectName("notice")
         self._theme = theme
         self._level: Level = "info"
@@ -67,11 +66,7 @@ class Notice(QWidget):
         self.hide()
 
     def say(
-        self,
-        text: str,
-        level: Level = "info",
-        action: str = "",
-        act: Callable[[], object] | None = None,
+        self, text: str, level: Level = "info", action: str = "", act: Callable[[], object] | None = None
     ) -> None:
         """Show a message.
 

@@ -24,7 +24,6 @@ class Panel(QFrame):
         What the panel shows or how to act on it; gives way before the title does.
     padding : int
         Around the content, in pixels; 0 for tables, which reach from edge to edge.
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -34,15 +33,8 @@ class Panel(QFrame):
         The right end of the header.
     """
 
-    def __init__(
-        self,
-        theme: Theme,
-        title: str,
-        caption: str = "",
-        padding: int = 12,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, title: str, caption: str = "", padding: int = 12) -> None:
+        super().__init__()
         self._theme = theme
         self.setProperty("role", "panel")
         self.setAccessibleName(title)

@@ -35,7 +35,6 @@ class Segmented(QWidget):
         Values and what is written on their buttons.
     name : str
         What is chosen here, for screen readers: "fold".
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -45,10 +44,8 @@ class Segmented(QWidget):
 
     chosen = Signal(object)
 
-    def __init__(
-        self, options: Sequence[tuple[object, str]] = (), name: str = "", parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, options: Sequence[tuple[object, str]] = (), name: str = "") -> None:
+        super().__init__()
         self.setAccessibleName(name)
         self._values: list[object] = []
         self._group = QButtonGroup(self)

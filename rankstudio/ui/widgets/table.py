@@ -21,7 +21,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderView, QMenu, QTableView
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.files import write_bytes
@@ -49,7 +49,6 @@ class TableView(QTableView):
         Object name, by which the window finds the table, and accessible name.
     identity : callable, optional
         What makes two row objects the same row; keeps the selection when rows change.
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -75,9 +74,8 @@ class TableView(QTableView):
         columns: Sequence[Column],
         name: str,
         identity: Callable[[Row], Hashable] | None = None,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.setObjectName(name)
         self.setAccessibleName(name.replace("-", " "))
         self.placeholder = ""

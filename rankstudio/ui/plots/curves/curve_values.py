@@ -12,6 +12,9 @@ from rankstudio.ui.plots.frame import padded, readable_range
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 
+DECIMALS = 4
+"""Of the values in the box."""
+
 MOST_LINES = 12
 """How many curves the box with values lists."""
 
@@ -25,7 +28,6 @@ def value_lines(
     family: CurveSet,
     x: float,
     colors: Colors,
-    decimals: int,
     first: Hashable | None,
     bold: Hashable | None,
     most: int = MOST_LINES,
@@ -37,8 +39,6 @@ def value_lines(
     family : CurveSet
     x : float
     colors : Colors
-    decimals : int
-        Of the values.
     first : hashable or None
         Key of the curve that comes first and bold, the chosen one; the others go from top to bottom.
     bold : hashable or None
@@ -55,30 +55,30 @@ def value_lines(
     for key, y in shown:
         color, dash = strokes[key]
         marked = key in {first, bold} - {None}
-        lines.append(Line(family[key].label, f"{y:.{decimals}f}", color, dash, marked))
+        lines.append(Line(family[key].label, f"{y:.{DECIMALS}f}", color, dash, marked))
     if len(values) > most:
         lines.append(Line(f"and {len(values) - most} more"))
     return lines
 
 
-def band_lines(band: Band | None, x: float, colors: Colors, decimals: int) -> list[Line]:
+def band_lines(band: Band | None, x: float, colors: Colors) -> list[Line]:
     """Return the lines about the band at x; none where it has no such point."""
     at = None if band is None else band.at(x)
     if at is None:
         return []
-    mean, low, high = (f"{v:.{decimals}f}" for v in at)
+    mean, low, high = (f"{v:.{DECIMALS}f}" for v in at)
     return [
         Line("mean", mean, colors.q("accent"), (2.0, 1.0)),
         Line("interval", f"{low} – {high}"),
     ]
 
 
-def reference_lines(reference: tuple[float, str] | None, colors: Colors, decimals: int) -> list[Line]:
+def reference_lines(reference: tuple[float, str] | None, colors: Colors) -> list[Line]:
     """Return the line about the level that curves are compared with; none without one."""
     if reference is None:
         return []
     value, label = reference
-    return [Line(label, f"{value:.{decimals}f}", colors.q("muted"), REFERENCE_DASH)]
+    return [Line(label, f"{value:.{DECIMALS}f}", colors.q("muted"), REFERENCE_DASH)]
 
 
 def fitting_ranges(

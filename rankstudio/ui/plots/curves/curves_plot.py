@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.curves import curve_layers
 from rankstudio.ui.plots.curves.curve_set import Band, CurveKind, CurveSet
 from rankstudio.ui.plots.curves.curve_values import (
+    DECIMALS,
     MOST_LINES,
     band_lines,
     fitting_ranges,
@@ -52,11 +52,6 @@ class CurvesPlot(Plot):
         What y measures: "validation MAP".
     x_label : str
         What x measures; empty to leave it to a plot beside this one.
-    x_name : str
-        How x is written in the box with values: "k".
-    decimals : int
-        Of the values in the box.
-    parent : QWidget, optional
 
     Attributes
     ----------
@@ -69,29 +64,20 @@ class CurvesPlot(Plot):
     picked = Signal(object, object)
     hovered = Signal(object)
 
-    def __init__(
-        self,
-        theme: Theme,
-        title: str,
-        x_label: str = "features selected, k",
-        x_name: str = "k",
-        decimals: int = 4,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, title: str, x_label: str = "features selected, k") -> None:
         self.family = CurveSet()
         self.band: Band | None = None
         self.choice: tuple[Hashable, float] | None = None
         self.reference: tuple[float, str] | None = None
         self.cursor: float | None = None
-        self._x_name = x_name
-        self._decimals = decimals
+        self.x_name = "k"  # as it is written in the box with values
         self._note: tuple[str, ...] = ()
         self._fixed_x: tuple[float, float] | None = None
         self._auto = ((0.0, 1.0), (0.0, 1.0))
         self._zoomed = False
         self._show_all = False
         self.zoom = Zoom()
-        super().__init__(theme, Axes(title, x_label, integer_x=True), parent)
+        super().__init__(theme, Axes(title, x_label, integer_x=True))
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
@@ -157,10 +143,6 @@ class CurvesPlot(Plot):
         """Draw a level to compare the curves with, named; None takes it away."""
         self.reference = None if y is None else (y, label)
         self.mark_dirty()
-
-    def set_x_name(self, name: str) -> None:
-        """Write x otherwise in the box with values."""
-        self._x_name = name
 
     def clear(self) -> None:
         """Take points, band and choice away; the family stays."""
@@ -230,7 +212,7 @@ class CurvesPlot(Plot):
 
     def numbers(self) -> Numbers:
         """Return one row per k and one column per curve; the band's three at the end."""
-        return numbers(self.family, self.band, self._x_name)
+        return numbers(self.family, self.band, self.x_name)
 
     @Slot()
     def reset_zoom(self) -> None:
@@ -334,13 +316,13 @@ class CurvesPlot(Plot):
     def _value_lines(self, x: float, most: int = MOST_LINES) -> list[Line]:
         """Return the box for a k."""
         colors, chosen = self.theme.colors, self.chosen_key()
-        band = band_lines(self.band, x, colors, self._decimals)
+        band = band_lines(self.band, x, colors)
         most = max(1, min(most, self.box.room_for() - len(band) - 2 - bool(self.reference)))
         return [
-            Line(f"{self._x_name} = {x:g}", bold=True),
-            *value_lines(self.family, x, colors, self._decimals, chosen, self.under_mouse, most),
+            Line(f"{self.x_name} = {x:g}", bold=True),
+            *value_lines(self.family, x, colors, chosen, self.under_mouse, most),
             *band,
-            *reference_lines(self.reference, colors, self._decimals),
+            *reference_lines(self.reference, colors),
         ]
 
     def _say_note(self) -> None:
@@ -382,5 +364,5 @@ class CurvesPlot(Plot):
         if key not in self.family:
             return ""
         value = self.family[key].value_at(x)
-        where = f"{self.family[key].label}, {self._x_name} = {x:g}"
-        return describe([where, f"{self.axes.title} {value:.{self._decimals}f}", *self._note])
+        where = f"{self.family[key].label}, {self.x_name} = {x:g}"
+        return describe([where, f"{self.axes.title} {value:.{DECIMALS}f}", *self._note])

@@ -76,16 +76,16 @@ def test_a_stranger_takes_the_accent_and_changes_no_other_colour():
 
 def test_lines_list_the_chosen_curve_first_and_then_from_top_to_bottom():
     made = family([1.0], [3.0], [2.0], [float("nan")])
-    lines = value_lines(made, 1.0, LIGHT, 2, first=0, bold=2)
+    lines = value_lines(made, 1.0, LIGHT, first=0, bold=2)
     assert [(line.text, line.value, line.bold) for line in lines] == [
-        ("curve 0", "1.00", True),
-        ("curve 1", "3.00", False),
-        ("curve 2", "2.00", True),
+        ("curve 0", "1.0000", True),
+        ("curve 1", "3.0000", False),
+        ("curve 2", "2.0000", True),
     ]
 
 
 def test_many_curves_are_counted_not_listed():
-    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, 1, None, None)
+    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, None, None)
     assert len(lines) == MOST_LINES + 1
     assert lines[-1].text == "and 8 more"
 
@@ -112,6 +112,6 @@ def test_neighbours_stop_at_the_ends_and_skip_empty_curves():
 
 
 def test_in_little_room_the_curve_under_the_mouse_is_told_first_of_all():
-    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 1, None, 2, most=3)
-    assert [line.value for line in lines] == ["7.0", "6.0", "2.0", ""]
+    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, None, 2, most=3)
+    assert [line.value for line in lines] == ["7.0000", "6.0000", "2.0000", ""]
     assert lines[-1].text == "and 5 more"
