@@ -36,6 +36,7 @@ from rankstudio.ui.shell.welcome import Welcome
 from rankstudio.ui.shell.workspace import GAP
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notice
+from rankstudio.ui.widgets.layout import fill, named
 
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
 _REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
@@ -113,17 +114,9 @@ class MainWindow(QMainWindow):
         self._pages = QStackedWidget()
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(self.workspace)
-        messages = QVBoxLayout()
-        messages.setContentsMargins(GAP, 0, GAP, 0)
-        messages.addWidget(self.notice)
-        messages.addWidget(self.loading)
-        centre = QWidget()
-        centre.setProperty("role", "ground")
-        column = QVBoxLayout(centre)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(messages)
-        column.addWidget(self._pages, 1)
+        messages = fill(QVBoxLayout(), self.notice, self.loading, margins=(GAP, 0, GAP, 0))
+        centre = named(QWidget(), role="ground")
+        fill(QVBoxLayout(centre), messages, (self._pages, 1), margins=(0, 0, 0, 0), spacing=0)
         self.setCentralWidget(centre)
         self.welcome.setFocus()
 

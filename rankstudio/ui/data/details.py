@@ -12,6 +12,7 @@ from rankstudio.ui.data.preview import preview_table
 from rankstudio.ui.plots.histogram import HistogramPlot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, TableView
+from rankstudio.ui.widgets.layout import fill, named
 
 
 def _number(value: float) -> str:
@@ -60,24 +61,18 @@ class DataDetails(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("data-details")
-        self.setProperty("role", "bar")
+        named(self, "data-details", role="bar")
         self.setWindowTitle(f"Statistics · {what}")
         self.table = TableView(theme, _COLUMNS, "statistics-table", _identity)
         self.table.setAccessibleName("Statistics of the features")
         self.table.set_rows(summary.features)
         self.sizes = _sizes_plot(theme, summary)
-        tabs = QTabWidget()
-        tabs.setObjectName("data-details-tabs")
+        tabs = named(QTabWidget(), "data-details-tabs")
         tabs.addTab(self.table, "Features")
         tabs.addTab(self.sizes, "Documents per query")
         if dataset is not None:
             tabs.addTab(preview_table(dataset), "Documents")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(8)
-        column.addWidget(_headline(what, summary))
-        column.addWidget(tabs, 1)
+        fill(QVBoxLayout(self), _headline(what, summary), (tabs, 1), margins=(12, 12, 12, 12), spacing=8)
         self.resize(860, 620)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary
@@ -12,6 +12,7 @@ from rankstudio.ui.data.details import DataDetails
 from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel, Segmented
+from rankstudio.ui.widgets.layout import fill, named
 
 _IN_A_ROW = 6  # folds for which there are buttons
 
@@ -37,13 +38,19 @@ class DataPanel(Panel):
         self._fold: int | None = None
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._details: DataDetails | None = None
-        self._name = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
-        self._folds = Segmented(name="fold")
-        self._many = QComboBox()  # in the place of the buttons, where there are too many folds for a row
+        self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
+        self._folds = named(Segmented(name="fold"), "data-folds")
+        # In the place of the buttons, where there are too many folds for a row.
+        self._many = named(QComboBox(), "data-many-folds", "fold")
         self._facts = KeyValue()
-        self._labels_title = QLabel()
+        self._labels_title = named(QLabel(), role="muted")
         self._labels = BarRows(theme, "documents by relevance")
-        self._statistics = QPushButton("Statistics…")
+        self._statistics = named(
+            QPushButton("Statistics…"),
+            "data-statistics",
+            tip="Range, mean and zeros of every feature, documents per query, first rows",
+            role="quiet",
+        )
         self._lay_out()
         self._folds.chosen.connect(self._on_fold)
         self._many.activated.connect(self._on_many)
@@ -122,29 +129,10 @@ class DataPanel(Panel):
         return self._details
 
     def _lay_out(self) -> None:
-        self._name.setProperty("role", "heading")
-        self._name.setObjectName("data-name")
-        self._folds.setObjectName("data-folds")
-        self._many.setObjectName("data-many-folds")
-        self._many.setAccessibleName("fold")
         self._many.setMaxVisibleItems(24)
-        self._labels_title.setProperty("role", "muted")
-        self.body.setSpacing(6)
-        self._statistics.setObjectName("data-statistics")
-        self._statistics.setProperty("role", "quiet")
-        self._statistics.setToolTip("Range, mean and zeros of every feature, documents per query, first rows")
-        widgets: tuple[QWidget, ...] = (
-            self._name,
-            self._folds,
-            self._many,
-            self._facts,
-            self._labels_title,
-            self._labels,
-        )
-        for widget in widgets:
-            self.body.addWidget(widget)
         self.tools.addWidget(self._statistics)
-        self.body.addStretch(1)
+        shown = (self._name, self._folds, self._many, self._facts, self._labels_title, self._labels)
+        fill(self.body, *shown, 1, spacing=6)
 
     def _shown_fold(self) -> Fold | None:
         folds = self._dataset.folds if self._dataset else ()

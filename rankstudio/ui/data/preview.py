@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.ui.widgets import Column, ColumnModel
+from rankstudio.ui.widgets.layout import named
 
 
 def _columns(data: RankingDataset) -> list[Column]:
@@ -37,9 +38,7 @@ def _feature(data: RankingDataset, column: int) -> Column:
 
 def preview_table(dataset: RankingDataset) -> QTableView:
     """Return a table over the rows of a dataset."""
-    table = QTableView()
-    table.setObjectName("preview-table")
-    table.setAccessibleName("Documents")
+    table = named(QTableView(), "preview-table", "Documents")
     table.setModel(ColumnModel(_columns(dataset), rows=range(dataset.n_documents), parent=table))
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

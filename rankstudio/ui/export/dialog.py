@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.layout import fill, named
 
 _PICTURES = (("PNG, 300 dpi", ".png"), ("SVG", ".svg"), ("PDF", ".pdf"), ("CSV, the numbers", ".csv"))
 
@@ -102,14 +103,14 @@ class ExportDialog(QDialog):
         self._theme = theme
         self._items = tuple(items)
         self._folder = folder or Path.home()
-        self._list = QListWidget()
-        self._help = QLabel()
-        self._format = choice_box(())
-        self._path = QLineEdit()
+        self._list = named(QListWidget(), "export-items", "What to export")
+        self._help = named(QLabel(), role="muted")
+        self._format = named(choice_box(()), "export-format", "Format")
+        self._path = named(QLineEdit(), "export-file", "File")
         self._browse = QPushButton("Browse…")
         self._message = QLabel()
         self._copy = QPushButton("&Copy")
-        self._save = QPushButton("&Save")
+        self._save = named(QPushButton("&Save"), role="primary")
         self._close = QPushButton("Close")
         self._confirmed: Path | None = None
         self._lay_out()
@@ -162,49 +163,24 @@ class ExportDialog(QDialog):
             self._say(f"{self.current.label} copied.", "ok")
 
     def _lay_out(self) -> None:
-        self._list.setObjectName("export-items")
-        self._list.setAccessibleName("What to export")
         self._list.setFixedWidth(210)
         for item in self._items:
             QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
-        self._help.setProperty("role", "muted")
         for label in (self._help, self._message):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._help.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._save.setProperty("role", "primary")
         self._save.setDefault(True)
-        for widget, name in ((self._format, "Format"), (self._path, "File")):
-            widget.setAccessibleName(name)
-            widget.setObjectName(f"export-{name.lower()}")
-        place = QHBoxLayout()
-        place.setSpacing(8)
-        place.addWidget(self._path, 1)
-        place.addWidget(self._browse)
         form = QFormLayout()
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
         form.addRow("F&ormat", self._format)
         file_label = QLabel("&File")
         file_label.setBuddy(self._path)
-        form.addRow(file_label, place)
-        right = QVBoxLayout()
-        right.setSpacing(12)
-        right.addWidget(self._help)
-        right.addLayout(form)
-        right.addWidget(self._message)
-        right.addStretch(1)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self._close)
-        buttons.addStretch(1)
-        buttons.addWidget(self._copy)
-        buttons.addWidget(self._save)
-        right.addLayout(buttons)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 16, 16, 16)
-        row.setSpacing(18)
-        row.addWidget(self._list)
-        row.addLayout(right, 1)
+        form.addRow(file_label, fill(QHBoxLayout(), (self._path, 1), self._browse, spacing=8))
+        buttons = fill(QHBoxLayout(), self._close, 1, self._copy, self._save)
+        right = fill(QVBoxLayout(), self._help, form, self._message, 1, buttons, spacing=12)
+        fill(QHBoxLayout(self), self._list, (right, 1), margins=(16, 16, 16, 16), spacing=18)
         self.resize(720, 420)
 
     def _connect(self) -> None:

@@ -18,6 +18,7 @@ from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
+from rankstudio.ui.widgets.layout import fill, named
 
 _ROOM_FOR_GAIN = 460  # pixels of the panel from which the names keep enough room beside a column more
 
@@ -115,7 +116,7 @@ class FeaturesPanel(Panel):
         self.table.setAccessibleName("Features of the path")
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
-        self._test = QLabel()
+        self._test = named(QLabel(), "features-test", role="caption")
         self._pin = self._tool("pin", "P", "Pin the selected feature, or unpin it (P)", self._toggle_pin)
         self._ban = self._tool(
             "ban", "B", "Ban the selected feature, or allow it again (B)", self._toggle_ban
@@ -217,20 +218,15 @@ class FeaturesPanel(Panel):
         self._make_room()
 
     def _lay_out(self) -> None:
-        self._test.setProperty("role", "caption")
-        self._test.setObjectName("features-test")
         self._test.setContentsMargins(12, 5, 12, 3)
         self._test.setWordWrap(True)
         self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._test.hide()
-        self.body.setSpacing(0)
-        self.body.addWidget(self.table, 1)
-        self.body.addWidget(self._test)
+        fill(self.body, (self.table, 1), self._test, spacing=0)
         self._update_tools()
 
     def _tool(self, name: str, key: str, text: str, act: Callable[[], None]) -> QToolButton:
-        button = self.add_tool(name, text)
-        button.setObjectName(f"features-{name}")
+        button = named(self.add_tool(name, text), f"features-{name}")
         button.clicked.connect(act)
         # A shortcut and not a key event: the table would take letters for a search.
         shortcut = QShortcut(QKeySequence(key), self)

@@ -11,6 +11,7 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.plots import Density, DensityPlot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.feature_profile import FeatureProfile
@@ -32,19 +33,13 @@ class InspectorPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Inspector")
         self.setObjectName("inspector-panel")
-        self.plot = DensityPlot(theme)
-        self.plot.setObjectName("density-plot")
-        self.plot.setAccessibleName("Values by relevance")
-        self.facts = QLabel()
-        self.facts.setObjectName("inspector-facts")
-        self.facts.setProperty("role", "caption")
+        self.plot = named(DensityPlot(theme), "density-plot", "Values by relevance")
+        self.facts = named(QLabel(), "inspector-facts", role="caption")
         self.facts.setWordWrap(True)
         self.facts.setMinimumHeight(_FACT_LINES * self.facts.fontMetrics().lineSpacing())
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
-        self.body.setSpacing(4)
-        self.body.addWidget(self.plot, 1)
-        self.body.addWidget(self.facts)
+        fill(self.body, (self.plot, 1), self.facts, spacing=4)
         self.facts.linkActivated.connect(self._on_link)
         theme.changed.connect(self._restyle)
         self.clear()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QMenu, QVBoxLayout, QWidget, QWidgetAct
 from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.ui.method.fields import ChoiceField
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import named
 
 _SEVERAL = "several, tried each"  # keys of the items that stand for no one choice
 _ASK = "tick several"
@@ -45,9 +46,8 @@ class ChoicesField(ChoiceField):
         return self._menu
 
     def _make_menu(self) -> QMenu:
-        menu, page = QMenu(self), QWidget()
-        menu.setObjectName(f"several-{self.parameter.name}")
-        menu.setAccessibleName(f"{self.parameter.label}: several, each of which is tried")
+        said = f"{self.parameter.label}: several, each of which is tried"
+        menu, page = named(QMenu(self), f"several-{self.parameter.name}", said), QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(12, 8, 12, 8)
         for key, label in self.parameter.choices:

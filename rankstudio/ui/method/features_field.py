@@ -23,6 +23,7 @@ from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.ui.method.fields import TIGHT, Field
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import fill, named
 
 _HOW = "add by id or name"
 _BETWEEN = str.maketrans("", "", ", |")
@@ -44,23 +45,16 @@ class Chip(QFrame):
         self.feature_id = feature_id
         self._theme = theme
         self._name = name
-        self.setObjectName(f"chip-{feature_id}")
-        self.setToolTip(f"{feature_id} {name}")
-        self.setAccessibleName(f"feature {feature_id}, {name}")
+        named(self, f"chip-{feature_id}", f"feature {feature_id}, {name}", f"{feature_id} {name}")
         self.setFixedHeight(26)
-        self._cross = QToolButton()
-        self._cross.setProperty("role", "quiet")
+        said = f"Take out feature {feature_id}, {name}"
+        self._cross = named(QToolButton(), said=said, tip=f"Take {name} out (Delete)", role="quiet")
         self._cross.setStyleSheet(TIGHT)
         self._cross.setFixedSize(20, 20)
         self._cross.setIconSize(QSize(12, 12))
-        self._cross.setToolTip(f"Take {name} out (Delete)")
-        self._cross.setAccessibleName(f"Take out feature {feature_id}, {name}")
         set_icon(self._cross, theme, "close", "muted", 12)
         self._cross.clicked.connect(self._remove)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 3, 0)
-        row.addStretch(1)
-        row.addWidget(self._cross)
+        fill(QHBoxLayout(self), 1, self._cross, margins=(8, 0, 3, 0))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Take the feature out by keyboard."""
@@ -111,8 +105,7 @@ class FeaturesField(Field):
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setMaxVisibleItems(10)
-        popup = QListView()
-        popup.setObjectName(f"completions-{parameter.name}")
+        popup = named(QListView(), f"completions-{parameter.name}")
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
         # Queued: the completer writes its text into the line after it has told which one was taken.
@@ -167,10 +160,8 @@ class FeaturesField(Field):
 
     def _stack_chips(self) -> None:
         """Put the chips above the line, in the editor's place."""
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
         self.grid.replaceWidget(self._line, self._box)
-        self._column.addWidget(self._line)
+        fill(self._column, self._line, margins=(0, 0, 0, 0), spacing=4)
 
     def _make_chips(self) -> None:
         for old in self._chips:

@@ -23,6 +23,7 @@ from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.layout import named
 
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""
@@ -30,6 +31,7 @@ USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 _MORE = dict.fromkeys(
     (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE), "; several, with commas between them, are each tried"
 )
+
 _RESET_SIDE = 20
 _ROW = 28
 TIGHT = "padding: 0; min-height: 0;"
@@ -42,10 +44,14 @@ def tooltip(parameter: Parameter) -> str:
         ("symbol", parameter.symbol),
         ("source", parameter.source),
         ("range", parameter.expected + _MORE.get(parameter.kind, "")),
-        ("default", parameter.format(parameter.default) or parameter.none_label or "none"),
+        ("default", _default(parameter)),
     ]
     lines = "".join(f"<br><b>{name}</b> {_escaped(text)}" for name, text in rows if text)
     return f"<p style='max-width: 340px'>{_escaped(parameter.help)}{lines}</p>"
+
+
+def _default(parameter: Parameter) -> str:
+    return parameter.format(parameter.default) or parameter.none_label or "none"
 
 
 def _escaped(text: str) -> str:
@@ -78,10 +84,15 @@ class Field(QWidget):
         self.editor = editor
         self._value = parameter.validate(parameter.default)
         self.setObjectName(f"field-{parameter.name}")
-        self.label = QLabel(parameter.label)
-        self.label.setProperty("role", "muted")
-        self.error = QLabel()
-        self.reset_button = QToolButton()
+        self.label = named(QLabel(parameter.label), role="muted")
+        self.error = named(QLabel(), f"error-{parameter.name}", role="error")
+        self.reset_button = named(
+            QToolButton(),
+            f"reset-{parameter.name}",
+            f"Reset {parameter.label} to its default",
+            f"Back to the default: {_default(parameter)}",
+            "quiet",
+        )
         self._lay_out()
         self._name_parts()
         self.reset_button.clicked.connect(self.reset)
@@ -148,10 +159,8 @@ class Field(QWidget):
         self.reset_button.setVisible(self._value != self.parameter.default)
 
     def _lay_out(self) -> None:
-        self.error.setProperty("role", "error")
         self.error.setWordWrap(True)
         self.error.hide()
-        self.reset_button.setProperty("role", "quiet")
         self.reset_button.setStyleSheet(TIGHT)
         self.reset_button.setFixedSize(_RESET_SIDE, _ROW)
         self.reset_button.setIconSize(QSize(14, 14))
@@ -174,16 +183,9 @@ class Field(QWidget):
     def _name_parts(self) -> None:
         text = tooltip(self.parameter)
         self.label.setBuddy(self.editor)
-        for part in (self.label, self.editor):
-            part.setToolTip(text)
-        self.editor.setObjectName(f"editor-{self.parameter.name}")
-        self.editor.setAccessibleName(self.parameter.label)
+        self.label.setToolTip(text)
+        named(self.editor, f"editor-{self.parameter.name}", self.parameter.label, text)
         self.editor.setAccessibleDescription(self.parameter.help)
-        self.error.setObjectName(f"error-{self.parameter.name}")
-        default = self.parameter.format(self.parameter.default) or self.parameter.none_label or "none"
-        self.reset_button.setObjectName(f"reset-{self.parameter.name}")
-        self.reset_button.setToolTip(f"Back to the default: {default}")
-        self.reset_button.setAccessibleName(f"Reset {self.parameter.label} to its default")
         self.setTabOrder(self.editor, self.reset_button)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
@@ -19,6 +19,7 @@ from rankstudio.ui.method.protocol_field import ProtocolField
 from rankstudio.ui.method.section import ParameterSection
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import fill, named
 
 _OWN = ""
 
@@ -114,10 +115,9 @@ class MethodForm(Panel):
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
         self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
-        self._reset: QToolButton = self.add_tool("reset", "Reset all parameters to their defaults")
-        self._reset.setObjectName("reset-all")
-        self._page = QWidget()
-        self._scroll = QScrollArea()
+        self._reset = named(self.add_tool("reset", "Reset all parameters to their defaults"), "reset-all")
+        self._page = named(QWidget(), role="page")
+        self._scroll = named(QScrollArea(), "method-scroll")
         self._lay_out()
         for section in (self._own, self._ranker_section):
             section.edited.connect(self._tell_edit)
@@ -206,23 +206,11 @@ class MethodForm(Panel):
             self._tell()
 
     def _lay_out(self) -> None:
-        self._page.setProperty("role", "page")
+        method_fields = (self._method, self._own, self._ranker, self._ranker_section)
+        choice_fields = (self._protocol, self._select_by, self._rule)
         column = QVBoxLayout(self._page)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(6)
-        for widget in (
-            self._method,
-            self._own,
-            self._ranker,
-            self._ranker_section,
-            self._protocol,
-            self._select_by,
-            self._rule,
-        ):
-            column.addWidget(widget)
-        column.addStretch(1)
+        fill(column, *method_fields, *choice_fields, 1, margins=(12, 12, 12, 12), spacing=6)
         scroll = self._scroll
-        scroll.setObjectName("method-scroll")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -39,8 +39,9 @@ class FoldsView(View):
         )
         said = "The folds of a run are listed here as they are done."
         about = "Every fold of the run with its choice and measures."
-        self.table = self.add_table("folds", "Folds table", about, said, lambda row: row.label)
-        self.table.setAccessibleName("Folds of the run")
+        self.table = self.add_table(
+            "folds", "Folds table", about, said, lambda row: row.label, "Folds of the run"
+        )
         self.body.addWidget(self.table)
         self.table.chosen.connect(self._on_chosen)
 

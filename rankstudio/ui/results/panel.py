@@ -15,6 +15,7 @@ from rankstudio.ui.results.tests_view import TestsView
 from rankstudio.ui.results.view import View
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented, TableView
+from rankstudio.ui.widgets.layout import named
 
 
 class ResultsPanel(Panel):
@@ -52,8 +53,8 @@ class ResultsPanel(Panel):
             "published": self.published,
         }
         self._stack = QStackedWidget()
-        self._choice = Segmented([(key, key.capitalize()) for key in self._views], "view of the results")
-        self._choice.setObjectName("results-views")
+        options = [(key, key.capitalize()) for key in self._views]
+        self._choice = named(Segmented(options, "view of the results"), "results-views")
         self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         for view in self._views.values():
             self._stack.addWidget(view)

@@ -15,11 +15,13 @@ from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, RUN_DOT, View
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
+from rankstudio.ui.widgets.layout import fill, named
 
 _NOTHING = (
     "The sizes that finished runs have tried are held against their validation measure here, "
     "mean over the folds."
 )
+
 _BEATEN = "Models that no other beats in size and measure"
 _ACT = "click a point to choose it"
 
@@ -57,22 +59,14 @@ class ParetoView(View):
             "front-scope",
             "All runs on the same folds, or only the one that is shown",
         )
-        self.plot = ParetoPlot(theme, "validation measure", "features")
-        self.plot.setObjectName("front-plot")
+        self.plot = named(ParetoPlot(theme, "validation measure", "features"), "front-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.plots = (("front", "Size against measure", self.plot),)
         said, about = f"{_BEATEN} are listed here.", f"The m{_BEATEN[1:]}."
-        self.table = self.add_table("front", "Front table", about, said, lambda row: row.position)
-        self.table.setAccessibleName(_BEATEN)
-        row = QHBoxLayout()
-        left = QVBoxLayout()
-        left.setContentsMargins(12, 10, 8, 4)
-        left.addWidget(self.plot)
-        row.setSpacing(0)
-        row.addLayout(left, 1)
-        row.addWidget(self.table, 1)
-        self.body.addLayout(row)
+        self.table = self.add_table("front", "Front table", about, said, lambda row: row.position, _BEATEN)
+        left = fill(QVBoxLayout(), self.plot, margins=(12, 10, 8, 4))
+        fill(self.body, fill(QHBoxLayout(), (left, 1), (self.table, 1), spacing=0))
         self.plot.picked.connect(self._pick)
         self.table.chosen.connect(self._on_chosen)
 

@@ -34,9 +34,9 @@ class PublishedView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         about = "What papers print for the methods that were run, beside ours."
-        self.table = self.add_table("published", "Published results", about, known_datasets_text(), _identity)
+        said, known = "Published results beside ours", known_datasets_text()
+        self.table = self.add_table("published", "Published results", about, known, _identity, said)
         self.table.set_columns(_COLUMNS)
-        self.table.setAccessibleName("Published results beside ours")
         self.body.addWidget(self.table)
 
     def show_runs(self, runs: Iterable[tuple[int, RunResult]]) -> None:

@@ -194,8 +194,7 @@ class RunsPanel(View):
         self._differences: dict[int, str] = {}
         said = "Runs are listed here. Press Run to start one."
         about = "Every run with its measures."
-        self.table = self.add_table("runs", "Runs table", about, said, lambda row: row.key)
-        self.table.setAccessibleName("Runs")
+        self.table = self.add_table("runs", "Runs table", about, said, lambda row: row.key, "Runs")
         self.table.row_actions = self._actions
         self.body.addWidget(self.table)
         self.table.chosen.connect(self._on_chosen)

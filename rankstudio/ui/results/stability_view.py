@@ -17,6 +17,7 @@ from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Fact, KeyValue
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
+from rankstudio.ui.widgets.layout import fill, named
 
 _JACCARD = "Jaccard"
 _INDEX_WIDTH = 300
@@ -49,16 +50,17 @@ class StabilityView(View):
         self.plot = HeatMapPlot(
             theme, "similarity", "fold", ("fold", "fold"), decimals=2, limits=(0.0, 1.0), written=True
         )
-        self.plot.setObjectName("stability-map")
-        self.plot.setMinimumHeight(LEAST_PLOT)
+        named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.plots = (("stability", "Similarity of folds", self.plot),)
         said = "How many folds chose a feature, and as which one, is listed here."
         about = "Every feature that a fold chose, with the folds and its rank there."
-        self.table = self.add_table("stability", "Features by fold", about, said, lambda row: row.feature)
-        self.table.setAccessibleName("Features by the folds that chose them")
+        name = "Features by the folds that chose them"
+        self.table = self.add_table(
+            "stability", "Features by fold", about, said, lambda row: row.feature, name
+        )
         self.facts = KeyValue()
-        self.warning = QLabel()
+        self.warning = named(QLabel(), role="caption")
         self._lay_out()
         self.index.chosen.connect(self._show_map)
         self.table.chosen.connect(self._on_chosen)
@@ -95,31 +97,17 @@ class StabilityView(View):
 
     def _lay_out(self) -> None:
         self.warning.setWordWrap(True)
-        self.warning.setProperty("role", "caption")
         self.warning.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        left = QVBoxLayout()
-        left.setContentsMargins(12, 10, 8, 4)
-        left.addWidget(self.plot, 1)
-        right = QWidget()
-        right.setProperty("role", "page")
-        column = QVBoxLayout(right)
-        column.setContentsMargins(12, 12, 12, 8)
-        column.setSpacing(10)
-        column.addWidget(self.facts)
-        column.addWidget(self.warning)
-        column.addStretch(1)
+        left = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 10, 8, 4))
+        right = named(QWidget(), role="page")
+        fill(QVBoxLayout(right), self.facts, self.warning, 1, margins=(12, 12, 12, 8), spacing=10)
         self._side = QScrollArea()
         self._side.setWidget(right)
         self._side.setWidgetResizable(True)
         self._side.setFixedWidth(_INDEX_WIDTH)
         self._side.setMinimumHeight(LEAST_PLOT)
         self._side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        row = QHBoxLayout()
-        row.setSpacing(0)
-        row.addLayout(left, 2)
-        row.addWidget(self.table, 3)
-        row.addWidget(self._side)
-        self.body.addLayout(row)
+        fill(self.body, fill(QHBoxLayout(), (left, 2), (self.table, 3), self._side, spacing=0))
 
     @Slot()
     def _show_map(self) -> None:

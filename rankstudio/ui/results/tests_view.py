@@ -16,6 +16,7 @@ from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.layout import named
 
 _BEST = "best"
 _BOX = 216
@@ -38,15 +39,12 @@ class TestsView(View):
         super().__init__(theme)
         self._measure = ""
         self._runs: tuple[tuple[int, str], ...] | None = None
-        self.reference = choice_box(())
-        self.reference.setObjectName("tests-reference")
-        self.reference.setAccessibleName("Run to compare with")
+        self.reference = named(choice_box(()), "tests-reference", "Run to compare with")
         self.reference.setMinimumWidth(_BOX)
         self.tools = (self.reference,)
         said = "Two finished runs on the same folds are compared here, query by query."
         about = "Every finished run against one of them, by query."
-        self.table = self.add_table("tests", "Tests table", about, said, lambda row: row.key)
-        self.table.setAccessibleName("Paired tests")
+        self.table = self.add_table("tests", "Tests table", about, said, lambda row: row.key, "Paired tests")
         self.table.row_actions = self._actions
         self.body.addWidget(self.table)
         self.reference.activated.connect(self._on_reference)

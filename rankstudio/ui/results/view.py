@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Segmented, TableView
+from rankstudio.ui.widgets.layout import fill, named
 
 ROOM = 300
 """Height in pixels that a view with a plot, or with a row a fold, can be read in."""
@@ -55,23 +56,25 @@ class View(QWidget):
         self.tables: tuple[tuple[str, str, str, TableView], ...] = ()
         self.plots: tuple[tuple[str, str, Plot], ...] = ()
         self.tools: tuple[QWidget, ...] = ()
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(0, 0, 0, 0)
-        self.body.setSpacing(0)
+        self.body = fill(QVBoxLayout(self), margins=(0, 0, 0, 0), spacing=0)
 
     def add_choice(
         self, options: Sequence[tuple[str, str]], name: str, object_name: str, tooltip: str
     ) -> Segmented:
         """Return a choice that stands in the panel's header; options are pairs of value and label."""
-        made = Segmented(options, name)
-        made.setObjectName(object_name)
+        made = named(Segmented(options, name), object_name, tip=tooltip)
         made.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        made.setToolTip(tooltip)
         self.tools = (*self.tools, made)
         return made
 
     def add_table(
-        self, key: str, label: str, about: str, placeholder: str, identity: Callable[[Any], Hashable]
+        self,
+        key: str,
+        label: str,
+        about: str,
+        placeholder: str,
+        identity: Callable[[Any], Hashable],
+        said: str,
     ) -> TableView:
         """Return a table without columns, registered for export.
 
@@ -83,8 +86,10 @@ class View(QWidget):
             What the table says while it has no rows.
         identity : callable
             Of a row: what makes it the same row when its contents are others.
+        said : str
+            What a screen reader calls the table.
         """
-        made = TableView(self._theme, (), f"{key}-table", identity)
+        made = named(TableView(self._theme, (), f"{key}-table", identity), said=said)
         made.placeholder = placeholder
         self.tables = (*self.tables, (key, label, about, made))
         return made

@@ -11,6 +11,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots import Bar, BarsPlot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import ElidedLabel, Panel
+from rankstudio.ui.widgets.layout import fill, named
 
 _DROP = "drop in criterion per document"
 _ROUNDING = 1e-12
@@ -31,14 +32,10 @@ class CandidatesPanel(Panel):
         super().__init__(theme, "Candidates")
         self.setObjectName("candidates-panel")
         self._names: dict[int, str] = {}
-        self.plot = BarsPlot(theme, _DROP)
-        self.plot.setObjectName("candidates-plot")
+        self.plot = named(BarsPlot(theme, _DROP), "candidates-plot")
         self.plot.placeholder = "The candidates of the chosen step are compared here."
-        self.verdict = ElidedLabel()
-        self.verdict.setObjectName("candidates-verdict")
-        self.body.setSpacing(2)
-        self.body.addWidget(self.verdict)
-        self.body.addWidget(self.plot, 1)
+        self.verdict = named(ElidedLabel(), "candidates-verdict")
+        fill(self.body, self.verdict, (self.plot, 1), spacing=2)
         self.verdict.hide()
         self.plot.picked.connect(self._on_picked)
 

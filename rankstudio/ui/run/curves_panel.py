@@ -17,6 +17,7 @@ from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import fill, named
 
 Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
 """Mean, lower and upper end at each k."""
@@ -76,10 +77,9 @@ class CurvesPanel(Panel):
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
-        self.criterion_plot = CurvesPlot(theme, "criterion", x_label="")
-        self.validation_plot = CurvesPlot(theme, f"validation {self._measure}", x_label="")
-        self.criterion_plot.setObjectName("criterion-plot")
-        self.validation_plot.setObjectName("validation-plot")
+        self.criterion_plot = named(CurvesPlot(theme, "criterion", x_label=""), "criterion-plot")
+        validation = CurvesPlot(theme, f"validation {self._measure}", x_label="")
+        self.validation_plot = named(validation, "validation-plot")
         self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
         self._link()
@@ -222,16 +222,10 @@ class CurvesPanel(Panel):
         return {"criterion": self.criterion_plot, "validation": self.validation_plot}
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        row.addWidget(self.criterion_plot, 1)
-        row.addWidget(self.validation_plot, 1)
-        self.body.addLayout(row, 1)
-        self._below = QLabel(_BELOW[self._step_kind])
-        self._below.setProperty("role", "caption")
+        row = fill(QHBoxLayout(), (self.criterion_plot, 1), (self.validation_plot, 1), spacing=12)
+        self._below = named(QLabel(_BELOW[self._step_kind]), role="caption")
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.body.setSpacing(2)
-        self.body.addWidget(self._below)
+        fill(self.body, (row, 1), self._below, spacing=2)
 
     def _link(self) -> None:
         for plot in self.plots().values():

@@ -12,6 +12,7 @@ from PySide6.QtCore import Signal, Slot
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import named
 
 _NO_RUN = "Every combination and k that a run has tried is shown here."
 _NO_PART = "The data have no validation part to measure models on."
@@ -32,8 +33,7 @@ class HeatPanel(Panel):
         super().__init__(theme, "λ × k", "")
         self.setObjectName("heat-panel")
         self._chosen: tuple[int, int] | None = None
-        self.plot = HeatMapPlot(theme, "validation measure")
-        self.plot.setObjectName("heat-map")
+        self.plot = named(HeatMapPlot(theme, "validation measure"), "heat-map")
         self.plot.placeholder = _NO_RUN
         self.set_content(self.plot)
         self.plot.picked.connect(self._on_picked)

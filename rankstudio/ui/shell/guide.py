@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QFrame, QMainWindow, QTextBrowser, QToolBar, QWidg
 from rankstudio.engine.support.resources import guide
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import named
 
 FIRST_PAGE = "index.md"
 _LINE_PERCENT, _CODE_PERCENT = 135.0, 120.0
@@ -66,9 +67,7 @@ class GuideWindow(QMainWindow):
         self.setObjectName("guide")
         self.setWindowTitle("RankStudio guide")
         self.resize(760, 720)
-        self._browser = _Pages()
-        self._browser.setObjectName("guide-page")
-        self._browser.setAccessibleName("Page of the guide")
+        self._browser = named(_Pages(), "guide-page", "Page of the guide")
         self._browser.setSearchPaths([str(guide())])
         self._browser.setOpenLinks(False)
         self._browser.anchorClicked.connect(self.open)
@@ -102,8 +101,7 @@ class GuideWindow(QMainWindow):
             self._browser.setMarkdown(f"# Not found\n\nThe guide has no page *{Path(url.path()).name}*.")
 
     def _add_tools(self, theme: Theme) -> None:
-        tools = QToolBar("Pages", self)
-        tools.setObjectName("guide-tools")
+        tools = named(QToolBar("Pages", self), "guide-tools")
         tools.setMovable(False)
         entries = (
             ("Back", "chevron-left", QKeySequence.StandardKey.Back, self._browser.backward),

@@ -11,6 +11,7 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.memory import in_words, resident_bytes
 from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.widgets import ElidedLabel
+from rankstudio.ui.widgets.layout import named
 
 _MEMORY_MILLISECONDS = 2000
 
@@ -23,15 +24,11 @@ class StatusBar(QStatusBar):
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
         self._preparing = ""
-        self._work = ElidedLabel("Ready")
-        self._work.setObjectName("status-work")
+        self._work = named(ElidedLabel("Ready"), "status-work")
         self._work.setContentsMargins(8, 0, 0, 0)
-        self._saved = QLabel()
-        self._saved.setToolTip("The plan is kept for the next start whenever it changes.")
-        self._workers = QLabel()
-        self._workers.setToolTip("Threads that compute just now, beside the window's own.")
-        self._memory = QLabel()
-        self._memory.setToolTip("Memory that the program takes.")
+        self._saved = named(QLabel(), tip="The plan is kept for the next start whenever it changes.")
+        self._workers = named(QLabel(), tip="Threads that compute just now, beside the window's own.")
+        self._memory = named(QLabel(), tip="Memory that the program takes.")
         self.addWidget(self._work, 1)
         for label in (self._saved, self._workers, self._memory):
             self.addPermanentWidget(label)
@@ -61,9 +58,8 @@ class StatusBar(QStatusBar):
 
     def show_run(self, record: RunRecord | None, waiting: int) -> None:
         """Show what a run works on; None for no run."""
-        if record is None:
-            return
-        self.say(run_text(record, waiting))
+        if record is not None:
+            self.say(run_text(record, waiting))
 
     def show_workers(self, busy: int) -> None:
         """Show how many threads work."""

@@ -10,6 +10,7 @@ from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.style.icons import SIZE, set_icon
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider
+from rankstudio.ui.widgets.layout import named
 
 FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
 """Where the slider can stand between the values of the grid: quarters of powers, 2^-15 to 2^15."""
@@ -90,8 +91,7 @@ class MainToolBar(QToolBar):
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
         self._shrinking.append(self._add(actions["export"], "Export…"))
-        self._theme_button = QPushButton()
-        self._theme_button.setObjectName("theme-button")
+        self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
         theme.changed.connect(self._show_theme)
@@ -113,8 +113,7 @@ class MainToolBar(QToolBar):
         return button
 
     def _menu_button(self, name: str, menu: QMenu) -> QPushButton:
-        button = QPushButton()
-        button.setObjectName(name)
+        button = named(QPushButton(), name)
         button.setMenu(menu)
         button.setProperty("menu", "true")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -124,7 +123,5 @@ class MainToolBar(QToolBar):
     @Slot()
     def _show_theme(self) -> None:
         """Show the sun in the dark and the moon in the light: what a click brings."""
-        text = "Light theme" if self._theme.dark else "Dark theme"
-        self._theme_button.setToolTip(text)
-        self._theme_button.setAccessibleName(text)
-        set_icon(self._theme_button, self._theme, "sun" if self._theme.dark else "moon")
+        text, icon = ("Light theme", "sun") if self._theme.dark else ("Dark theme", "moon")
+        set_icon(named(self._theme_button, said=text, tip=text), self._theme, icon)

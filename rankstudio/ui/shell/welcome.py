@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from rankstudio.ui.style.icons import pixmap, set_icon
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.elided import ElidedLabel
+from rankstudio.ui.widgets.layout import fill, named
 
 _WIDTH = 460
 _RADIUS = 12
@@ -31,28 +32,14 @@ class Welcome(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self.setObjectName("welcome")
-        self.setProperty("role", "ground")
+        named(self, "welcome", role="ground")
         self._theme = theme
-        self._drop = _DropArea(theme)
-        self._drop.openAsked.connect(self.openAsked)
-        self._drop.sampleAsked.connect(self.sampleAsked)
-        self._recent = QVBoxLayout()
-        self._recent.setSpacing(2)
-        self._recent_title = QLabel("Open again")
-        self._recent_title.setProperty("role", "muted")
-        column = QVBoxLayout()
-        column.setSpacing(8)
-        column.addStretch(2)
-        column.addWidget(self._drop)
+        self._recent = fill(QVBoxLayout(), spacing=2)
+        self._recent_title = named(QLabel("Open again"), role="muted")
+        column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
         column.addSpacing(12)
-        column.addWidget(self._recent_title)
-        column.addLayout(self._recent)
-        column.addStretch(3)
-        row = QHBoxLayout(self)
-        row.addStretch(1)
-        row.addLayout(column)
-        row.addStretch(1)
+        fill(column, self._recent_title, self._recent, 3)
+        fill(QHBoxLayout(self), 1, column, 1)
         self.set_recent(())
 
     def set_recent(self, paths: Sequence[str]) -> None:
@@ -66,6 +53,15 @@ class Welcome(QWidget):
             self._recent.addWidget(added)
         self._recent_title.setVisible(bool(paths))
 
+    def _buttons(self) -> QHBoxLayout:
+        open_button = named(QPushButton("Open…"), "welcome-open")
+        sample_button = named(QPushButton("Open the sample"), "welcome-sample", role="primary")
+        set_icon(open_button, self._theme, "open")
+        set_icon(sample_button, self._theme, "sample", "on_accent")
+        open_button.clicked.connect(self.openAsked)
+        sample_button.clicked.connect(self.sampleAsked)
+        return fill(QHBoxLayout(), 1, open_button, sample_button, 1, spacing=8)
+
 
 class _RecentButton(QPushButton):
     """One recent file: its name, and in muted letters where it is."""
@@ -74,64 +70,41 @@ class _RecentButton(QPushButton):
 
     def __init__(self, theme: Theme, path: str) -> None:
         super().__init__()
-        self.setProperty("role", "quiet")
-        self.setFixedSize(_WIDTH, 30)
-        self.setToolTip(path)
-        self.setAccessibleName(f"Open {path}")
+        named(self, said=f"Open {path}", tip=path, role="quiet").setFixedSize(_WIDTH, 30)
         name = QLabel(Path(path).name or path)
-        where = ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle)
-        where.setProperty("role", "caption")
+        where = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
         where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (name, where):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._theme, self._icon = theme, QLabel()
         theme.changed.connect(self._restyle)
         self._restyle()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 8, 0)
-        row.setSpacing(8)
-        row.addWidget(self._icon)
-        row.addWidget(name)
-        row.addWidget(where, 1)
-        self._path = path
-        self.clicked.connect(self._choose)
+        fill(QHBoxLayout(self), self._icon, name, (where, 1), margins=(8, 0, 8, 0), spacing=8)
+        self.clicked.connect(lambda: self.chosen.emit(path))
 
     @Slot()
     def _restyle(self) -> None:
         self._icon.setPixmap(pixmap("folder", self._theme.colors.muted, ratio=self.devicePixelRatioF()))
 
-    @Slot()
-    def _choose(self) -> None:
-        self.chosen.emit(self._path)
-
 
 class _DropArea(QWidget):
     """The dashed field in the middle. The window takes the drops; this says that it does."""
 
-    openAsked = Signal()
-    sampleAsked = Signal()
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, buttons: QHBoxLayout) -> None:
         super().__init__()
         self._theme = theme
         self.setFixedWidth(_WIDTH)
-        title = QLabel("Drop a LETOR file or a folder of folds here")
-        title.setProperty("role", "heading")
+        title = named(QLabel("Drop a LETOR file or a folder of folds here"), role="heading")
         text = QLabel(
             "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test parts are found by "
             "their names.\n\nNew to this? The sample shows within a minute how features are selected."
         )
-        text.setProperty("role", "muted")
-        text.setWordWrap(True)
+        named(text, role="muted").setWordWrap(True)
         for label in (title, text):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(36, 36, 36, 32)
-        column.setSpacing(12)
-        column.addWidget(title)
-        column.addWidget(text)
+        column = fill(QVBoxLayout(self), title, text, margins=(36, 36, 36, 32), spacing=12)
         column.addSpacing(8)
-        column.addLayout(self._buttons())
+        column.addLayout(buttons)
         theme.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -143,21 +116,3 @@ class _DropArea(QWidget):
         painter.setPen(pen)
         painter.setBrush(self._theme.colors.q("panel"))
         painter.drawRoundedRect(self.rect().adjusted(1, 1, -2, -2), _RADIUS, _RADIUS)
-
-    def _buttons(self) -> QHBoxLayout:
-        open_button = QPushButton("Open…")
-        open_button.setObjectName("welcome-open")
-        sample_button = QPushButton("Open the sample")
-        sample_button.setObjectName("welcome-sample")
-        sample_button.setProperty("role", "primary")
-        set_icon(open_button, self._theme, "open")
-        set_icon(sample_button, self._theme, "sample", "on_accent")
-        open_button.clicked.connect(self.openAsked)
-        sample_button.clicked.connect(self.sampleAsked)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addStretch(1)
-        row.addWidget(open_button)
-        row.addWidget(sample_button)
-        row.addStretch(1)
-        return row

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.widgets.layout import fill, named
 
 GAP = 8
 
@@ -38,8 +39,7 @@ class Workspace(QWidget):
         runs: QWidget,
     ) -> None:
         super().__init__()
-        self.setObjectName("workspace")
-        self.setProperty("role", "ground")
+        named(self, "workspace", role="ground")
         horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         lower = _splitter("below-curves", horizontal, below, (1, 1), (390, 390))
         columns = (
@@ -51,9 +51,7 @@ class Workspace(QWidget):
         upper = _splitter("columns", horizontal, columns, (0, 5, 1), (276, 730, 406))
         self._outer = _splitter("rows", vertical, (upper, runs), (12, 1), (610, 166))
         self._lent: int | None = None  # the height of the bottom before it was given more for a while
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GAP, GAP, GAP, GAP)
-        column.addWidget(self._outer)
+        fill(QVBoxLayout(self), self._outer, margins=(GAP, GAP, GAP, GAP))
         self._outer.splitterMoved.connect(self._keep_dragged)
 
     def raise_lowest(self, least: int) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from rankstudio.ui.widgets.elided import ElidedLabel
+from rankstudio.ui.widgets.layout import fill, named
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,7 @@ class KeyValue(QWidget):
                 widget.setParent(None)
                 widget.deleteLater()
         for i, row in enumerate(rows):
-            key = QLabel(row.key)
-            key.setProperty("role", "muted")
-            key.setToolTip(row.tooltip)
-            self._grid.addWidget(key, i, 0)
+            self._grid.addWidget(named(QLabel(row.key), tip=row.tooltip, role="muted"), i, 0)
             self._grid.addWidget(_value(row), i, 1)
 
     def texts(self) -> list[tuple[str, str]]:
@@ -80,17 +78,11 @@ class KeyValue(QWidget):
 
 def _value(row: Fact) -> QWidget:
     """Return the right half of a fact."""
-    half = QWidget()
-    half.setToolTip(row.tooltip)
-    line = QHBoxLayout(half)
-    line.setContentsMargins(0, 0, 0, 0)
-    line.setSpacing(0)
+    half = named(QWidget(), tip=row.tooltip)
     value = ElidedLabel(row.value)
     value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    line.addWidget(value, 1)
+    line = fill(QHBoxLayout(half), (value, 1), margins=(0, 0, 0, 0), spacing=0)
     if row.note:
-        note = QLabel(f" · {row.note}" if row.value else row.note)
-        note.setProperty("role", row.role)
-        line.addWidget(note)
+        line.addWidget(named(QLabel(f" · {row.note}" if row.value else row.note), role=row.role))
     return half

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 
 from rankstudio.ui.style.fonts import BASE, font
 from rankstudio.ui.style.number_format import power, power_and_value
+from rankstudio.ui.widgets.layout import fill, named
 
 
 class LambdaSlider(QWidget):
@@ -34,22 +35,14 @@ class LambdaSlider(QWidget):
         super().__init__()
         self._values: tuple[float, ...] = ()
         self._compact = False
-        self._symbol = QLabel(symbol)
-        self._symbol.setProperty("role", "muted")
-        self._slider = QSlider(Qt.Orientation.Horizontal)
-        self._slider.setObjectName("lambda-slider")
-        self._slider.setAccessibleName(symbol)
+        self._symbol = named(QLabel(symbol), role="muted")
+        self._slider = named(QSlider(Qt.Orientation.Horizontal), "lambda-slider", symbol)
         self._slider.setMinimumWidth(90)
         self._slider.valueChanged.connect(self._on_value)
-        self._label = QLabel()
+        self._label = named(QLabel(), role="title")
         self._label.setFont(font(BASE, bold=True))
-        self._label.setProperty("role", "title")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
-        row.addWidget(self._symbol)
-        row.addWidget(self._slider, 1)
-        row.addWidget(self._label)
+        row = (self._symbol, (self._slider, 1), self._label)
+        fill(QHBoxLayout(self), *row, margins=(0, 0, 0, 0), spacing=10)
         self.setFocusProxy(self._slider)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.set_values(values)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QTo
 from rankstudio.ui.style import icons
 from rankstudio.ui.style.colors import mix
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import fill, named
 
 Level = Literal["info", "warning", "error"]
 _ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}
@@ -30,13 +31,10 @@ class Notice(QWidget):
 
     Attributes
     ----------
-    acted : Signal()
-        The action button was clicked.
     closed : Signal()
         The user closed the notice.
     """
 
-    acted = Signal()
     closed = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -55,10 +53,8 @@ class Notice(QWidget):
         self._act: Callable[[], object] | None = None
         self._action = QPushButton()
         self._action.clicked.connect(self._on_action)
-        self._close = QToolButton()
-        self._close.setProperty("role", "quiet")
-        self._close.setToolTip("Close this message")
-        self._close.setAccessibleName("Close this message")
+        text = "Close this message"
+        self._close = named(QToolButton(), said=text, tip=text, role="quiet")
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")
         self._lay_out()
@@ -108,7 +104,6 @@ class Notice(QWidget):
     def _on_action(self) -> None:
         if self._act is not None:
             self._act()
-        self.acted.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close on Escape."""
@@ -129,11 +124,8 @@ class Notice(QWidget):
 
     def _lay_out(self) -> None:
         """Put icon, text and buttons in a row."""
-        row = QHBoxLayout(self)
+        row = fill(QHBoxLayout(self), self._picture, (self._text, 1), spacing=9)
         row.setContentsMargins(11, _ABOVE + 7, 6, 7)
-        row.setSpacing(9)
-        row.addWidget(self._picture)
-        row.addWidget(self._text, 1)
         row.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._text.setContentsMargins(0, 3, 0, 3)

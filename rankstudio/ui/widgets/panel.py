@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from rankstudio.ui.style import icons
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.elided import ElidedLabel
+from rankstudio.ui.widgets.layout import fill, named
 
 HEADER = 36
 """Height of a panel's header, in logical pixels."""
@@ -38,22 +39,14 @@ class Panel(QFrame):
         self._theme = theme
         self.setProperty("role", "panel")
         self.setAccessibleName(title)
-        self._title = ElidedLabel(title)
-        self._title.setProperty("role", "title")
-        self._caption = ElidedLabel(caption)
-        self._caption.setProperty("role", "caption")
+        self._title = named(ElidedLabel(title), role="title")
+        self._caption = named(ElidedLabel(caption), role="caption")
         self._caption.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.tools = QHBoxLayout()
-        self.tools.setSpacing(2)
-        self.body = QVBoxLayout()
-        self.body.setContentsMargins(padding, padding, padding, padding)
-        self.body.setSpacing(8)
-        outer = QVBoxLayout(self)
+        self.tools = fill(QHBoxLayout(), spacing=2)
+        self.body = fill(QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8)
         # The hairline stays free, and so do the lower corners, which a child would otherwise square off.
-        outer.setContentsMargins(1, 1, 1, 0 if padding else 5)
-        outer.setSpacing(0)
-        outer.addWidget(self._header())
-        outer.addLayout(self.body, 1)
+        edges = (1, 1, 1, 0 if padding else 5)
+        fill(QVBoxLayout(self), self._header(), (self.body, 1), margins=edges, spacing=0)
 
     def set_title(self, title: str) -> None:
         """Show another title."""
@@ -76,8 +69,8 @@ class Panel(QFrame):
         """Fill the panel with one widget."""
         self.body.addWidget(widget, 1)
 
-    def add_tool(self, icon: str, text: str, menu: QMenu | None = None) -> QToolButton:
-        """Add a small button to the right end of the header.
+    def add_tool(self, icon: str, text: str) -> QToolButton:
+        """Add a small button to the right end of the header; return it, to connect ``clicked``.
 
         Parameters
         ----------
@@ -85,38 +78,19 @@ class Panel(QFrame):
             Name of an icon.
         text : str
             What it does: its tooltip and accessible name.
-        menu : QMenu, optional
-            Opened by the button, which then has no action of its own.
-
-        Returns
-        -------
-        QToolButton
-            To connect ``clicked``.
         """
-        button = QToolButton()
-        button.setProperty("role", "quiet")
-        button.setToolTip(text)
-        button.setAccessibleName(text)
+        button = named(QToolButton(), said=text, tip=text, role="quiet")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         icons.set_icon(button, self._theme, icon, "muted")
-        if menu is not None:
-            button.setMenu(menu)
-            button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.tools.addWidget(button)
         return button
 
     def _header(self) -> QFrame:
         """Build the header."""
-        header = QFrame()
-        header.setProperty("role", "header")
+        header = named(QFrame(), role="header")
         header.setFixedHeight(HEADER)
-        row = QHBoxLayout(header)
-        row.setContentsMargins(12, 0, 8, 0)
-        row.setSpacing(10)
         self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        row.addWidget(self._title)
-        row.addWidget(self._caption, 1)
-        row.addLayout(self.tools)
-        row.addSpacing(3)
+        shown = (self._title, (self._caption, 1), self.tools)
+        fill(QHBoxLayout(header), *shown, margins=(12, 0, 8, 0), spacing=10).addSpacing(3)
         return header

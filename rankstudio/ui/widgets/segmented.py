@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.style.fonts import BASE, font
+from rankstudio.ui.widgets.layout import fill, named
 
 _STEPS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
@@ -51,9 +52,7 @@ class Segmented(QWidget):
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
         self._group.buttonClicked.connect(self._on_clicked)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(6)
+        self._row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.set_options(options)
 
@@ -98,11 +97,9 @@ class Segmented(QWidget):
 
     def _button(self, text: str) -> QPushButton:
         """Make one button."""
-        button = _Segment(text, self)
-        button.setCheckable(True)
-        button.setProperty("role", "segment")
         name = self.accessibleName()
-        button.setAccessibleName(f"{name} {text}" if name else text)
+        button = named(_Segment(text, self), said=f"{name} {text}" if name else text, role="segment")
+        button.setCheckable(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.installEventFilter(self)
         self._row.addWidget(button, 1)

@@ -1,0 +1,67 @@
+"""Layouts that are filled in one call, and widgets that get their names in one."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
+
+Box = TypeVar("Box", bound=QBoxLayout)
+Widget = TypeVar("Widget", bound=QWidget)
+Item = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
+
+
+def fill(
+    box: Box, *items: Item, margins: tuple[int, int, int, int] | None = None, spacing: int | None = None
+) -> Box:
+    """Put items into a row or a column, and return it.
+
+    Parameters
+    ----------
+    box : QBoxLayout
+    *items : QWidget, QLayout, int or tuple
+        An item with a number stretches by it; a number alone is a space that does.
+    margins : tuple of int, optional
+        In pixels: left, top, right and bottom.
+    spacing : int, optional
+        In pixels, between two items.
+    """
+    if margins is not None:
+        box.setContentsMargins(*margins)
+    if spacing is not None:
+        box.setSpacing(spacing)
+    for item in items:
+        what, stretch = item if isinstance(item, tuple) else (item, 0)
+        if isinstance(what, int):
+            box.addStretch(what)
+        elif isinstance(what, QWidget):
+            box.addWidget(what, stretch)
+        else:
+            box.addLayout(what, stretch)
+    return box
+
+
+def named(widget: Widget, name: str = "", said: str = "", tip: str = "", role: str = "") -> Widget:
+    """Give a new widget its names, and return it.
+
+    Parameters
+    ----------
+    widget : QWidget
+    name : str
+        For the program and its tests.
+    said : str
+        For screen readers.
+    tip : str
+        Shown when the mouse is over it.
+    role : str
+        Its variant in the style sheet.
+    """
+    if name:
+        widget.setObjectName(name)
+    if said:
+        widget.setAccessibleName(said)
+    if tip:
+        widget.setToolTip(tip)
+    if role:
+        widget.setProperty("role", role)
+    return widget
