@@ -12,7 +12,7 @@ from rankstudio.ui.background.job import Ending, Outcome
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import recognise
 from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session, reading
 
@@ -46,11 +46,7 @@ class RunRestorer(QObject):
     @Slot(object)
     def look_at(self, record: RunRecord) -> None:
         """Show a run, with its data if they can be had."""
-        if record.dataset is self._session.dataset:
-            self._session.go_back_to(record.plan, f"going to run {record.key}")
-        else:
-            self._session.open(record.dataset, record.plan.data, record.plan)
-        self._runs.show(record)
+        look_at(self._session, self._runs, record)
 
     @Slot(object)
     def go_on(self, record: RunRecord | None) -> None:

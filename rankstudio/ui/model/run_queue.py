@@ -16,6 +16,7 @@ from rankstudio.engine.experiment.results.events import Event, StepDone, UnitFin
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import RunTarget, StudyStore
 
 if TYPE_CHECKING:
@@ -304,13 +305,18 @@ class Runs(QObject):
     def _end(self, record: RunRecord, outcome: Outcome) -> None:
         record.clock.stop()
         record.unit = None
-        record.state = {
-            Ending.DONE: RunState.DONE,
-            Ending.CANCELLED: RunState.CANCELLED,
-            Ending.FAILED: RunState.FAILED,
-        }[outcome.ending]
+        record.state = RunState(outcome.ending.value)
         record.failure = outcome.text
         self._jobs.pop(record.key, None)
         if self._listed(record):
             self.changed.emit(record)
             self.ended.emit(record)
+
+
+def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
+    """Show a run, with its data and its plan."""
+    if record.dataset is session.dataset:
+        session.go_back_to(record.plan, f"going to run {record.key}")
+    else:
+        session.open(record.dataset, record.plan.data, record.plan)
+    runs.show(record)

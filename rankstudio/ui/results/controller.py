@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.panel import ResultsPanel
@@ -48,7 +48,7 @@ class ResultsController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._runs = session, runs
-        self._old: dict[int, RunRecord] = {}
+        self._changed: set[int] = set()
         self.views = ResultsPanel(theme)
         self.panel = self.views.runs
         self._feeder = ViewFeeder(session, runs, worker, self.views, self)
@@ -60,43 +60,29 @@ class ResultsController(QObject):
         self.panel.removed.connect(lambda key: self.removalAsked.emit(runs.record(key)))
         self.panel.cancelRequested.connect(lambda key: runs.stop(runs.record(key)))
         self.panel.goOnRequested.connect(lambda key: self.goOnAsked.emit(runs.record(key)))
-        runs.added.connect(self._note)
-        runs.changed.connect(self._note)
-        runs.eventNoted.connect(self._note)
-        runs.ended.connect(self._show)
-        runs.removed.connect(self._forget)
-        runs.cleared.connect(self._forget_all)
+        for signal in (runs.added, runs.changed, runs.eventNoted, runs.ended):
+            signal.connect(self._note)
+        for signal in (runs.added, runs.ended, runs.removed, runs.cleared):
+            signal.connect(self._show)
         runs.shownChanged.connect(self._mark)
 
     def refresh(self) -> None:
         """Show what has changed since the last time."""
-        for record in self._old.values():
-            self.panel.update_run(record.key, run_row(record))
-        if self._old:
+        if self._changed:
+            self._show()
             self._mark()
-        self._old.clear()
         self._feeder.update()
 
     @Slot(object)
     def _note(self, record: RunRecord) -> None:
-        if record.key not in self._old and not any(row.key == record.key for row in self.panel.rows()):
-            self.panel.add_run(run_row(record))
-        self._old[record.key] = record
-
-    @Slot(object)
-    def _show(self, record: RunRecord) -> None:
-        self._old.pop(record.key, None)
-        self.panel.update_run(record.key, run_row(record))
-
-    @Slot(int)
-    def _forget(self, key: int) -> None:
-        self._old.pop(key, None)
-        self.panel.remove_run(key)
+        self._changed.add(record.key)
 
     @Slot()
-    def _forget_all(self) -> None:
-        self._old.clear()
-        self.panel.remove_all()
+    def _show(self) -> None:
+        """List the runs, with what is known by now of those that have changed."""
+        known = {row.key: row for row in self.panel.rows() if row.key not in self._changed}
+        self._changed.clear()
+        self.panel.show_runs(known.get(record.key) or run_row(record) for record in self._runs.records)
 
     @Slot()
     def _mark(self) -> None:
@@ -104,12 +90,7 @@ class ResultsController(QObject):
 
     @Slot(int)
     def _select(self, key: int) -> None:
-        record = self._runs.record(key)
-        if record.dataset is self._session.dataset:
-            self._session.go_back_to(record.plan, f"going to run {key}")
-        else:
-            self._session.open(record.dataset, record.plan.data, record.plan)
-        self._runs.show(record)
+        look_at(self._session, self._runs, self._runs.record(key))
 
     @Slot(int)
     def _look_at(self, fold: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -203,24 +203,9 @@ class RunsPanel(View):
         shortcut.activated.connect(self._remove_current)
         self._show()
 
-    def add_run(self, row: RunRow) -> None:
-        """Add a run, in the place that its number gives it."""
-        self._rows = dict(sorted({**self._rows, row.key: row}.items()))
-        self._show()
-
-    def update_run(self, key: int, row: RunRow) -> None:
-        """Show what is known of a run by now."""
-        self._rows[key] = row
-        self._show()
-
-    def remove_run(self, key: int) -> None:
-        """Take a run out; tells nobody."""
-        self._rows.pop(key, None)
-        self._show()
-
-    def remove_all(self) -> None:
-        """Take all runs out; tells nobody."""
-        self._rows.clear()
+    def show_runs(self, rows: Iterable[RunRow]) -> None:
+        """List runs; tells nobody."""
+        self._rows = {row.key: row for row in rows}
         self._show()
 
     def mark(self, key: int | None) -> None:
@@ -228,7 +213,7 @@ class RunsPanel(View):
         self.table.select(self._rows.get(key) if key is not None else None)
 
     def rows(self) -> tuple[RunRow, ...]:
-        """Return the runs in the order in which they were added."""
+        """Return the runs in the order of their numbers."""
         return tuple(self._rows.values())
 
     def _show(self) -> None:
@@ -291,17 +276,14 @@ class RunsPanel(View):
     def _actions(self, row: RunRow) -> list[QAction]:
         """Return what the context menu offers for a run."""
         made = []
-        if row.state in _ACTIVE:
-            stop = QAction(icon(self._theme, "stop"), "Stop", self.table)
-            stop.triggered.connect(lambda: self.cancelRequested.emit(row.key))
-            made.append(stop)
-        if row.can_go_on:
-            go_on = QAction(icon(self._theme, "run"), "Continue", self.table)
-            go_on.triggered.connect(lambda: self.goOnRequested.emit(row.key))
-            made.append(go_on)
-        remove = QAction(icon(self._theme, "trash"), "Remove from the table", self.table)
-        remove.triggered.connect(lambda: self.removed.emit(row.key))
-        made.append(remove)
+        for offered, name, text, signal in (
+            (row.state in _ACTIVE, "stop", "Stop", self.cancelRequested),
+            (row.can_go_on, "run", "Continue", self.goOnRequested),
+            (True, "trash", "Remove from the table", self.removed),
+        ):
+            if offered:
+                made.append(QAction(icon(self._theme, name), text, self.table))
+                made[-1].triggered.connect(lambda _=False, signal=signal: signal.emit(row.key))
         return made
 
     @Slot(object)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
 from rankstudio.ui.model.execution_backend import LIVE, PROCESSES, ExecutionBackend
+from rankstudio.ui.shell.menus import add_choice
 
 _ASKED = (
     "Address of a running dask scheduler, whose workers have RankStudio in this version.\n"
@@ -32,28 +33,19 @@ class BackendMenu(QObject):
         self._group = QActionGroup(self)
         count = backend.n_processes
         processes = f"&{count} processes of this machine" if count > 1 else "A &process of its own"
-        self._live = self._add(
-            menu, "This &window, step by step", "The curves grow with every feature that is selected."
-        )
-        self._processes = self._add(
-            menu, processes, "Many combinations and folds at a time; the curves arrive one by one, complete."
-        )
-        self._cluster = self._add(
-            menu, "A &cluster…", "The workers of a dask scheduler, with the same numbers, bit for bit."
-        )
+        live = "The curves grow with every feature that is selected."
+        many = "Many combinations and folds at a time; the curves arrive one by one, complete."
+        cluster = "The workers of a dask scheduler, with the same numbers, bit for bit."
+        self._live = add_choice(menu, self._group, LIVE, "This &window, step by step", live)
+        self._processes = add_choice(menu, self._group, PROCESSES, processes, many)
+        self._cluster = add_choice(menu, self._group, "", "A &cluster…", cluster)
+        for action in self._group.actions():
+            action.setStatusTip(action.toolTip())
         self._live.triggered.connect(lambda: backend.select(LIVE))
         self._processes.triggered.connect(lambda: backend.select(PROCESSES))
         self._cluster.triggered.connect(self._ask)
         backend.changed.connect(self._show)
         self._show()
-
-    def _add(self, menu: QMenu, text: str, help_text: str) -> QAction:
-        action = menu.addAction(text)
-        action.setCheckable(True)
-        action.setToolTip(help_text)
-        action.setStatusTip(help_text)
-        self._group.addAction(action)
-        return action
 
     @Slot()
     def _ask(self) -> None:

@@ -35,6 +35,16 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
 """What can be said of how files are read: key, label and explanation, by the plan's field."""
 
 
+def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str) -> QAction:
+    """Add one of several choices to a menu; its data is the key."""
+    action = menu.addAction(label)
+    action.setData(key)
+    action.setCheckable(True)
+    action.setToolTip(text)
+    group.addAction(action)
+    return action
+
+
 class Menus(QObject):
     """Keeps those menus showing what is in force.
 
@@ -131,19 +141,11 @@ class Menus(QObject):
                 action.deleteLater()
             menu.clear()
             for key, label, text in entries:
-                self._add(menu, group, key, label, text).triggered.connect(
+                add_choice(menu, group, key, label, text).triggered.connect(
                     lambda _=False, key=key: self._choose(name, key)
                 )
         for action in group.actions():
             action.setChecked(action.data() == chosen)
-
-    def _add(self, menu: QMenu, group: QActionGroup, key: str, label: str, text: str) -> QAction:
-        action = menu.addAction(label)
-        action.setData(key)
-        action.setCheckable(True)
-        action.setToolTip(text)
-        group.addAction(action)
-        return action
 
     def _choose(self, name: str, key: str) -> None:
         if name == "measure":
@@ -158,7 +160,7 @@ class Menus(QObject):
         menu, group = self._actions.submenus["theme"], self._groups["theme"]
         for mode in MODES:
             label = "As the system" if mode == "system" else mode.capitalize()
-            action = self._add(menu, group, mode, label, "")
+            action = add_choice(menu, group, mode, label, "")
             action.triggered.connect(lambda _=False, mode=mode: self._theme.set_mode(mode))
         self._show_theme()
 

@@ -52,7 +52,7 @@ def test_a_run_that_was_stopped_says_how_many_folds_it_has():
 
 
 def test_the_table_shows_them(panel):
-    panel.add_run(done(1))
+    panel.show_runs([done(1)])
     row = cells(panel)[0]
     assert (row["method"], row["data"], row["status"]) == ("Greedy RankRLS", "MQ2008 · 2 folds", "✓ done")
     assert ",done," in panel.table.rows_as_csv()  # the tick is for the eye
@@ -69,28 +69,26 @@ def test_a_run_is_followed_from_the_queue_to_its_end(panel):
         ("paused", 0.25, None, "paused"),
         ("failed", 0.25, None, "failed"),
     ):
-        panel.update_run(1, RunRow(1, Plan(data="x"), "MQ2008", state, progress, left, "It broke."))
+        panel.show_runs([RunRow(1, Plan(data="x"), "MQ2008", state, progress, left, "It broke.")])
         assert [row["status"] for row in cells(panel)] == [shown]
     hint = panel.table.model().index(0, 4).data(Qt.ItemDataRole.ToolTipRole)
     assert hint == "It broke."
 
 
 def test_only_parameters_that_differ_are_shown(panel):
-    panel.add_run(done(1))
-    panel.add_run(done(2, n_features_to_select=5))
+    panel.show_runs([done(1), done(2, n_features_to_select=5)])
     assert [row["parameters"] for row in cells(panel)] == ["features k all", "features k 5"]
 
 
 def test_the_best_of_several_is_bold_and_the_only_one_is_not(panel):
-    panel.add_run(done(1, 0.5))
+    panel.show_runs([done(1, 0.5)])
     assert not panel._is_best(panel.rows()[0], "MAP")
-    panel.add_run(done(2, 0.6))
+    panel.show_runs([done(1, 0.5), done(2, 0.6)])
     assert [panel._is_best(row, "MAP") for row in panel.rows()] == [False, True]
 
 
 def test_of_an_error_the_least_is_best(panel):
-    panel.add_run(done(1, 0.5, "Disagreement"))
-    panel.add_run(done(2, 0.6, "Disagreement"))
+    panel.show_runs([done(1, 0.5, "Disagreement"), done(2, 0.6, "Disagreement")])
     assert [panel._is_best(row, "Disagreement") for row in panel.rows()] == [True, False]
 
 
@@ -99,8 +97,7 @@ def test_runs_are_selected_removed_and_stopped(panel):
     panel.selected.connect(lambda key: told.append(("selected", key)))
     panel.removed.connect(lambda key: told.append(("removed", key)))
     panel.cancelRequested.connect(lambda key: told.append(("cancel", key)))
-    panel.add_run(done(1))
-    panel.add_run(RunRow(2, Plan(data="x"), "MQ2008", "running"))
+    panel.show_runs([done(1), RunRow(2, Plan(data="x"), "MQ2008", "running")])
     panel.mark(1)
     assert told == []
     panel.table.setFocus()
@@ -110,13 +107,12 @@ def test_runs_are_selected_removed_and_stopped(panel):
         action.trigger()
     assert told == [("selected", 2), ("removed", 2), ("cancel", 2), ("removed", 2)]
     assert [a.text() for a in panel._actions(panel.rows()[0])] == ["Remove from the table"]
-    panel.remove_run(2)
+    panel.show_runs([done(1)])
     assert len(cells(panel)) == 1
 
 
 def test_an_update_keeps_the_selection(panel):
-    panel.add_run(done(1))
-    panel.add_run(RunRow(2, Plan(data="x"), "MQ2008", "running"))
+    panel.show_runs([done(1), RunRow(2, Plan(data="x"), "MQ2008", "running")])
     panel.mark(2)
-    panel.update_run(2, done(2, 0.7))
+    panel.show_runs([done(1), done(2, 0.7)])
     assert panel.table.current().key == 2
