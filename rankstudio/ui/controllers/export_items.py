@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,13 @@ from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.engine.experiment.results.events import RunStarted
 from rankstudio.engine.experiment.results.results import Chosen
-from rankstudio.ui.export.dialog import ExportItem, plot_formats
+from rankstudio.ui.export.dialog import ExportItem
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot, export_plot
+from rankstudio.ui.plots.export import FORMATS as PLOT_FORMATS
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.table_texts import FORMATS
@@ -125,29 +127,17 @@ def _table_item(key: str, label: str, text: str, table: TableView, name: str) ->
 
 
 def _plot_item(key: str, label: str, plot: Plot, name: str) -> ExportItem:
-    def write(path: Path) -> None:
-        export_plot(plot, path)
-
     empty = "" if plot.numbers()[1] else "The plot is empty."
     text = "The plot as it is shown, in the light colours; as CSV the numbers behind it."
-    return ExportItem(f"plot-{key}", label, text, plot_formats(), f"{name}-{key}", write, unavailable=empty)
+    write = partial(export_plot, plot)
+    return ExportItem(f"plot-{key}", label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty)
 
 
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
     plan = session.plan
-
-    def write(path: Path) -> None:
-        save_plan(plan, path)
-
     text = "Everything that determines the numbers of a run; rankstudio run PLAN does it again."
-    yield ExportItem("plan", "Plan", text, (("TOML", ".toml"),), f"{name}-plan", write)
-    yield ExportItem(
-        "command", "Run as a command", "The command that does this run in a terminal.",
-        text=lambda: as_command(plan),
-    )  # fmt: skip
-    yield ExportItem(
-        "python",
-        "Run as Python",
-        "A program that does this run with the library.",
-        text=lambda: as_python(plan),
-    )
+    yield ExportItem("plan", "Plan", text, (("TOML", ".toml"),), f"{name}-plan", partial(save_plan, plan))
+    text = "The command that does this run in a terminal."
+    yield ExportItem("command", "Run as a command", text, text=partial(as_command, plan))
+    text = "A program that does this run with the library."
+    yield ExportItem("python", "Run as Python", text, text=partial(as_python, plan))

@@ -27,8 +27,6 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
-_PICTURES = (("PNG, 300 dpi", ".png"), ("SVG", ".svg"), ("PDF", ".pdf"), ("CSV, the numbers", ".csv"))
-
 _ROW = 29
 
 
@@ -64,11 +62,6 @@ class ExportItem:
     write: Callable[[Path], object] | None = None
     text: Callable[[], str] | None = None
     unavailable: str = ""
-
-
-def plot_formats() -> tuple[tuple[str, str], ...]:
-    """Return the formats that every plot can be written in."""
-    return _PICTURES
 
 
 class ExportDialog(QDialog):

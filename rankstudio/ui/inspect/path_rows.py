@@ -44,11 +44,7 @@ class FeatureRow:
 
 
 def path_rows(
-    path: PathResult,
-    feature_ids: Sequence[int] | Ints,
-    names: Sequence[str],
-    measure: str,
-    position: int,
+    path: PathResult, feature_ids: Sequence[int] | Ints, names: Sequence[str], measure: str, position: int
 ) -> tuple[FeatureRow, ...]:
     """Return the features of a path in the order in which they came, the banned ones at the end.
 

@@ -122,7 +122,7 @@ class DensityPlot(Plot):
         """Say the densities at a value."""
         lines = [Line(f"{x:.3g}", bold=True)]
         for i, density in enumerate(self.densities):
-            look = self.theme.category(i)
+            look = palettes.category(self.theme.colors, i)
             y = float(np.interp(x, density.xs, density.ys)) if density.xs.size else float("nan")
             lines.append(Line(density.label, f"{y:.3g}", look.color, look.dash))
         return lines

@@ -24,6 +24,9 @@ from rankstudio.ui.style.colors import LIGHT
 if TYPE_CHECKING:
     from rankstudio.ui.plots.base import Numbers, Plot
 
+FORMATS = (("PNG, 300 dpi", ".png"), ("SVG", ".svg"), ("PDF", ".pdf"), ("CSV, the numbers", ".csv"))
+"""In which a plot can be saved, with the ending that asks for each."""
+
 SCREEN_DPI = 96.0
 PRINT_DPI = 300.0
 _PDF_DPI = 1200

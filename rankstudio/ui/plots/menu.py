@@ -10,12 +10,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.ui.plots.export import csv_text, export_plot, image
+from rankstudio.ui.plots.export import FORMATS, csv_text, export_plot, image
 
 if TYPE_CHECKING:
     from rankstudio.ui.plots.base import Plot
-
-_FILTERS = "PNG, 300 dpi (*.png);;SVG (*.svg);;PDF (*.pdf);;CSV, the numbers (*.csv)"
 
 
 class PlotMenu(QMenu):
@@ -53,7 +51,8 @@ class PlotMenu(QMenu):
     def save_as(self) -> None:
         """Ask where to, and save; a failure is the plot's `failed` signal."""
         suggested = "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-") or "plot"
-        name, chosen = QFileDialog.getSaveFileName(self._plot, "Save plot", f"{suggested}.png", _FILTERS)
+        filters = ";;".join(f"{label} (*{ending})" for label, ending in FORMATS)
+        name, chosen = QFileDialog.getSaveFileName(self._plot, "Save plot", f"{suggested}.png", filters)
         if not name:
             return
         if not Path(name).suffix:

@@ -293,12 +293,7 @@ class RunController(QObject):
         ids = dataset.feature_ids
         last = int(ids[step.selected[-1]])
         self.candidates.show_step(
-            step.number,
-            step.candidates / divisor,
-            ids,
-            dataset.feature_names,
-            last,
-            step.before / divisor,
+            step.number, step.candidates / divisor, ids, dataset.feature_names, last, step.before / divisor
         )
 
     @Slot(object, object)

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
-from rankstudio.ui.style import fonts, icons, palettes
+from rankstudio.ui.style import fonts, icons
 from rankstudio.ui.style.colors import DARK, LIGHT, Colors
-from rankstudio.ui.style.palettes import Category
 from rankstudio.ui.style.stylesheet import style_sheet
 
 Mode = Literal["system", "light", "dark"]
@@ -82,18 +81,6 @@ class Theme(QObject):
         app.setFont(fonts.font())
         app.styleHints().colorSchemeChanged.connect(self._follow)
         self._paint_app()
-
-    def category(self, index: int) -> Category:
-        """Return colour, dash and marker of a category: a run, a relevance class."""
-        return palettes.category(self._colors, index)
-
-    def sequential(self, n: int) -> list[QColor]:
-        """Return n ordered colours, dark to bright: one per λ."""
-        return palettes.sequential(self._colors, n)
-
-    def font(self, size: int = fonts.BASE, bold: bool = False) -> QFont:
-        """Return the window's font with tabular figures."""
-        return fonts.font(size, bold)
 
     @Slot()
     def _follow(self) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.theme import Theme
 
@@ -82,5 +83,5 @@ class BarRows(QWidget):
         painter.drawRoundedRect(bar, 2, 2)
         if count:
             bar.setWidth(max(3.0, share * bar.width()))
-            painter.setBrush(self._theme.category(index).color)
+            painter.setBrush(palettes.category(self._theme.colors, index).color)
             painter.drawRoundedRect(bar, 2, 2)

@@ -6,14 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPolygonF
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QToolTip,
-)
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
 
+from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import BASE, font
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import MISSING, ROW_ROLE, Column, ColumnModel, Dot, Index, ProgressCell
@@ -114,7 +109,7 @@ class Cells(QStyledItemDelegate):
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
         """Draw a category's colour as a dot."""
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.category(dot.category).color)
+        painter.setBrush(palettes.category(self._theme.colors, dot.category).color)
         painter.drawEllipse(QPointF(rect.left() + 4.5, rect.center().y() + 0.5), 4.5, 4.5)
 
     def _paint_diamond(self, painter: QPainter, at: QPointF) -> None:

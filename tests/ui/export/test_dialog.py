@@ -6,7 +6,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.ui.export.dialog import ExportDialog, ExportItem, plot_formats
+from rankstudio.ui.export.dialog import ExportDialog, ExportItem
+from rankstudio.ui.plots.export import FORMATS
 
 
 def refuse(path: Path) -> None:
@@ -24,7 +25,7 @@ def dialog(app, theme, tmp_path):
             "features",
             lambda path: path.write_text(path.suffix),
         ),
-        ExportItem("curves", "Curves", "The plot.", plot_formats(), "curves", refuse),
+        ExportItem("curves", "Curves", "The plot.", FORMATS, "curves", refuse),
         ExportItem("command", "Run as a command", "For a terminal.", text=lambda: "rankstudio run plan.toml"),
         ExportItem(
             "model",

@@ -5,6 +5,7 @@ from PySide6.QtTest import QTest
 
 from rankstudio.ui.plots import export_plot
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
+from rankstudio.ui.style import palettes
 
 NAN = float("nan")
 SPOTS = [
@@ -76,7 +77,7 @@ def test_the_markers_have_their_run_s_colour_and_the_front_is_drawn_in_full(plot
     for position in MARKS.front:
         spot = at(plot, position)
         drawn = np.array(image.pixelColor(spot.toPoint()).getRgb()[:3])
-        wanted = np.array(theme.category(SPOTS[position].category).color.getRgb()[:3])
+        wanted = np.array(palettes.category(theme.colors, SPOTS[position].category).color.getRgb()[:3])
         assert np.abs(drawn - wanted).max() <= 6
     empty = theme.colors.panel
     between = QPointF((at(plot, 1).x() + at(plot, 3).x()) / 2, at(plot, 1).y())  # on the step

@@ -3,6 +3,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
+from rankstudio.ui.style import palettes
 from rankstudio.ui.widgets import (
     BarRows,
     ElidedLabel,
@@ -141,7 +142,7 @@ def test_bars_are_as_long_as_their_counts(theme, stage):
     image = rows.grab().toImage()
 
     def length(row):
-        color, y = theme.category(row).color.name(), row * 19 + 9
+        color, y = palettes.category(theme.colors, row).color.name(), row * 19 + 9
         return sum(image.pixelColor(x, y).name() == color for x in range(image.width()))
 
     assert length(0) > 180

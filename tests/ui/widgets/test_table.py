@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QStyleOptionViewItem, QToolTip
 
 from rankstudio.engine.errors import OutputError
+from rankstudio.ui.style import palettes
 from rankstudio.ui.widgets import Column, Dot, ProgressCell, TableView
 from rankstudio.ui.widgets.columns import is_missing
 
@@ -204,7 +205,7 @@ def test_bars_are_as_long_as_their_weights_and_negative_ones_look_different(tabl
 def test_marks_and_dots_are_drawn(table, theme):
     assert theme.colors.accent in pixels(table, 1, 2)
     assert theme.colors.accent not in pixels(table, 0, 2)
-    assert theme.category(39 % 7).color.name() in pixels(table, 0, 0)
+    assert palettes.category(theme.colors, 39 % 7).color.name() in pixels(table, 0, 0)
 
 
 def test_a_chosen_row_is_tinted_in_both_themes(table, theme):

@@ -61,7 +61,7 @@ class CurveSet:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
-        self._given = tuple(self.curves)
+        self.given = tuple(self.curves)  # without those that come later
 
     def __getitem__(self, key: Hashable) -> Curve:
         if key not in self.curves:
@@ -75,11 +75,6 @@ class CurveSet:
     def keys(self) -> list[Hashable]:
         """The keys, in order."""
         return list(self.curves)
-
-    @property
-    def given(self) -> tuple[Hashable, ...]:
-        """The keys the family was made with, without those that came later."""
-        return self._given
 
     def is_empty(self) -> bool:
         """Tell whether no curve has a point."""
@@ -132,15 +127,15 @@ class CurveSet:
         A curve whose key was not among the family's (a path between two λ) has no place in their order: it
         takes the accent, and the others keep their colours.
         """
-        n = len(self._given)
+        n = len(self.given)
         strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
         strokes = {key: (colors.q("accent"), ()) for key in self.curves}
         if self.kind == "category":
             made = [palettes.category(colors, i) for i in range(n)]
-            return strokes | {key: (one.color, one.dash) for key, one in zip(self._given, made, strict=True)}
+            return strokes | {key: (one.color, one.dash) for key, one in zip(self.given, made, strict=True)}
         shades = palettes.sequential(colors, n)
         dashes = [palettes.category(colors, i).dash if n <= _FEW else () for i in range(n)]
-        return strokes | dict(zip(self._given, zip(shades, dashes, strict=True), strict=True))
+        return strokes | dict(zip(self.given, zip(shades, dashes, strict=True), strict=True))
 
 
 @dataclass(frozen=True)

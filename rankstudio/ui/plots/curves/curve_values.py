@@ -67,10 +67,7 @@ def band_lines(band: Band | None, x: float, colors: Colors) -> list[Line]:
     if at is None:
         return []
     mean, low, high = (f"{v:.{DECIMALS}f}" for v in at)
-    return [
-        Line("mean", mean, colors.q("accent"), (2.0, 1.0)),
-        Line("interval", f"{low} – {high}"),
-    ]
+    return [Line("mean", mean, colors.q("accent"), (2.0, 1.0)), Line("interval", f"{low} – {high}")]
 
 
 def reference_lines(reference: tuple[float, str] | None, colors: Colors) -> list[Line]:
