@@ -1,7 +1,8 @@
-"""What a user's hands do to the fields of the form."""
+"""What a user's hands do to the fields of the form, and what the eyes read."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 
 def type_into(field, text):
@@ -26,3 +27,11 @@ def write(field, text):
     line.selectAll()
     QTest.keyClicks(line, text)
     QTest.keyClick(line, Qt.Key.Key_Return)
+
+
+def fact_texts(facts):
+    """Return keys and values of a grid of facts as they are shown, notes included."""
+    grid = facts._grid
+    cells = [[grid.itemAtPosition(i, column) for column in (0, 1)] for i in range(grid.rowCount())]
+    rows = [[item.widget() for item in row] for row in cells if all(row)]
+    return [(key.text(), "".join(part.text() for part in value.findChildren(QLabel))) for key, value in rows]

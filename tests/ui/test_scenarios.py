@@ -196,7 +196,7 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     assert model is not None
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
     assert window.toolbar.slider.value() == 1.0
-    assert window.sections.run.candidates.title() == "Candidates at step 5"
+    assert window.sections.run.candidates.accessibleName() == "Candidates at step 5"
     window.sections.run.heat.picked.emit(2, 3)
     assert window.current.model is not None
     assert (window.current.model.key, window.current.model.x_value) == (2, 3)
@@ -245,7 +245,7 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(window: MainWi
     rows = window.sections.inspect.features.table.rows()
     assert rows[0].feature_id == order[-1]
     assert rows[0].pinned
-    window.sections.inspect.features.banToggled.emit(order[0])
+    window.sections.inspect.features.toggled.emit("banned", order[0])
     wait_until(lambda: window.sections.inspect.features.table.rows()[-1].banned)
     assert window.sections.inspect.features.table.rows()[-1].feature_id == order[0]
     assert window.session.plan.parameters["banned"] == (order[0],)

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QLabel, QTabWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
+from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.ui.data.preview import preview_table
 from rankstudio.ui.plots.histogram import HistogramPlot
 from rankstudio.ui.style.theme import Theme
@@ -63,7 +63,7 @@ class DataDetails(QDialog):
         super().__init__(parent)
         named(self, "data-details", role="bar")
         self.setWindowTitle(f"Statistics · {what}")
-        self.table = TableView(theme, _COLUMNS, "statistics-table", _identity)
+        self.table = TableView(theme, _COLUMNS, "statistics-table", lambda row: row.feature_id)
         self.table.setAccessibleName("Statistics of the features")
         self.table.set_rows(summary.features)
         self.sizes = _sizes_plot(theme, summary)
@@ -74,10 +74,6 @@ class DataDetails(QDialog):
             tabs.addTab(preview_table(dataset), "Documents")
         fill(QVBoxLayout(self), _headline(what, summary), (tabs, 1), margins=(12, 12, 12, 12), spacing=8)
         self.resize(860, 620)
-
-
-def _identity(row: FeatureSummary) -> int:
-    return row.feature_id
 
 
 def _headline(what: str, summary: DatasetSummary) -> QLabel:

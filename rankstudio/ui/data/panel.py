@@ -37,7 +37,7 @@ class DataPanel(Panel):
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
         self._summaries: dict[int | None, DatasetSummary] = {}
-        self._details: DataDetails | None = None
+        self.details: DataDetails | None = None  # the window with the statistics
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
         self._folds = named(Segmented(name="fold"), "data-folds")
         # In the place of the buttons, where there are too many folds for a row.
@@ -121,12 +121,8 @@ class DataPanel(Panel):
         fold = self._shown_fold()
         part = fold.train if fold else None
         what = f"{self._dataset.name}, {self._described()}"
-        self._details = DataDetails(self._theme, what, summary, part, self.window())
-        self._details.show()
-
-    def details(self) -> DataDetails | None:
-        """Return the window with the statistics, None before it was opened."""
-        return self._details
+        self.details = DataDetails(self._theme, what, summary, part, self.window())
+        self.details.show()
 
     def _lay_out(self) -> None:
         self._many.setMaxVisibleItems(24)
@@ -164,10 +160,10 @@ class DataPanel(Panel):
         return "test documents of all folds" if tested else "training documents of all folds"
 
     def _close_details(self) -> None:
-        if self._details is not None:
-            self._details.close()
-            self._details.deleteLater()
-            self._details = None
+        if self.details is not None:
+            self.details.close()
+            self.details.deleteLater()
+            self.details = None
 
     @Slot(int)
     def _on_many(self, place: int) -> None:

@@ -59,8 +59,7 @@ class InspectController(QObject):
         self.inspector = InspectorPanel(theme)
         self.features.chosen.connect(self._choose)
         self.features.inspected.connect(self.inspect)
-        self.features.pinToggled.connect(self._pin)
-        self.features.banToggled.connect(self._ban)
+        self.features.toggled.connect(self._toggle)
         self.inspector.inspected.connect(self.inspect)
         session.datasetChanged.connect(self._forget)
         session.foldChanged.connect(self._inspect_again)
@@ -108,6 +107,7 @@ class InspectController(QObject):
         if self._feature is not None:
             self._toggle(name, self._feature)
 
+    @Slot(str, int)
     def _toggle(self, name: str, feature: int) -> None:
         self.features.hold(feature)
         self._session.toggle(name, feature)
@@ -170,11 +170,3 @@ class InspectController(QObject):
         model = self._current.model
         if model is not None and model.path.step_kind is StepKind.FEATURES:
             self._session.select(model.values, k)
-
-    @Slot(int)
-    def _pin(self, feature: int) -> None:
-        self._toggle("pinned", feature)
-
-    @Slot(int)
-    def _ban(self, feature: int) -> None:
-        self._toggle("banned", feature)

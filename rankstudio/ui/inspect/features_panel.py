@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan, nan
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -95,14 +95,13 @@ class FeaturesPanel(Panel):
         k, when the user moved to another row.
     inspected : Signal(int)
         Id of the feature in that row.
-    pinToggled, banToggled : Signal(int)
-        Id of the feature to pin or ban, or to take that back.
+    toggled : Signal(str, int)
+        "pinned" or "banned", and the id of the feature to pin or ban, or to take that back.
     """
 
     chosen = Signal(int)
     inspected = Signal(int)
-    pinToggled = Signal(int)
-    banToggled = Signal(int)
+    toggled = Signal(str, int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Features", padding=0)
@@ -117,10 +116,8 @@ class FeaturesPanel(Panel):
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
         self._test = named(QLabel(), "features-test", role="caption")
-        self._pin = self._tool("pin", "P", "Pin the selected feature, or unpin it (P)", self._toggle_pin)
-        self._ban = self._tool(
-            "ban", "B", "Ban the selected feature, or allow it again (B)", self._toggle_ban
-        )
+        self._pin = self._tool("pin", "pinned", "P", "Pin the selected feature, or unpin it (P)")
+        self._ban = self._tool("ban", "banned", "B", "Ban the selected feature, or allow it again (B)")
         self._pins = False  # whether the path's method knows pinned and banned features
         self._lay_out()
         self.table.chosen.connect(self._on_chosen)
@@ -225,13 +222,13 @@ class FeaturesPanel(Panel):
         fill(self.body, (self.table, 1), self._test, spacing=0)
         self._update_tools()
 
-    def _tool(self, name: str, key: str, text: str, act: Callable[[], None]) -> QToolButton:
+    def _tool(self, name: str, state: str, key: str, text: str) -> QToolButton:
         button = named(self.add_tool(name, text), f"features-{name}")
-        button.clicked.connect(act)
+        button.clicked.connect(lambda: self._toggle(state))
         # A shortcut and not a key event: the table would take letters for a search.
         shortcut = QShortcut(QKeySequence(key), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.activated.connect(act)
+        shortcut.activated.connect(lambda: self._toggle(state))
         return button
 
     def _mark(self, rows: Sequence[FeatureRow]) -> None:
@@ -250,12 +247,12 @@ class FeaturesPanel(Panel):
     def _actions(self, row: FeatureRow) -> list[QAction]:
         """Return what the context menu offers for a row."""
         made = []
-        for name, text, act in (
-            ("pin", "Unpin" if row.pinned else "Pin", self._toggle_pin),
-            ("ban", "Allow again" if row.banned else "Ban", self._toggle_ban),
+        for name, text, state in (
+            ("pin", "Unpin" if row.pinned else "Pin", "pinned"),
+            ("ban", "Allow again" if row.banned else "Ban", "banned"),
         ):
             action = QAction(icon(self._theme, name), text, self.table)
-            action.triggered.connect(act)
+            action.triggered.connect(lambda _=False, state=state: self._toggle(state))
             action.setEnabled(self._pins)
             made.append(action)
         return made
@@ -278,17 +275,10 @@ class FeaturesPanel(Panel):
         if row.rank != self._k:
             self._on_chosen(row)
 
-    @Slot()
-    def _toggle_pin(self) -> None:
+    def _toggle(self, name: str) -> None:
         row = self.table.current()
         if row is not None and self._pins:
-            self.pinToggled.emit(row.feature_id)
-
-    @Slot()
-    def _toggle_ban(self) -> None:
-        row = self.table.current()
-        if row is not None and self._pins:
-            self.banToggled.emit(row.feature_id)
+            self.toggled.emit(name, row.feature_id)
 
 
 def _measured(measures: Mapping[str, float]) -> str:

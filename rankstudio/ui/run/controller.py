@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from rankstudio.engine.experiment.results.events import (
     UnitFinished,
     UnitStarted,
 )
-from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
@@ -343,14 +343,8 @@ def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
 
 
 def _mean(record: RunRecord, setting: int) -> PathAverage | None:
-    paths: list[PathResult] = [
-        path for (_, s), path in sorted(record.paths.items(), key=_place) if s == setting
-    ]
+    paths = [path for (_, s), path in sorted(record.paths.items(), key=itemgetter(0)) if s == setting]
     return average_paths(paths) if paths else None
-
-
-def _place(item: tuple[tuple[int, int], PathResult]) -> tuple[int, int]:
-    return item[0]
 
 
 def _interval(across: FoldAverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -84,10 +84,6 @@ class GuideWindow(QMainWindow):
         if self._browser.source().isEmpty():
             self.open(QUrl(FIRST_PAGE))
 
-    def page(self) -> str:
-        """Return the text of the page that is shown."""
-        return self._browser.toPlainText()
-
     @Slot(QUrl)
     def open(self, url: QUrl) -> None:
         """Show a page of the guide; links to elsewhere open in the browser."""

@@ -63,18 +63,6 @@ class KeyValue(QWidget):
             self._grid.addWidget(named(QLabel(row.key), tip=row.tooltip, role="muted"), i, 0)
             self._grid.addWidget(_value(row), i, 1)
 
-    def texts(self) -> list[tuple[str, str]]:
-        """Return keys and values as they are shown, notes included."""
-        found = []
-        for i in range(self._grid.rowCount()):
-            items = [self._grid.itemAtPosition(i, column) for column in (0, 1)]
-            if all(items):
-                key, value = (item.widget() for item in items if item is not None)
-                if isinstance(key, QLabel) and value is not None:
-                    parts = [label.text() for label in value.findChildren(QLabel)]
-                    found.append((key.text(), "".join(parts)))
-        return found
-
 
 def _value(row: Fact) -> QWidget:
     """Return the right half of a fact."""

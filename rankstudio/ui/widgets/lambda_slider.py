@@ -83,10 +83,6 @@ class LambdaSlider(QWidget):
             self._slider.setValue(min(places, key=lambda i: abs(self._values[i] - value)))
         self._show()
 
-    def text(self) -> str:
-        """Return what stands beside the slider."""
-        return self._label.text()
-
     def _fit_label(self) -> None:
         """Give the label the width of the widest text, so that nothing moves with the slider."""
         metrics = QFontMetrics(self._label.font())

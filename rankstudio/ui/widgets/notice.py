@@ -89,10 +89,6 @@ class Notice(QWidget):
         """Return the message; empty while there is none."""
         return "" if self.isHidden() else self._text.text()
 
-    def level(self) -> Level:
-        """Return how grave the message is."""
-        return self._level
-
     @Slot()
     def dismiss(self) -> None:
         """Close the message."""

@@ -57,10 +57,6 @@ class Panel(QFrame):
         """Show another caption."""
         self._caption.setText(caption)
 
-    def title(self) -> str:
-        """Return the title."""
-        return self._title.text()
-
     def caption(self) -> str:
         """Return the caption, uncut."""
         return self._caption.text()

@@ -139,7 +139,7 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         wait_until(window.notice.text)
         said = f"Greedy RankRLS on Small was left at {done} of 6 units."
         assert window.notice.text() == said
-        assert window.notice.level() == "info"
+        assert window.notice.accessibleName().startswith("info: ")
         [row] = window.sections.results.panel.rows()
         assert (row.state, row.can_go_on) == ("unfinished", True)
         assert row.message.startswith(f"{done} of 6 units · ")
@@ -231,7 +231,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(
     window.open_path(str(foreign))
     wait_until(window.notice.text)
     assert window.notice.text().startswith(f"{foreign}: ")
-    assert window.notice.level() == "error"
+    assert window.notice.accessibleName().startswith("error: ")
     assert foreign.read_bytes() == content
     assert window.sections.results.panel.rows() == rows
     assert window.models.study_store.path == path
@@ -330,7 +330,7 @@ def test_runs_go_on_where_no_study_can_be_written_and_that_is_said_once(
     assert window.runs.records[0].state is RunState.DONE
     assert window.notice.text().startswith("Runs are not kept, and end with the window: ")
     assert str(shelf_folder) in window.notice.text()
-    assert window.notice.level() == "warning"
+    assert window.notice.accessibleName().startswith("warning: ")
     window.notice.dismiss()
     finish(window)
     assert window.notice.text() == ""

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from hands import fact_texts
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QTableView
@@ -56,7 +57,7 @@ def test_counts_are_those_of_the_fold(panel, dataset):
     QCoreApplication.processEvents()
     assert panel._name.text() == "MQ-tiny"
     assert panel.caption() == "LETOR 4.0"
-    assert panel._facts.texts() == [
+    assert fact_texts(panel._facts) == [
         ("train / vali / test", "1,002 / 3 / 4"),
         ("queries", "2 / 1 / 2"),
         ("features", "3"),
@@ -69,7 +70,7 @@ def test_counts_are_those_of_the_fold(panel, dataset):
 def test_the_summary_brings_constants_and_labels(panel, dataset):
     panel.show_dataset(dataset)
     panel.show_summary(1, describe_fold(dataset, 1))
-    assert panel._facts.texts()[-1] == ("features", "3 · 1 constant")
+    assert fact_texts(panel._facts)[-1] == ("features", "3 · 1 constant")
     assert panel._labels.isVisible()
     assert panel._labels.accessibleDescription().splitlines() == ["0: 334", "1: 334", "2: 334"]
     assert panel._labels_title.text() == "relevance, training documents of fold 1"
@@ -96,7 +97,7 @@ def test_a_fold_is_chosen_by_its_button_and_all_by_theirs(panel, dataset):
     QTest.mouseClick(buttons(panel)["all"], Qt.MouseButton.LeftButton)
     assert told == [3, None]
     panel.show_summary(None, describe_fold(dataset, None))
-    assert panel._facts.texts() == [
+    assert fact_texts(panel._facts) == [
         ("folds", "3"),
         ("documents", "12"),
         ("queries", "6"),
@@ -110,19 +111,19 @@ def test_a_fold_is_chosen_by_its_button_and_all_by_theirs(panel, dataset):
 def test_a_single_file_has_no_folds_to_choose_from(panel):
     panel.show_dataset(FoldedDataset("one", None, (Fold(1, make_part((4, 5))),), "mslr"))
     assert not panel._folds.isVisible()
-    assert panel._facts.texts()[0] == ("train", "9")
+    assert fact_texts(panel._facts)[0] == ("train", "9")
     panel.clear()
-    assert panel._facts.texts() == []
+    assert fact_texts(panel._facts) == []
     assert panel._name.text() == "Nothing is open"
 
 
 def test_details_show_features_query_sizes_and_rows_without_a_copy(panel, dataset):
     panel.show_dataset(dataset)
     panel.open_details()
-    assert panel.details() is None
+    assert panel.details is None
     panel.show_summary(1, describe_fold(dataset, 1))
     QTest.mouseClick(panel._statistics, Qt.MouseButton.LeftButton)
-    details = panel.details()
+    details = panel.details
     assert details.isVisible()
     assert [row.constant for row in details.table.rows()] == [False, True, False]
     assert sum(row[2] for row in details.sizes.numbers()[1]) == 2
@@ -149,7 +150,7 @@ def test_other_data_close_the_details(panel, dataset):
     panel.show_summary(1, describe_fold(dataset, 1))
     panel.open_details()
     panel.show_dataset(dataset)
-    assert panel.details() is None
+    assert panel.details is None
 
 
 def test_many_labels_are_put_together_without_losing_a_document():

@@ -45,8 +45,9 @@ def panel(app, theme):
 @pytest.fixture
 def told(panel):
     heard = []
-    for name in ("chosen", "inspected", "pinToggled", "banToggled"):
+    for name in ("chosen", "inspected"):
         getattr(panel, name).connect(lambda value, name=name: heard.append((name, value)))
+    panel.toggled.connect(lambda name, value: heard.append((name, value)))
     return heard
 
 
@@ -95,7 +96,7 @@ def test_showing_a_path_tells_nobody_and_follows_the_choice(panel, told):
 def test_p_and_b_pin_and_ban_the_chosen_row(panel, told):
     QTest.keyClick(panel.table, Qt.Key.Key_P)
     QTest.keyClick(panel.table, Qt.Key.Key_B)
-    assert told == [("pinToggled", 10), ("banToggled", 10)]
+    assert told == [("pinned", 10), ("banned", 10)]
     row = panel.table.rows_model.rows[3]
     assert [action.text() for action in panel._actions(row)] == ["Pin", "Allow again"]
     assert panel._actions(panel.table.rows_model.rows[0])[0].text() == "Unpin"

@@ -36,7 +36,7 @@ def panel(app, theme):
 
 def test_a_feature_is_shown_with_its_facts(panel):
     panel.show_feature(make_profile())
-    assert (panel.title(), panel.caption()) == ("LMIR.DIR of whole document", "39")
+    assert (panel.accessibleName(), panel.caption()) == ("LMIR.DIR of whole document", "39")
     assert "alone: MAP 0.4712 · NDCG@10 0.2203 · " in panel.facts.text()
     assert "(r\u00a0=\u00a0−0.97)" in panel.facts.text()
     assert "LMIR.ABS &lt;whole>" in panel.facts.text()

@@ -11,6 +11,7 @@ from statistics import mean, stdev
 
 import numpy as np
 import pytest
+from hands import fact_texts
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
@@ -278,7 +279,7 @@ def test_folds_are_compared_by_the_features_that_they_chose(window: MainWindow) 
         }
         assert (dict(row.ranks), row.times) == (ranks, len(ranks))
     assert {row.feature for row in view.table.rows()} == one | two
-    facts = dict(view.facts.texts())
+    facts = dict(fact_texts(view.facts))
     assert facts["Jaccard"] == f"{jaccard:.2f}"
     assert facts["chosen by all folds"] == str(len(one & two))
     assert view.warning.text().startswith("With 2 folds the interval is too short")

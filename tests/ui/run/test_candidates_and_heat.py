@@ -30,7 +30,7 @@ def heat(app, theme):
 def test_bars_are_drops_sorted_and_what_was_no_candidate_is_out(candidates):
     candidates.resize(400, 260)
     candidates.show_step(3, [0.9, NAN, 0.6, 0.8], IDS, NAMES, 30, 1.0)
-    assert candidates.title() == "Candidates at step 3"
+    assert candidates.accessibleName() == "Candidates at step 3"
     header, rows = candidates.plot.numbers()
     assert header == ["id", "name", "drop in criterion per document"]
     assert [(row[0], row[1]) for row in rows] == [("30", "thirty"), ("40", "forty"), ("10", "ten")]
@@ -51,7 +51,7 @@ def test_a_step_without_candidates_shows_none(candidates):
     candidates.show_step(2, np.zeros(0), IDS, NAMES, 20, 1.0)
     assert candidates.plot.is_empty()
     assert candidates.verdict.isHidden()
-    assert candidates.title() == "Candidates at step 2"
+    assert candidates.accessibleName() == "Candidates at step 2"
 
 
 def test_a_bar_that_is_clicked_is_told_by_its_feature(candidates):
@@ -79,7 +79,7 @@ def test_the_verdict_names_the_rival(criteria, selected, expected):
 def test_the_map_shows_measures_by_lambda_and_k(heat):
     heat.set_values(["2⁰", "2¹"], [[0.1, 0.2, NAN], [0.3, 0.4, 0.5]], "NDCG@10")
     assert heat.caption() == "click a cell to choose λ and k"
-    assert heat.title() == "λ × k"
+    assert heat.accessibleName() == "λ × k"
     header, rows = heat.plot.numbers()
     assert heat.plot.axes.title == "validation NDCG@10"
     assert header == ["λ", "k = 1", "k = 2", "k = 3"]
@@ -92,7 +92,7 @@ def test_cells_are_picked_and_chosen_by_setting_and_k(heat):
     heat.select(1, 3)
     heat.set_values(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "MAP", "")
     assert heat.caption() == "click a cell to choose combination and k"
-    assert heat.title() == "combination × k"
+    assert heat.accessibleName() == "combination × k"
     assert heat.plot.chosen == (1, 2)
     heat.plot.picked.emit(0, 1)
     assert told == [(0, 2)]

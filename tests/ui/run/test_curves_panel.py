@@ -32,7 +32,7 @@ def shown(plot):
 
 
 def test_titles_say_what_runs_on_what_and_how_to_act(panel):
-    assert panel.title() == "Greedy RankRLS · MQ2008 fold 4"
+    assert panel.accessibleName() == "Greedy RankRLS · MQ2008 fold 4"
     assert panel.caption() == "", "there is no curve yet"
     panel.add_step(0, 1, 0.5, {"MAP": 0.4})
     assert panel.caption() == "one curve per λ, 2⁰ dark … 2² bright · click a curve to choose k"
