@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -26,13 +25,12 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QScrollArea,
-    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot, plot_menu
+from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot
 from rankstudio.ui.style import icons
 from rankstudio.ui.style.number_format import power
 from rankstudio.ui.style.theme import Theme
@@ -45,7 +43,7 @@ from rankstudio.ui.widgets import (
     LambdaSlider,
     Notice,
     Panel,
-    Progress,
+    ProgressCell,
     Segmented,
     TableView,
 )
@@ -66,7 +64,15 @@ RUNS = [
     (0, "Greedy RankRLS", "MQ2008 · 5 folds", "✓ done", 0.4720, 0.2251, 0.049, "1–7", float("nan")),
     (1, "RankRLS, all features", "MQ2008 · 5 folds", "✓ done", 0.4719, 0.2268, 0.041, "46", 0.98),
     (2, "FSMRank", "MQ2008 · 5 folds", "✓ done", 0.4776, 0.2293, 0.046, "3–16", 0.21),
-    (3, "FS-ED → RankSVM", "MQ2008 · fold 3", Progress(0.63, "0:12 left"), *([float("nan")] * 3), "", None),
+    (
+        3,
+        "FS-ED → RankSVM",
+        "MQ2008 · fold 3",
+        ProgressCell(0.63, "0:12 left"),
+        *([float("nan")] * 3),
+        "",
+        None,
+    ),
 ]
 
 
@@ -134,7 +140,7 @@ class Gallery(QMainWindow):
         bar.addWidget(step)
         bar.addSeparator()
         slider = LambdaSlider("λ", LAMBDAS)
-        slider.set_index(6)
+        slider.select(64.0)
         slider.setFixedWidth(340)
         bar.addWidget(slider)
         bar.addSeparator()
@@ -192,9 +198,7 @@ class Gallery(QMainWindow):
         form.setVerticalSpacing(8)
         combo = QComboBox()
         combo.addItems(["Greedy RankRLS", "RankRLS", "FSMRank"])
-        spin = QSpinBox()
-        spin.setValue(46)
-        off = QDoubleSpinBox()
+        off = QLineEdit("0.001")
         off.setEnabled(False)
         bad = QLineEdit("2^0 … 2^x")
         bad.setProperty("invalid", True)
@@ -203,7 +207,7 @@ class Gallery(QMainWindow):
         fields = [
             ("method", combo),
             ("λ", bad),
-            ("features k", spin),
+            ("features k", QLineEdit("46")),
             ("tolerance", off),
             ("pinned", QLineEdit("25 BM25 of anchor")),
             ("criterion", check),
@@ -251,7 +255,7 @@ class Gallery(QMainWindow):
             row.addWidget(plot)
         self.error_plot.hovered.connect(self.measure_plot.set_cursor)
         self.measure_plot.hovered.connect(self.error_plot.set_cursor)
-        panel.add_tool("export", "Export", plot_menu(self.measure_plot))
+        panel.add_tool("export", "Export")
         self._choose(6, 4)
         return panel
 
@@ -274,7 +278,6 @@ class Gallery(QMainWindow):
         plot.set_bars(
             [Bar(i, names.get(i, f"feature {i}"), 2e-4 * v) for i, v in zip(ids, values, strict=True)]
         )
-        plot.captioned.connect(panel.set_caption)
         plot.picked.connect(plot.select)
         panel.set_content(plot)
         return panel
@@ -371,7 +374,7 @@ def _column(*panels: Panel, width: int = 0) -> QVBoxLayout:
     column = QVBoxLayout()
     column.setSpacing(9)
     for i, panel in enumerate(panels):
-        column.addWidget(panel, (0, 5)[i] if panel.title() in ("Data", "Method") else 5)
+        column.addWidget(panel, (0, 5)[i] if panel.accessibleName() in ("Data", "Method") else 5)
         if width:
             panel.setFixedWidth(width)
     return column
