@@ -464,7 +464,7 @@ def test_the_shelf_makes_files_of_different_names_within_a_minute(tmp_path: Path
 
 
 def test_a_damaged_run_says_so_and_can_go_on(tmp_path: Path) -> None:
-    path, shelf = tmp_path / "study.rankstudio", StudyStore(tmp_path)
+    path, store = tmp_path / "study.rankstudio", StudyStore(tmp_path)
     with Study.create(path) as study:
         for seed in (0, 1):
             list(run_stored(Plan("small", "rankrls", seed=seed), small.dataset(1), study))
@@ -472,9 +472,9 @@ def test_a_damaged_run_says_so_and_can_go_on(tmp_path: Path) -> None:
         db.execute("UPDATE fold SET payload = replace(payload, '0.', '0.9') WHERE run = 1")
         db.execute("UPDATE run SET same = '' WHERE id = 2")
         db.commit()
-    opened, run, sentence = shelf.read(path)(lambda: False)
-    shelf.close_all()
-    record = record_of(1, run, opened.versions)
+    opened, run, sentence = store.read(path)(lambda: False)
+    store.close_all()
+    record = record_of(run, opened.versions)
     assert record.failure.startswith(f"{path}: run 1 is damaged (the results of fold 1)")
     assert (record.can_go_on, record.result) == (True, None)
     assert sentence == f"{path}: what is stored of run 2 is damaged; please run it anew."
