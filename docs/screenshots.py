@@ -68,7 +68,7 @@ def take_results(app: QApplication, window: MainWindow) -> None:
     wait(app, lambda: not window.runs.busy, most=300.0)
     panel, tests = window.sections.results.views, window.sections.results.views.tests
     tests.referenceChosen.emit(1)
-    for key in ("tests", "stability", "front"):
+    for key in ("tests", "stability", "pareto"):
         panel.show_view(key)
         rest(app)
         wait(app, lambda: not window.models.task_worker.jobs)

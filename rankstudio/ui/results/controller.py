@@ -54,7 +54,7 @@ class ResultsController(QObject):
         self._feeder = ViewFeeder(session, runs, worker, self.views, self)
         self._feeder.failed.connect(self.failed)
         self.views.folds.foldChosen.connect(self._look_at)
-        self.views.front.picked.connect(self._pick)
+        self.views.pareto.picked.connect(self._pick)
         self.views.stability.inspected.connect(self.inspected)
         self.panel.selected.connect(self._select)
         self.panel.removed.connect(lambda key: self.removalAsked.emit(runs.record(key)))

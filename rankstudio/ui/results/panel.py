@@ -42,14 +42,14 @@ class ResultsPanel(Panel):
         self.folds = FoldsView(theme)
         self.tests = TestsView(theme)
         self.stability = StabilityView(theme)
-        self.front = ParetoView(theme)
+        self.pareto = ParetoView(theme)
         self.published = PublishedView(theme)
         self._views: dict[str, View] = {
             "runs": self.runs,
             "folds": self.folds,
             "tests": self.tests,
             "stability": self.stability,
-            "front": self.front,
+            "pareto": self.pareto,
             "published": self.published,
         }
         self._stack = QStackedWidget()

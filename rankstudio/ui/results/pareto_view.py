@@ -59,12 +59,12 @@ class ParetoView(View):
             "front-scope",
             "All runs on the same folds, or only the one that is shown",
         )
-        self.plot = named(ParetoPlot(theme, "validation measure", "features"), "front-plot")
+        self.plot = named(ParetoPlot(theme, "validation measure", "features"), "pareto-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
-        self.plots = (("front", "Size against measure", self.plot),)
+        self.plots = (("pareto", "Size against measure", self.plot),)
         said, about = f"{_BEATEN} are listed here.", f"The m{_BEATEN[1:]}."
-        self.table = self.add_table("front", "Pareto front", about, said, lambda row: row.position, _BEATEN)
+        self.table = self.add_table("pareto", "Pareto front", about, said, lambda row: row.position, _BEATEN)
         left = fill(QVBoxLayout(), self.plot, margins=(12, 10, 8, 4))
         fill(self.body, fill(QHBoxLayout(), (left, 1), (self.table, 1), spacing=0))
         self.plot.picked.connect(self._pick)

@@ -54,12 +54,12 @@ class ViewFeeder(QObject):
             "folds": self._update_folds,
             "tests": self._update_tests,
             "stability": self._update_stability,
-            "front": self._update_front,
+            "pareto": self._update_pareto,
             "published": self._update_published,
         }
         views.viewChosen.connect(self.update)
         views.tests.referenceChosen.connect(self._refer_to)
-        for view in (views.folds, views.front):
+        for view in (views.folds, views.pareto):
             view.scope.chosen.connect(self.update)
         for signal in (
             runs.added,
@@ -79,7 +79,7 @@ class ViewFeeder(QObject):
         """Update the view that is shown, where what it depends on is not what it was."""
         key = self._views.key()
         update = self._update.get(key)
-        scopes = self._views.folds.scope.value(), self._views.front.scope.value()
+        scopes = self._views.folds.scope.value(), self._views.pareto.scope.value()
         asked = (self._session.measure, self._reference, scopes)
         state = (key, asked, self._shown_state(), tuple(self._finished()))
         if state == self._shown:
@@ -146,16 +146,16 @@ class ViewFeeder(QObject):
             lambda found: self._views.stability.show_stability(name, found),
         )
 
-    def _update_front(self) -> None:
+    def _update_pareto(self) -> None:
         runs, name = self._finished(), self._session.measure
         anchor = self._anchor(runs)
         paired = self._paired(runs, anchor) if anchor is not None else {}
-        if self._views.front.scope.value() == ONE:
+        if self._views.pareto.scope.value() == ONE:
             paired = {key: run for key, run in paired.items() if key == anchor}
         plans = [(key, run.plan) for key, run in paired.items()]
 
         def show(found: ParetoFront | None) -> None:
-            self._views.front.show_pareto_front(plans, found, name)
+            self._views.pareto.show_pareto_front(plans, found, name)
             self._mark()
 
         self._submit(
@@ -229,7 +229,7 @@ class ViewFeeder(QObject):
         """Mark the fold and the model that are looked at."""
         record, choice = self._record, self._session.choice
         self._views.folds.mark(self._session.fold)
-        self._views.front.mark(record.key if record is not None else None, choice.values, choice.place)
+        self._views.pareto.mark(record.key if record is not None else None, choice.values, choice.place)
 
     def _submit(self, what: str, compute: Callable[[], Found], receive: Callable[[Found], None]) -> None:
         """Have something computed on the worker, and receive it on the window's thread."""

@@ -306,8 +306,8 @@ def test_one_fold_and_a_method_without_a_choice_have_no_stability(window: MainWi
 
 def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
     records = three_runs(window)
-    look(window, "front")
-    view = views(window).front
+    look(window, "pareto")
+    view = views(window).pareto
     best = max(
         (float(np.mean([p.validation["MAP"][k] for p in paths])), -int(paths[0].sizes[k]))
         for record in records
@@ -339,8 +339,8 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
 
 def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWindow) -> None:
     record = run_with(window)
-    look(window, "front")
-    for model in (row.model for row in views(window).front._rows):
+    look(window, "pareto")
+    for model in (row.model for row in views(window).pareto._rows):
         setting = record.combination_of(model.values)
         values = [record.paths[f, setting].validation["MAP"][model.step - 1] for f in (1, 2)]
         assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
@@ -349,8 +349,8 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
 
 def test_the_front_of_the_shown_run_alone(window: MainWindow) -> None:
     first, second, _ = three_runs(window)
-    look(window, "front")
-    view = views(window).front
+    look(window, "pareto")
+    view = views(window).pareto
     assert {spot.category for spot in view.plot.spots} == {0, 1, 2}
     view.scope._group.buttons()[1].click()
     settle(window)
@@ -369,7 +369,7 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
     inside = {
         "runs": ["runs-table"],
         "tests": ["tests-table"],
-        "front": ["front-plot", "front-table"],
+        "pareto": ["pareto-plot", "pareto-table"],
         "stability": ["stability-map", "stability-table"],
     }
     for key, names in inside.items():
@@ -384,7 +384,7 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
     tools = {
         "tests": "Run to compare with",
         "stability": "similarity Jaccard",
-        "front": "runs of the front all runs",
+        "pareto": "runs of the front all runs",
     }
     for key, name in tools.items():
         look(window, key)
@@ -395,8 +395,8 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
 
 def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
     run_with(window)
-    look(window, "front")
-    plot = views(window).front.plot
+    look(window, "pareto")
+    plot = views(window).pareto.plot
     assert plot.marks is not None
     plot.setFocus()
     for _ in plot.spots:
@@ -427,7 +427,7 @@ def test_in_the_smallest_window_a_view_takes_no_more_than_the_rest_can_give(wind
     window.resize(window.minimumSize())
     turn(0.02)
     least = views(window).minimumSizeHint().height()  # with the table of runs
-    for key in ("stability", "front", "folds", "tests", "published"):
+    for key in ("stability", "pareto", "folds", "tests", "published"):
         look(window, key)
         assert views(window).minimumSizeHint().height() <= least, key
 
@@ -435,7 +435,7 @@ def test_in_the_smallest_window_a_view_takes_no_more_than_the_rest_can_give(wind
 def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
     panel = views(window)
     panel._choice._group.checkedButton().setFocus()
-    for key in ("folds", "tests", "stability", "front", "published", "published"):
+    for key in ("folds", "tests", "stability", "pareto", "published", "published"):
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
         assert panel.key() == key
         assert panel.view().isVisible()
