@@ -76,16 +76,16 @@ def open_dataset(
     path = Path(path)
     folds = _find_folds(path)
     paths = [file for fold in folds for file in fold.parts.values()]
-    watch = ReadProgress(progress, cancelled, sum(files.regular_file_size(file) for file in paths))
+    reading = ReadProgress(progress, cancelled, sum(files.regular_file_size(file) for file in paths))
     tables: dict[Path, tuple[Table, Source]] = {}
     for file in paths:
-        tables[file] = read_table(file, watch, refuse=missing == "refuse", cache=cache)
+        tables[file] = read_table(file, reading, refuse=missing == "refuse", cache=cache)
         _check_memory(path, sum(table.X.nbytes for table, _ in tables.values()))
     width = max(table.X.shape[1] for table, _ in tables.values())
     _check_widths({file: (table.X.shape[1], table.dense) for file, (table, _) in tables.items()})
     datasets: dict[Path, RankingDataset] = {}
     for file in paths:
-        watch.check()
+        reading.check()
         table, source = tables.pop(file)
         note = _widening(file, table.X.shape[1], width)
         datasets[file] = make_dataset(table, source, missing=missing, n_features=width, normalize=normalize)

@@ -37,8 +37,8 @@ def read_scores(path: str | os.PathLike[str]) -> Floats:
         At the first line that is not a number.
     """
     path = Path(path)
-    watch = ReadProgress()
-    content = files.decompress(path, files.read_file(path, watch), watch)
+    progress = ReadProgress()
+    content = files.decompress(path, files.read_file(path, progress), progress)
     text = content[: -files.PADDING].tobytes().decode("utf-8-sig", errors="replace").rstrip()
     lines = text.splitlines() if "\r" in text else text.split("\n")
     scores = np.empty(len(lines))

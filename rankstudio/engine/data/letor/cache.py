@@ -58,14 +58,14 @@ def entry_path(checksum: str) -> Path:
     return folder() / f"{checksum.partition(':')[2]}-{PARSER_VERSION}{_SUFFIX}"
 
 
-def load(checksum: str, watch: ReadProgress) -> Table | None:
+def load(checksum: str, progress: ReadProgress) -> Table | None:
     """Return the table of a file with this checksum; None if there is none that verifies.
 
-    The watch is asked whether to stop, but not told of progress. O(bytes of the entry).
+    It is asked whether to stop, but not told of progress. O(bytes of the entry).
     """
     path = entry_path(checksum)
     try:
-        table = _unpack(_read(path, watch), checksum)
+        table = _unpack(_read(path, progress), checksum)
         os.utime(path)  # used just now
     except FileNotFoundError:
         return None
@@ -75,7 +75,7 @@ def load(checksum: str, watch: ReadProgress) -> Table | None:
     return table
 
 
-def store(checksum: str, table: Table, watch: ReadProgress) -> None:
+def store(checksum: str, table: Table, progress: ReadProgress) -> None:
     """Keep the table of a file with this checksum. Where that fails, nothing but a debug log says so."""
     path = entry_path(checksum)
     try:
@@ -85,7 +85,7 @@ def store(checksum: str, table: Table, watch: ReadProgress) -> None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         prune(LIMIT - size)
-        _write(path, parts, watch)
+        _write(path, parts, progress)
     except OSError as error:
         log.debug("cache entry %s was not written: %s", path, error)
 
@@ -103,14 +103,14 @@ def prune(limit: int) -> None:
             path.unlink(missing_ok=True)
 
 
-def _read(path: Path, watch: ReadProgress) -> Bytes:
+def _read(path: Path, progress: ReadProgress) -> Bytes:
     """Return an entry without its digest, which must fit."""
     digest = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
         size = max(os.fstat(file.fileno()).st_size - _DIGEST, 0)
         content = np.empty(size, dtype=np.uint8)
         for begin in range(0, size, _PIECE):
-            watch.check()
+            progress.check()
             piece = content.data[begin : min(begin + _PIECE, size)]
             if file.readinto(piece) != len(piece):
                 raise ValueError("it became shorter")
@@ -120,7 +120,7 @@ def _read(path: Path, watch: ReadProgress) -> Bytes:
     return content
 
 
-def _write(path: Path, parts: list[memoryview], watch: ReadProgress) -> None:
+def _write(path: Path, parts: list[memoryview], progress: ReadProgress) -> None:
     """Write the parts and their digest under a name of its own, then give the file its name."""
     digest = hashlib.sha256()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-", suffix=_SUFFIX)
@@ -128,7 +128,7 @@ def _write(path: Path, parts: list[memoryview], watch: ReadProgress) -> None:
         with os.fdopen(handle, "wb") as file:
             for part in parts:
                 for begin in range(0, len(part), _PIECE):
-                    watch.check()
+                    progress.check()
                     piece = part[begin : begin + _PIECE]
                     digest.update(piece)
                     file.write(piece)

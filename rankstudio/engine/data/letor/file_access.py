@@ -49,7 +49,7 @@ def regular_file_size(path: Path) -> int:
     return status.st_size
 
 
-def read_file(path: Path, watch: ReadProgress) -> Bytes:
+def read_file(path: Path, progress: ReadProgress) -> Bytes:
     """Read a whole file into memory.
 
     The file is copied rather than mapped: a mapped file that another program cuts short would end this one.
@@ -58,7 +58,7 @@ def read_file(path: Path, watch: ReadProgress) -> Bytes:
     ----------
     path : Path
         The file.
-    watch : ReadProgress
+    progress : ReadProgress
         Told of half of the file's bytes; parsing them is the other half.
 
     Returns
@@ -82,7 +82,7 @@ def read_file(path: Path, watch: ReadProgress) -> Bytes:
                 if not count:
                     break
                 done += count
-                watch.advance(count / 2)
+                progress.advance(count / 2)
             same = done == size == os.fstat(file.fileno()).st_size
     except OSError as error:
         raise _refusal(path, error) from None
@@ -91,23 +91,23 @@ def read_file(path: Path, watch: ReadProgress) -> Bytes:
     return content
 
 
-def checksum(content: Bytes, watch: ReadProgress) -> str:
+def checksum(content: Bytes, progress: ReadProgress) -> str:
     """Return ``sha256:…`` of what `read_file` returned, without the padding.
 
     SHA-256 because it is what ``sha256sum`` prints, and because today's processors have instructions for it:
-    at nearly 2 GB/s it is twice as fast as BLAKE2. May run in another thread; ends early where the watch was
+    at nearly 2 GB/s it is twice as fast as BLAKE2. May run in another thread; ends early where the work was
     stopped. O(size).
     """
     digest = hashlib.sha256()
     size = len(content) - PADDING
     for begin in range(0, size, _PIECE):
-        if watch.stopped:
+        if progress.stopped:
             break
         digest.update(content.data[begin : min(begin + _PIECE, size)])
     return f"sha256:{digest.hexdigest()}"
 
 
-def decompress(path: Path, content: Bytes, watch: ReadProgress) -> Bytes:
+def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
     """Return the text in what `read_file` returned: the same array, or what gzip had packed.
 
     Raises
@@ -122,7 +122,7 @@ def decompress(path: Path, content: Bytes, watch: ReadProgress) -> Bytes:
     position = 0
     try:
         while position < size and content[position] != 0:  # several members; zeros fill up tapes
-            position = _unpack_member(path, content[:size], position, pieces, watch)
+            position = _unpack_member(path, content[:size], position, pieces, progress)
         text = _padded(path, sum(map(len, pieces)))
     except zlib.error:
         raise FileAccessError(
@@ -137,12 +137,14 @@ def decompress(path: Path, content: Bytes, watch: ReadProgress) -> Bytes:
     return text
 
 
-def _unpack_member(path: Path, packed: Bytes, position: int, pieces: list[bytes], watch: ReadProgress) -> int:
+def _unpack_member(
+    path: Path, packed: Bytes, position: int, pieces: list[bytes], progress: ReadProgress
+) -> int:
     """Append what the gzip member at a position holds to ``pieces``; return the position behind it."""
     member = zlib.decompressobj(wbits=31)
     waiting = b""
     while not member.eof:
-        watch.check()
+        progress.check()
         if not waiting:
             waiting = packed[position : position + _PIECE].tobytes()
             position += len(waiting)

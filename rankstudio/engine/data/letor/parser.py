@@ -72,7 +72,7 @@ def parse_text(
     path: Path,
     text: Bytes,
     pool: Executor,
-    watch: ReadProgress,
+    progress: ReadProgress,
     *,
     n_features: int | None = None,
     refuse: bool = False,
@@ -87,7 +87,7 @@ def parse_text(
         Its text, with `PADDING` newlines behind it.
     pool : Executor
         Threads.
-    watch : ReadProgress
+    progress : ReadProgress
         Told of half of the bytes of the text, as they are parsed.
     n_features : int, optional
         A larger feature id is an error.
@@ -110,15 +110,15 @@ def parse_text(
     """
     most_features = MOST_FEATURES if n_features is None else min(n_features, MOST_FEATURES)
     size = len(text) - PADDING
-    pieces = _cut(path, text, size, pool, watch)
+    pieces = _cut(path, text, size, pool, progress)
     width = _peek_width(text, pieces, most_features)
     while True:
         rows = _allocate(path, sum(p.lines for p in pieces), width)
         futures = [pool.submit(_parse_piece, text, p, rows, most_features, refuse) for p in pieces]
         outcomes: list[_Outcome] = []
         try:
-            for piece, outcome in zip(pieces, watch.in_order(futures), strict=True):
-                watch.advance((piece.end - piece.begin) / 2)
+            for piece, outcome in zip(pieces, progress.in_order(futures), strict=True):
+                progress.advance((piece.end - piece.begin) / 2)
                 outcomes.append(outcome)
                 if outcome.problems:
                     break
@@ -143,7 +143,7 @@ def warm_up() -> None:
         parse_text(Path("warm-up"), text, pool, ReadProgress())
 
 
-def _cut(path: Path, text: Bytes, size: int, pool: Executor, watch: ReadProgress) -> list[_Piece]:
+def _cut(path: Path, text: Bytes, size: int, pool: Executor, progress: ReadProgress) -> list[_Piece]:
     """Cut the text at ends of lines, and count the lines of the pieces."""
     begin = _skip_mark(path, text)
     ends: list[int] = []
@@ -155,7 +155,7 @@ def _cut(path: Path, text: Bytes, size: int, pool: Executor, watch: ReadProgress
     counts = [pool.submit(_count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
     pieces: list[_Piece] = []
     row = 0
-    for b, e, (newlines, zero) in zip(begins, ends, watch.in_order(counts), strict=True):
+    for b, e, (newlines, zero) in zip(begins, ends, progress.in_order(counts), strict=True):
         if zero:
             raise format_error(path, text, b + int(np.flatnonzero(text[b:e] == 0)[0]), BINARY, 0)
         lines = newlines + int(text[e - 1] != ord("\n"))  # the last line of a file may lack its end

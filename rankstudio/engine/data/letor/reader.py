@@ -90,36 +90,36 @@ def load_letor(
     if n_features is not None and n_features < 1:
         raise ParameterError("n_features", n_features, "a number of at least 1")
     path = Path(path)
-    watch = ReadProgress(progress, cancelled, file_access.regular_file_size(path))
+    reading = ReadProgress(progress, cancelled, file_access.regular_file_size(path))
     refuse = missing == "refuse"
-    table, source = read_table(path, watch, n_features=n_features, refuse=refuse, cache=cache)
+    table, source = read_table(path, reading, n_features=n_features, refuse=refuse, cache=cache)
     dataset = make_dataset(table, source, missing=missing, n_features=n_features, normalize=normalize)
     return identify(path, dataset).name_features(dataset)
 
 
 def read_table(
     path: Path,
-    watch: ReadProgress,
+    progress: ReadProgress,
     *,
     n_features: int | None = None,
     refuse: bool = False,
     cache: bool = True,
 ) -> tuple[Table, Source]:
     """Read a file, or find what was once read from the same bytes; see `load_letor` for the rest."""
-    content = file_access.read_file(path, watch)
+    content = file_access.read_file(path, progress)
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         try:
-            checksum = pool.submit(file_access.checksum, content, watch)
-            table = _recall(watch.result(checksum), watch, n_features, refuse) if cache else None
+            checksum = pool.submit(file_access.checksum, content, progress)
+            table = _recall(progress.result(checksum), progress, n_features, refuse) if cache else None
             if table is not None:
-                watch.advance(watch.total / 2)
+                progress.advance(progress.total / 2)
             else:
-                table = _parse(path, content, pool, watch, n_features, refuse)
+                table = _parse(path, content, pool, progress, n_features, refuse)
                 if cache:
-                    parsed_files.store(checksum.result(), table, watch)
-            return table, Source(path, len(content) - file_access.PADDING, watch.result(checksum))
+                    parsed_files.store(checksum.result(), table, progress)
+            return table, Source(path, len(content) - file_access.PADDING, progress.result(checksum))
         except BaseException:
-            watch.stopped = True
+            progress.stopped = True
             raise
 
 
@@ -154,19 +154,19 @@ def make_dataset(
     )
 
 
-def _recall(checksum: str, watch: ReadProgress, n_features: int | None, refuse: bool) -> Table | None:
+def _recall(checksum: str, progress: ReadProgress, n_features: int | None, refuse: bool) -> Table | None:
     """Return the table from the cache, unless the text is needed to say what is wrong with it."""
-    table = parsed_files.load(checksum, watch)
+    table = parsed_files.load(checksum, progress)
     if table is None or (refuse and table.missing.any()):
         return None
     return None if n_features is not None and table.X.shape[1] > n_features else table
 
 
 def _parse(
-    path: Path, content: Bytes, pool: Executor, watch: ReadProgress, n_features: int | None, refuse: bool
+    path: Path, content: Bytes, pool: Executor, progress: ReadProgress, n_features: int | None, refuse: bool
 ) -> Table:
     # numba is imported only now: who opens what the cache knows does not wait for it.
     from rankstudio.engine.data.letor.parser import parse_text  # noqa: PLC0415
 
-    text = file_access.decompress(path, content, watch)
-    return parse_text(path, text, pool, watch, n_features=n_features, refuse=refuse)
+    text = file_access.decompress(path, content, progress)
+    return parse_text(path, text, pool, progress, n_features=n_features, refuse=refuse)

@@ -68,7 +68,7 @@ def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool) -> byt
         else:
             features = [i + shortest(v) for i, v in zip(ids, values.tolist(), strict=True)]
         line = " ".join([shortest(dataset.y[row].item()), f"qid:{query_id}", *features])
-        comment = " ".join(dataset.comments[row].splitlines()) if comments else ""
+        comment = " ".join(dataset.comments[row].splitlines()) if comments and len(dataset.comments) else ""
         lines.append(f"{line} #{comment}\n" if comment else f"{line}\n")
     return "".join(lines).encode("utf-8", errors="backslashreplace")
 

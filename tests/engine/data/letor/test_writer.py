@@ -81,3 +81,10 @@ def test_more_documents_than_are_written_at_once(tmp_path: Path) -> None:
     d = RankingDataset.from_arrays(X, np.zeros(9000), np.arange(9000) // 10)
     save_letor(d, tmp_path / "a.txt")
     assert load_letor(tmp_path / "a.txt").X.tobytes() == X.tobytes()
+
+
+def test_data_that_were_made_without_comments_are_written(tmp_path: Path) -> None:
+    ids = np.array([1], dtype=np.int64)
+    X, y, ptr = np.array([[0.5], [0.25]]), np.array([1.0, 0.0]), np.array([0, 2], dtype=np.int64)
+    save_letor(RankingDataset(X, y, ptr, ("7",), ids, ("feature 1",)), tmp_path / "made.txt")
+    assert (tmp_path / "made.txt").read_text() == "1 qid:7 1:0.5\n0 qid:7 1:0.25\n"
