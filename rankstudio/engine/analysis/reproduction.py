@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_grid import format_power, parse_grid
-from rankstudio.engine.support.resources import resource
+from rankstudio.engine.support.resources import resource, table
 
 
 @dataclass(frozen=True)
@@ -265,9 +263,8 @@ def load_reproduction(key: str) -> Reproduction:
     PlanError
         For a key that is not there; the text names those that are.
     """
-    path: Path = resource("published", f"{key}.toml")
     if key not in reproductions():
         raise PlanError(f"There is nothing to reproduce for {key!r}; there is {', '.join(reproductions())}.")
-    values = tomllib.loads(path.read_text(encoding="utf-8"))
+    values = table("published", f"{key}.toml")
     notes = tuple(values.get("notes", ()))
     return Reproduction(key, values["title"], values["runs"], values["tables"], notes)

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.support.resources import resource
+from rankstudio.engine.support.resources import resource, table
 
 _NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt")
 _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
@@ -186,50 +187,22 @@ def _gov_by_feature(dataset: RankingDataset) -> bool:
     return bool(((dataset.X[:, 1] == 0.0) == (dataset.X[:, 21] == 0.0)).mean() > 0.9)
 
 
-_GOV_DOCUMENT = r"docid\s*=\s*G\d\d-\d\d-\d+"
-_WEB_DOCUMENT = r"docid\s*=\s*GX\d\d\d-\d\d-\d+\s+inc\s*=.*prob\s*="
-_MEDLINE_DOCUMENT = r"docid\s*=\s*\d+\s*$"
+_UNMISTAKABLE = {"mslr": _is_mslr}
 
-KNOWN = (
-    KnownDataset(
-        key="letor4",
-        n_features=range(46, 47),
-        labels=range(-1, 3),  # -1: not judged, in the semi-supervised setting
-        convention="letor4",
-        folder=re.compile(r"MQ200[78]|LETOR[-_ ]?4", re.IGNORECASE),
-        comment=re.compile(_WEB_DOCUMENT, re.IGNORECASE),
-    ),
-    KnownDataset(
-        key="ohsumed",
-        n_features=range(45, 46),
-        labels=range(3),
-        convention="letor3",
-        folder=re.compile(r"OHSUMED", re.IGNORECASE),
-        comment=re.compile(_MEDLINE_DOCUMENT, re.IGNORECASE),
-    ),
-    KnownDataset(
-        key="gov",
-        n_features=range(64, 65),
-        labels=range(3),
-        convention="letor3",
-        folder=re.compile(r"^Gov$|(HP|NP|TD)_?200[34]", re.IGNORECASE),
-        comment=re.compile(_GOV_DOCUMENT, re.IGNORECASE),
-    ),
-    KnownDataset(
-        key="mslr",
-        n_features=range(136, 137),
-        labels=range(5),
-        convention="mslr",
-        folder=re.compile(r"MSLR|WEB[13]0K", re.IGNORECASE),
-        comment=None,
-        unmistakable=_is_mslr,
-    ),
-    KnownDataset(
-        key="yahoo",
-        n_features=range(500, 701),
-        labels=range(5),
-        convention="letor4",
-        folder=re.compile(r"Yahoo|C14B|LTRC|^set[12]\b", re.IGNORECASE),
-        comment=None,
-    ),
-)
+
+def _known(key: str, values: Mapping[str, Any]) -> KnownDataset:
+    """Return a dataset as the table of them tells of it; see the attributes for what it says."""
+    features, labels = ((low, high + 1) for low, high in (values["n_features"], values["labels"]))
+    comment = values.get("comment")
+    return KnownDataset(
+        key,
+        range(*features),
+        range(*labels),
+        values["convention"],
+        re.compile(values["folder"], re.IGNORECASE),
+        re.compile(comment, re.IGNORECASE) if comment else None,
+        _UNMISTAKABLE.get(key),
+    )
+
+
+KNOWN = tuple(_known(key, values) for key, values in table("features", "datasets.toml").items())

@@ -1,4 +1,4 @@
-"""The conventions that measures follow, as data.
+"""The conventions that measures follow, as data: those of ``resources/metrics/conventions.toml``.
 
 Evaluation programs agree on the names MAP, P@k and NDCG@k and on little else: on MQ2008, where half of the
 queries have fewer than ten documents, the same ranking has an NDCG@10 of 0.228 by LETOR's script and of 0.515
@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support.resources import table
 
 DEFAULT = "letor4"
 """Key of the convention that holds where nobody chose one."""
@@ -129,98 +131,23 @@ class Convention:
         )
 
 
-_TABLE = (
-    Convention(
-        key="letor4",
-        label="LETOR 4.0",
-        summary=(
-            "As LETOR 4.0's script: a query with fewer than k documents counts 0 in NDCG@k, and ranks 1 and "
-            "2 have the same weight. Labels above 2, which the script does not know and counts as not "
-            "relevant, follow the formula here."
-        ),
-        source="Eval-Score-4.0.pl",
-        gain=Gain.EXPONENTIAL,
-        discount=Discount.LETOR,
-        short_ndcg=Short.ZERO,
-    ),
-    Convention(
-        key="letor3",
-        label="LETOR 3.0",
-        summary=(
-            "As LETOR 3.0's script: like LETOR 4.0, but a query with fewer than k documents counts 0 in P@k "
-            "as well."
-        ),
-        source="Eval-Score-3.0.pl",
-        gain=Gain.EXPONENTIAL,
-        discount=Discount.LETOR,
-        short_ndcg=Short.ZERO,
-        short_precision=Short.ZERO,
-    ),
-    Convention(
-        key="mslr",
-        label="MSLR",
-        summary=(
-            "As MSLR-WEB's script: like LETOR 4.0, but only labels from 2 up are relevant for P@k and MAP."
-        ),
-        source="eval-score-mslr.pl",
-        gain=Gain.EXPONENTIAL,
-        discount=Discount.LETOR,
-        relevant_from=2.0,
-        short_ndcg=Short.ZERO,
-    ),
-    Convention(
-        key="ranklib",
-        label="RankLib",
-        summary=(
-            "As RankLib: gain 2^l − 1, discount log2(i + 1), and in a query with fewer than k documents k "
-            "becomes their number, for NDCG@k and for P@k."
-        ),
-        source="RankLib",
-        gain=Gain.EXPONENTIAL,
-        discount=Discount.LOG,
-        short_precision=Short.SHRINK,
-    ),
-    Convention(
-        key="trec_eval",
-        label="trec_eval",
-        summary=(
-            "As trec_eval: the gain is the label itself, P@k always divides by k, and equal scores are put "
-            "in order of the document id, the last first."
-        ),
-        source="trec_eval, pytrec_eval",
-        gain=Gain.LINEAR,
-        discount=Discount.LOG,
-        ties=Ties.DOCUMENT_ID,
-    ),
-    Convention(
-        key="lightgbm",
-        label="LightGBM / XGBoost",
-        summary=(
-            "As LightGBM and XGBoost: a query without a relevant document counts 1 in NDCG and MAP, which "
-            "lifts every average; MAP@k divides by min(R, k)."
-        ),
-        source="LightGBM, XGBoost",
-        gain=Gain.EXPONENTIAL,
-        discount=Discount.LOG,
-        empty_query=1.0,
-        short_precision=Short.SHRINK,
-        map_cut_divides_by_k=True,
-    ),
-    Convention(
-        key="sklearn",
-        label="scikit-learn",
-        summary=(
-            "As scikit-learn's ndcg_score and average_precision_score: the gain is the label itself, and "
-            "equal scores share their gains and one precision, so that no order of theirs matters."
-        ),
-        source="scikit-learn",
-        gain=Gain.LINEAR,
-        discount=Discount.LOG,
-        ties=Ties.AVERAGED,
-    ),
-)
+_CHOICES: Mapping[str, type[Enum]] = {
+    "gain": Gain,
+    "discount": Discount,
+    "short_ndcg": Short,
+    "short_precision": Short,
+    "ties": Ties,
+}
 
-CONVENTIONS: Mapping[str, Convention] = MappingProxyType({entry.key: entry for entry in _TABLE})
+
+def _read(key: str, values: Mapping[str, Any]) -> Convention:
+    chosen = {name: kind[values[name].upper()] for name, kind in _CHOICES.items() if name in values}
+    return Convention(key=key, **{**values, **chosen})
+
+
+CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
+    {key: _read(key, values) for key, values in table("metrics", "conventions.toml").items()}
+)
 """The conventions by key."""
 
 

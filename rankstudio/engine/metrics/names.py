@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support.resources import table
 
 
 class MeasureKind(IntEnum):
@@ -55,44 +56,9 @@ class Family:
     higher_is_better: bool = True
 
 
-FAMILIES: tuple[Family, ...] = (
-    Family(
-        MeasureKind.MAP,
-        "MAP",
-        "Mean average precision",
-        Cut.OPTIONAL,
-        "Over {first}: the mean of the precisions at the relevant documents' ranks, averaged over queries.",
-    ),
-    Family(
-        MeasureKind.P,
-        "P",
-        "Precision",
-        Cut.NEEDED,
-        "Share of relevant documents among {first}, averaged over queries.",
-    ),
-    Family(
-        MeasureKind.NDCG,
-        "NDCG",
-        "Normalised discounted cumulative gain",
-        Cut.OPTIONAL,
-        "Discounted gain of {first}, divided by that of the best order and averaged over queries.",
-    ),
-    Family(
-        MeasureKind.MEAN_NDCG,
-        "MeanNDCG",
-        "Mean NDCG over all ranks",
-        Cut.NONE,
-        "The mean of NDCG@1 … NDCG@m over all m ranks of a query, averaged over queries.",
-    ),
-    Family(
-        MeasureKind.DISAGREEMENT,
-        "Disagreement",
-        "Disagreement error",
-        Cut.NONE,
-        "Share of a query's pairs of differently relevant documents that are in the wrong order, equal "
-        "scores counting one half; averaged over the queries that have such a pair. Less is better.",
-        higher_is_better=False,
-    ),
+FAMILIES: tuple[Family, ...] = tuple(
+    Family(kind, name, **{**values, "cut": Cut[values["cut"].upper()]})
+    for kind, (name, values) in zip(MeasureKind, table("metrics", "measures.toml").items(), strict=True)
 )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 
@@ -27,6 +29,11 @@ def resource(*parts: str) -> Path:
         The path, whether or not something is there.
     """
     return _root("resources").joinpath(*parts)
+
+
+def table(*parts: str) -> dict[str, Any]:
+    """Return what a shipped file in TOML holds; its path as for :func:`resource`."""
+    return tomllib.loads(resource(*parts).read_text(encoding="utf-8"))
 
 
 def guide(*parts: str) -> Path:
