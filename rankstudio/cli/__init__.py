@@ -16,7 +16,7 @@ from rankstudio import __version__
 from rankstudio.engine.errors import Cancelled, RankStudioError
 
 COMMANDS = ("run", "compare", "studies", "reproduce", "evaluate", "convert", "methods")
-"""Names of commands, each with a module of that name that has ``register`` and ``run``."""
+"""Names of commands, each with a module of that name: HELP, DESCRIPTION, ``add_options`` and ``run``."""
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -106,10 +106,17 @@ def _parser(commands: Sequence[str]) -> argparse.ArgumentParser:
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
     for name in commands:
-        import_module(f"rankstudio.cli.commands.{name}").register(subparsers)
-        command = subparsers.choices[name]
-        command.epilog = "\n\n".join(filter(None, [command.epilog, _EPILOG]))
-        command.formatter_class = argparse.RawDescriptionHelpFormatter
+        module = import_module(f"rankstudio.cli.commands.{name}")
+        command = subparsers.add_parser(
+            name,
+            help=module.HELP,
+            usage=getattr(module, "USAGE", None),
+            description=module.DESCRIPTION,
+            epilog="\n\n".join(filter(None, [getattr(module, "EPILOG", ""), _EPILOG])),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_options(command)
+        command.set_defaults(run=module.run)
     return parser
 
 

@@ -13,8 +13,7 @@ from rankstudio.cli.progress_bar import Whole
 from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.study_file_option import study_at
-from rankstudio.cli.worker_options import ALONE, Workers
-from rankstudio.engine.analysis.batch import Comparison, tests_of
+from rankstudio.engine.analysis.batch import Comparison, folder_name, tests_of
 from rankstudio.engine.errors import (
     DataError,
     DatasetError,
@@ -23,7 +22,7 @@ from rankstudio.engine.errors import (
     PlanError,
     RankStudioError,
 )
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.results.results import RunResult
@@ -55,7 +54,7 @@ def compare(
 
     if out is not None:
         make_folder(out)
-        refuse_other_comparison(comparison, data, out, folder_name, force)
+        refuse_other_comparison(comparison, data, out, force)
     results: list[RunResult] = []
     whole = Whole(sum(len(comparison.plans(place)) for place in data))
     with study_at(study, out) as kept, stopping() as stop:
@@ -102,7 +101,7 @@ class _Running:
 
     def on(self, place: str) -> bool:
         """Run all plans on one dataset; tell whether it was stopped."""
-        from rankstudio.engine.experiment.runner import open_data
+        from rankstudio.engine.experiment.runner import open_data, usual_choices
 
         plans = self.comparison.plans(place)
         try:
@@ -115,7 +114,7 @@ class _Running:
             if self.stop.asked:
                 return True
             print(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
-            fitting = _fitting(plan, self.comparison, dataset)
+            fitting = usual_choices(plan, dataset, self.comparison.protocol)
             going = Going(fitting, dataset, grouped, self.study, whole=self.whole, workers=self.workers)
             try:
                 stopped = carry_on(going, self.stop)
@@ -144,23 +143,3 @@ class _Running:
         if self.out is not None:
             write_results(result, self.out / f"{result.data_name}-{folder_name(result.plan)}")
             write(self.comparison, self.results, self.out)
-
-
-def _fitting(plan: Plan, comparison: Comparison, dataset: Any) -> Plan:
-    """Follow the data's usual convention and choice where the comparison says nothing of them."""
-    if "convention" not in comparison.protocol:
-        plan = plan.changed(convention=dataset.convention)
-    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
-    if "select_by" not in comparison.protocol and not validated:
-        plan = plan.changed(select_by=CRITERION)
-    return plan
-
-
-def folder_name(plan: Plan) -> str:
-    """Return the name of a run's folder: short, and another one for other parameters."""
-    fixed = [
-        "+".join(map(str, p.values(plan.parameters[p.name])))
-        for p in plan.entry.parameters
-        if p not in plan.entry.grids and plan.parameters[p.name] != p.default
-    ]
-    return "-".join([plan.method, *([plan.ranker] if plan.ranker else []), *fixed]).replace("@", "-at-")

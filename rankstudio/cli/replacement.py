@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.analysis.batch import Comparison
+from rankstudio.engine.analysis.batch import Comparison, folder_name
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.plan import Plan
 
@@ -48,20 +48,8 @@ def refuse_other_run(plan: Plan, out: Path, *, figures: bool, force: bool) -> No
         refuse_existing(files, force, "This is of another run")
 
 
-def refuse_other_comparison(
-    comparison: Comparison, data: Sequence[str], out: Path, name_of: Callable[[Plan], str], force: bool
-) -> None:
+def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Path, force: bool) -> None:
     """Refuse to replace the tables of another comparison, and results of other runs in folders of its own.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    data : sequence of str
-        Where its data are.
-    out : Path
-    name_of : callable
-        Gives the end of the name of a run's folder.
-    force : bool
 
     Raises
     ------
@@ -74,7 +62,7 @@ def refuse_other_comparison(
     others = [path for path, plan in stored.items() if not _among(plan, plans, comparison)]
     if others or not stored:
         refuse_existing((out / name for name in TABLES), force, "This is of another comparison")
-    ends = tuple(f"-{name_of(plan)}" for plan in plans)
+    ends = tuple(f"-{folder_name(plan)}" for plan in plans)
     own = (path for path in others if path.parent.name.endswith(ends))
     refuse_existing(own, force, "This is of another run")
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import Stop
 from rankstudio.cli.progress_bar import ProgressBar, Whole, preparation
-from rankstudio.cli.worker_options import ALONE, Workers
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, FoldFinished
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult

@@ -4,44 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 from rankstudio.engine.support import threads
-
-
-@dataclass(frozen=True)
-class Workers:
-    """An executor, and from how many units on it is worth while.
-
-    Attributes
-    ----------
-    executor : Executor or None
-        None for one unit after the other.
-    least : int
-        With fewer units a method's own threads make more of the processors.
-    most : int or None
-        With more numbers in a training part they do so too, and each worker has what it makes of them for
-        itself: several would need too much memory.
-    """
-
-    executor: Executor | None = None
-    least: int = 1
-    most: int | None = None
-
-    def serve(self, n_units: int, n_numbers: int) -> Executor | None:
-        """Return the executor for so many units on training parts of so many numbers; None for no other."""
-        large = self.most is not None and n_numbers > self.most
-        return None if n_units < self.least or large else self.executor
-
-
-_NUMBERS = 1 << 26  # in the training parts of all threads together: some gigabytes with what comes of them
-
-ALONE = Workers()
-"""One unit after the other, on the main thread."""
 
 
 def add_worker_options(parser: Any) -> None:
@@ -87,5 +55,4 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
             yield Workers(executor)
     else:
         with executors.on_threads() as executor:
-            count = threads.available()
-            yield Workers(executor, least=2 * count, most=_NUMBERS // count)
+            yield Workers.of_threads(executor, threads.available())

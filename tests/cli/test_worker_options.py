@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.cli.worker_options import Workers
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import MissingExtraError
 from rankstudio.engine.experiment.execution import executors
 from rankstudio.engine.experiment.execution.executors import on_threads
+from rankstudio.engine.experiment.execution.workers import Workers
 
 
 @pytest.fixture(scope="module")

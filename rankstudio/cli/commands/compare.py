@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.replacement import add_force_option, refuse_existing
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json"}
 """How tables can be written, each with the ending of its files."""
 
-_DESCRIPTION = """\
+HELP = "put the runs of studies side by side, with paired tests"
+DESCRIPTION = """\
 Compare the finished runs of studies, a table for each dataset: averages over the folds, and paired tests over
 all test queries against the run with the best average, or the one that is named.
 
@@ -31,7 +32,7 @@ all test queries against the run with the best average, or the one that is named
 Under it stand how much the features that the folds selected agree, the models that no other one beats in both
 size and measure, and what pinned and banned features changed, where there are runs with them and without."""
 
-_EPILOG = """\
+EPILOG = """\
 columns:
   k                   features of the chosen models, over the folds
   difference          the run's mean over the queries minus that of the reference
@@ -45,15 +46,8 @@ columns:
 CSV has one row a run with all digits, and JSON has everything; LaTeX needs the package booktabs."""
 
 
-def register(commands: Any) -> None:
-    """Add the command to the parser's."""
-    parser = commands.add_parser(
-        "compare",
-        help="put the runs of studies side by side, with paired tests",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="a study's file")
     parser.add_argument("--measure", help="what to compare by; the measure that chose by default")
     parser.add_argument(
@@ -75,7 +69,6 @@ def register(commands: Any) -> None:
         help=f"write it to a file; its ending, one of {', '.join(FORMATS.values())}, says how",
     )
     add_force_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -123,8 +116,8 @@ def _finished(paths: Sequence[Path]) -> list[RunResult]:
         with Study.open(path) as study:
             stored = study.runs()
             tell_damage(study, stored)
-            runs += [study.result(run.key) for run in stored if run.finished and not run.damage]
-    return [result for result in runs if result.complete]
+            runs += study.finished(stored)
+    return runs
 
 
 def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:

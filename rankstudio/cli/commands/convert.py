@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
@@ -16,7 +13,8 @@ from rankstudio.cli.replacement import add_force_option, refuse_existing
 if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import RankingDataset
 
-_DESCRIPTION = """\
+HELP = "write data anew: scaled, cut down, in other folds"
+DESCRIPTION = """\
 Read a LETOR file or a folder of folds in any flavour, and write it as plain LETOR text: missing values
 filled, features scaled or left out, and folds made anew, as the options say.
 
@@ -29,14 +27,8 @@ so on. A name that ends with .gz is packed. No file that is there is replaced, n
 with --force."""
 
 
-def register(commands: Any) -> None:
-    """Add the command to the parser's."""
-    parser = commands.add_parser(
-        "convert",
-        help="write data anew: scaled, cut down, in other folds",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("data", metavar="DATA", type=Path, help="a LETOR file, or a folder of folds")
     parser.add_argument("out", metavar="OUT", type=Path, help="the file or folder to write")
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all when not given")
@@ -58,12 +50,12 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print what was written, and how large it is, as JSON"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.data.letor.writer import save_letor
+    from rankstudio.engine.data.splitting.splits import select_features
     from rankstudio.engine.errors import PlanError
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
@@ -93,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_existing(parts, args.force)
     written = []
     for path, whole in parts.items():
-        part = whole if kept is None else with_features(whole, kept)
+        part = whole if kept is None else select_features(whole, kept)
         path.parent.mkdir(parents=True, exist_ok=True)
         save_letor(part, path, comments=not args.no_comments)
         sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": part.n_features}
@@ -118,24 +110,3 @@ def _kept(text: str | None) -> tuple[int, ...] | None:
     if not ids or len(set(ids)) != len(ids):
         raise PlanError(f"--features: expected ids such as 39,23, each once, got {text!r}.")
     return ids
-
-
-def with_features(part: RankingDataset, ids: tuple[int, ...]) -> RankingDataset:
-    """Return the same documents with some of their features, in the order of the file."""
-    from rankstudio.engine.errors import PlanError
-
-    there = part.feature_ids.tolist()
-    unknown = [i for i in ids if i not in there]
-    if unknown:
-        raise PlanError(
-            f"--features: expected ids of the features there are, {there[0]} to {there[-1]}, "
-            f"got {unknown[0]}."
-        )
-    columns = [column for column, i in enumerate(there) if i in ids]
-    return replace(
-        part,
-        X=np.ascontiguousarray(part.X[:, columns]),
-        feature_ids=part.feature_ids[columns],
-        feature_names=tuple(part.feature_names[column] for column in columns),
-        missing=part.missing[columns] if part.missing.size else part.missing,
-    )

@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.output.text_tables import as_json, as_text
-from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics.conventions import CONVENTIONS, Ties, convention
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, measure
 
 if TYPE_CHECKING:
-    from rankstudio.engine.arrays import Floats
-    from rankstudio.engine.data.dataset import RankingDataset
     from rankstudio.engine.metrics.evaluation import Evaluation
 
-_DESCRIPTION = """\
+HELP = "measure a file of scores: MAP, P@k, NDCG@k and others"
+DESCRIPTION = """\
 Measure a ranking that any program made: DATA has the documents with their relevance labels and queries,
 SCORES has one score a line, for the documents in the order of DATA; the greatest score ranks first.
 
@@ -29,15 +28,27 @@ SCORES has one score a line, for the documents in the order of DATA; the greates
 Programs agree on the names of measures, not on their values: the convention says whose values these are."""
 
 
-def register(commands: Any) -> None:
-    """Add the command to the parser's."""
-    parser = commands.add_parser(
-        "evaluate",
-        help="measure a file of scores: MAP, P@k, NDCG@k and others",
-        description=_DESCRIPTION,
-        epilog=_epilog(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _epilog() -> str:
+    """Return the measures and the conventions with what they mean, from the catalogues."""
+    forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
+    first = {Cut.NONE: "", Cut.OPTIONAL: "all documents, or the first k", Cut.NEEDED: "the first k documents"}
+    measures = [(forms[f.cut].format(f.name), f.help.format(first=first[f.cut])) for f in FAMILIES]
+    conventions = [(c.key, c.summary) for c in CONVENTIONS.values()]
+    return "\n".join(["measures:", *_entries(measures), "", "conventions:", *_entries(conventions)])
+
+
+def _entries(entries: Iterable[tuple[str, str]]) -> list[str]:
+    return [
+        textwrap.fill(text, 100, initial_indent=f"  {name:<14} ", subsequent_indent=" " * 17)
+        for name, text in entries
+    ]
+
+
+EPILOG = _epilog()
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("data", metavar="DATA", type=Path, help="a LETOR file; its features are not used")
     parser.add_argument("scores", metavar="SCORES", type=Path, help="a text file, one score a line")
     parser.add_argument(
@@ -59,30 +70,17 @@ def register(commands: Any) -> None:
         help='print JSON: {"MAP": 0.4720, …} with all digits; with --per-query an object with "convention", '
         '"average" and "queries"',
     )
-    parser.set_defaults(run=run)
-
-
-def _epilog() -> str:
-    """Return the measures and the conventions with what they mean, from the catalogues."""
-    forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
-    first = {Cut.NONE: "", Cut.OPTIONAL: "all documents, or the first k", Cut.NEEDED: "the first k documents"}
-    measures = [(forms[f.cut].format(f.name), f.help.format(first=first[f.cut])) for f in FAMILIES]
-    conventions = [(c.key, c.summary) for c in CONVENTIONS.values()]
-    return "\n".join(["measures:", *_entries(measures), "", "conventions:", *_entries(conventions)])
-
-
-def _entries(entries: Iterable[tuple[str, str]]) -> list[str]:
-    return [
-        textwrap.fill(text, 100, initial_indent=f"  {name:<14} ", subsequent_indent=" " * 17)
-        for name, text in entries
-    ]
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    from rankstudio.engine.analysis.score_evaluation import evaluate_files
+
     names = LETOR_MEASURES if args.measures is None else _split(args.measures)
     measures = [measure(name) for name in names]
-    result, data = evaluate_files(args.data, args.scores, args.convention, measures)
+    result, data, notes = evaluate_files(args.data, args.scores, args.convention, measures)
+    for note in notes:
+        print(f"Note: {note}", file=sys.stderr)
     if args.json:
         print(as_json(as_dict(result, per_query=args.per_query)))
     else:
@@ -103,85 +101,16 @@ def _split(text: str) -> tuple[str, ...]:
     return names
 
 
-def evaluate_files(
-    data_path: Path, scores_path: Path, key: str | None, measures: Sequence[Measure]
-) -> tuple[Evaluation, RankingDataset]:
-    """Measure a file of scores on a LETOR file; notes about the data go to the error stream.
-
-    Parameters
-    ----------
-    data_path, scores_path : Path
-    key : str or None
-        Of the convention; None for what is usual for the data.
-    measures : sequence of Measure
-
-    Raises
-    ------
-    DatasetError
-        Where there is not one score for each document.
-    DataError
-        Where a file cannot be read.
-    """
-    # Reading and measuring import compiled code, which --help need not wait for.
-    from rankstudio.engine.data.known_datasets import identify
-    from rankstudio.engine.data.letor.reader import load_letor
-    from rankstudio.engine.data.score_files import read_scores
-    from rankstudio.engine.metrics.evaluation import evaluate
-
-    data = load_letor(data_path)
-    scores = read_scores(scores_path)
-    if scores.size != data.n_documents:
-        raise DatasetError(
-            f"{data_path} has {data.n_documents} documents and {scores_path} has {scores.size} scores; "
-            "expected one score for each document."
-        )
-    for warning in data.warnings:
-        _note(warning)
-    chosen = convention(key or identify(data_path, data).convention)
-    ids = _document_ids(data) if chosen.ties is Ties.DOCUMENT_ID else None
-    result = evaluate(
-        data.y, _in_rows(scores, data), data.qid, convention=chosen, measures=measures, document_ids=ids
-    )
-    return result, data
-
-
-def _in_rows(scores: Floats, data: RankingDataset) -> Floats:
-    """Return the scores in the order of the dataset's rows, which is not the file's where queries scatter."""
-    return scores if data.file_rows is None else scores[data.file_rows]
-
-
-def _document_ids(data: RankingDataset) -> tuple[str, ...] | None:
-    """Return the documents' ids where every document has one."""
-    if all(data.document_ids):
-        return data.document_ids
-    _note(
-        "Not every document has an id (docid = …) in its comment: of equal scores, the document that stands "
-        "last in the file comes first."
-    )
-    return None
-
-
-def _note(text: str) -> None:
-    print(f"Note: {text}", file=sys.stderr)
-
-
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
-    """Return the result as plain values; a measure that is not defined is None."""
-    average = _defined(result)
+    """Return the result as plain values; a measure that is not defined is NaN."""
+    average = dict(result)
     if not per_query:
         return average
     queries = [
-        {
-            "query": str(query),
-            **_defined({name: float(values[q]) for name, values in result.per_query.items()}),
-        }
+        {"query": str(query), **{name: float(values[q]) for name, values in result.per_query.items()}}
         for q, query in enumerate(result.query_ids.tolist())
     ]
     return {"convention": result.convention.key, "average": average, "queries": queries}
-
-
-def _defined(values: Mapping[str, float]) -> dict[str, Any]:
-    return {name: None if value != value else value for name, value in values.items()}  # noqa: PLR0124 - NaN
 
 
 def averages_as_text(result: Evaluation, measures: Sequence[Measure]) -> str:

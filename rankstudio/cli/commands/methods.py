@@ -9,7 +9,8 @@ from typing import Any
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
 
-_DESCRIPTION = """\
+HELP = "list the methods, their parameters and where they come from"
+DESCRIPTION = """\
 List the methods of the catalog, what selects and what ranks: where each comes from, and its parameters with
 their options, ranges and defaults. With a method's key, that one alone.
 
@@ -18,16 +19,10 @@ their options, ranges and defaults. With a method's key, that one alone.
   rankstudio methods --json"""
 
 
-def register(commands: Any) -> None:
-    """Add the command to the parser's."""
-    parser = commands.add_parser(
-        "methods",
-        help="list the methods, their parameters and where they come from",
-        description=_DESCRIPTION,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("method", nargs="?", help="key of one method, such as greedy-rankrls")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -29,7 +29,8 @@ from rankstudio.engine.methods.catalog import Method
 
 INTERRUPTED = 130
 
-_DESCRIPTION = """\
+HELP = "run a paper's protocol and print its tables beside ours"
+DESCRIPTION = """\
 Run a paper's protocol on a dataset's folder, and print its tables with ours beside them. A cell that agrees
 to the last printed digit bears a tick, any other shows ours.
 
@@ -41,11 +42,8 @@ greedy-rankrls takes a minute, fsmrank some, and fs-ed, which boosts trees for e
 hours: with a study it goes on where it was stopped."""
 
 
-def register(commands: Any) -> None:
-    """Add the command to the parser's."""
-    parser = commands.add_parser(
-        "reproduce", help="run a paper's protocol and print its tables beside ours", description=_DESCRIPTION
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("paper", choices=reproductions(), help="which paper, by its method")
     parser.add_argument(
         "--data",
@@ -57,7 +55,6 @@ def register(commands: Any) -> None:
     parser.add_argument("--study", type=Path, help="file that keeps every finished unit, to go on from")
     parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
     add_worker_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

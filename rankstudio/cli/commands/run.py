@@ -6,9 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from rankstudio.cli.batch_runner import compare, folder_name
+from rankstudio.cli.batch_runner import compare
 from rankstudio.cli.interrupts import say_how_to_go_on, stopping
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.cli.output.text_tables import as_json
@@ -17,17 +16,21 @@ from rankstudio.cli.replacement import refuse_other_run
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.run_options import add_options, plan_file, plan_from
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
-from rankstudio.cli.worker_options import ALONE, Workers, workers
-from rankstudio.engine.analysis.batch import is_comparison, load_comparison
-from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.cli.worker_options import workers
+from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
+from rankstudio.engine.experiment.execution.workers import ALONE, Workers
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.results.results import RunResult
+
+__all__ = ["DESCRIPTION", "HELP", "USAGE", "add_options", "carry_out", "run", "run_sample"]
 
 INTERRUPTED = 130
 SAMPLE_FOLDER = "rankstudio-sample"
 
-_DESCRIPTION = """\
+HELP = "run an experiment without the window"
+USAGE = "rankstudio run [PLAN] [--data PLACE] [--method NAME] [--ranker NAME] [OPTION …]"
+DESCRIPTION = """\
 Run an experiment: for each fold train on its training part, choose the grid's value and the number of
 features on its validation part, and measure the chosen model on its test part.
 
@@ -40,19 +43,6 @@ OUT receives results.json, metrics.csv, selection_path.csv and plan.toml; there 
 replaced only with --force. Every finished unit of work is kept in a study, OUT/study.rankstudio if none is
 named: what was stopped, by Ctrl+C or otherwise, goes on where it was with the same command, or with
 rankstudio run --resume STUDY --out OUT."""
-
-
-def register(commands: Any) -> None:
-    """Add the command to the parser's."""
-    parser = commands.add_parser(
-        "run",
-        help="run an experiment without the window",
-        usage="rankstudio run [PLAN] [--data PLACE] [--method NAME] [--ranker NAME] [OPTION …]",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_options(parser)
-    parser.set_defaults(run=run)
 
 
 def _beside(data: Sequence[str], path: Path) -> list[str]:
@@ -153,14 +143,18 @@ def carry_out(
     units are kept in the study, or in one beside the results; what is there already is not computed again.
     """
     from rankstudio.engine.experiment.reports import write_results
-    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.experiment.runner import open_data, usual_choices
     from rankstudio.engine.support.files import make_folder
 
     if out is not None:
         make_folder(out)  # better to hear of a folder that cannot be made before the work than after it
     with preparation():
         dataset = open_data(plan)
-    plan = _fitting(plan, dataset, stated)
+    asked, plan = plan, usual_choices(plan, dataset, stated)
+    if plan.select_by != asked.select_by:
+        print(
+            f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
+        )
     if out is not None:
         refuse_other_run(plan, out, figures=figures, force=force)
     for warning in dict.fromkeys(dataset.warnings):
@@ -174,19 +168,6 @@ def carry_out(
         written += _draw(result, out) if figures and result.folds else []
         print(f"Written: {', '.join(written)}", file=sys.stderr)
     return result, stopped
-
-
-def _fitting(plan: Plan, dataset: FoldedDataset, stated: set[str]) -> Plan:
-    """Follow the data's usual convention, and choose by the criterion where there is no validation part."""
-    if "convention" not in stated:
-        plan = plan.changed(convention=dataset.convention)
-    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
-    if "select_by" not in stated and not validated:
-        print(
-            f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
-        )
-        return plan.changed(select_by=CRITERION)
-    return plan
 
 
 def _draw(result: RunResult, out: Path) -> list[str]:

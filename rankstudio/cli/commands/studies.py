@@ -9,7 +9,8 @@ from typing import Any
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.study_file_option import tell_damage
 
-_DESCRIPTION = """\
+HELP = "list the runs of studies"
+DESCRIPTION = """\
 List the runs of studies: what ran on what, how far it is, how long it took, and by which version.
 
   rankstudio studies results/study.rankstudio
@@ -18,16 +19,10 @@ List the runs of studies: what ran on what, how far it is, how long it took, and
 A run that is not finished goes on with rankstudio run --resume STUDY."""
 
 
-def register(commands: Any) -> None:
-    """Add the command to the parser's."""
-    parser = commands.add_parser(
-        "studies",
-        help="list the runs of studies",
-        description=_DESCRIPTION,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="a study's file")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

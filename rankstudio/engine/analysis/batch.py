@@ -121,6 +121,16 @@ def load_comparison(path: str | Path) -> Comparison:
     return made
 
 
+def folder_name(plan: Plan) -> str:
+    """Return the name of a run's folder: short, and another one for other parameters."""
+    fixed = [
+        "+".join(map(str, p.values(plan.parameters[p.name])))
+        for p in plan.entry.parameters
+        if p not in plan.entry.grids and plan.parameters[p.name] != p.default
+    ]
+    return "-".join([plan.method, *([plan.ranker] if plan.ranker else []), *fixed]).replace("@", "-at-")
+
+
 def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:
     """Test the runs on each dataset against the one that the comparison names, else against the best one.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Container, Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 
-__all__ = ["check", "collect", "open_data", "run", "select_model"]
+__all__ = ["check", "collect", "open_data", "run", "select_model", "usual_choices"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,17 @@ def _open(plan: Plan) -> FoldedDataset:
 
     normalize: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
     return open_dataset(plan.data, missing=plan.missing, normalize=normalize)
+
+
+def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
+    """Return a plan with what nobody stated of "convention" and "select_by" as is usual for the data.
+
+    Without a validation part the method's own criterion chooses.
+    """
+    if "convention" not in stated:
+        plan = plan.changed(convention=dataset.convention)
+    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
+    return plan if "select_by" in stated or validated else plan.changed(select_by=CRITERION)
 
 
 def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:

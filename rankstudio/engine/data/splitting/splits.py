@@ -8,7 +8,7 @@ whatever the folds.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -241,6 +241,29 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
         dataset.feature_names,
         TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
         sparse=dataset.sparse,
+    )
+
+
+def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDataset:
+    """Return the same documents with some of their features, in the order of the file.
+
+    Raises
+    ------
+    ParameterError
+        For an id that no feature has.
+    """
+    there = dataset.feature_ids.tolist()
+    unknown = [i for i in ids if i not in there]
+    if unknown:
+        expected = f"ids of the features there are, {there[0]} to {there[-1]}"
+        raise ParameterError("--features", unknown[0], expected)
+    columns = [column for column, i in enumerate(there) if i in ids]
+    return replace(
+        dataset,
+        X=np.ascontiguousarray(dataset.X[:, columns]),
+        feature_ids=dataset.feature_ids[columns],
+        feature_names=tuple(dataset.feature_names[column] for column in columns),
+        missing=dataset.missing[columns] if dataset.missing.size else dataset.missing,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -277,6 +277,11 @@ class Study:
             with suppress(StoreError):
                 listed.append(self._records.summary(row))
         return listed
+
+    def finished(self, runs: Iterable[RunSummary]) -> list[RunResult]:
+        """Return the results of those runs that are finished and sound."""
+        found = [self.result(run.key) for run in runs if run.finished and not run.damage]
+        return [result for result in found if result.complete]
 
     def result(self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None) -> RunResult:
         """Return the results of a run, of its finished folds alone where it is not finished.

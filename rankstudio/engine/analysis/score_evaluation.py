@@ -1,0 +1,62 @@
+"""The measures of a file of scores, which any program may have written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.known_datasets import identify
+from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.score_files import read_scores
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.metrics.conventions import Ties, convention
+from rankstudio.engine.metrics.evaluation import Evaluation, evaluate
+from rankstudio.engine.metrics.names import Measure
+
+_NO_IDS = (
+    "Not every document has an id (docid = …) in its comment: of equal scores, the document that stands "
+    "last in the file comes first."
+)
+
+
+def evaluate_files(
+    data_path: Path, scores_path: Path, key: str | None, measures: Sequence[Measure]
+) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
+    """Measure a file of scores on a LETOR file.
+
+    Parameters
+    ----------
+    data_path, scores_path : Path
+    key : str or None
+        Of the convention; None for what is usual for the data.
+    measures : sequence of Measure
+
+    Returns
+    -------
+    tuple
+        The measures, the data, and what is to be known of them, as sentences.
+
+    Raises
+    ------
+    DatasetError
+        Where there is not one score for each document.
+    DataError
+        Where a file cannot be read.
+    """
+    data = load_letor(data_path)
+    scores = read_scores(scores_path)
+    if scores.size != data.n_documents:
+        raise DatasetError(
+            f"{data_path} has {data.n_documents} documents and {scores_path} has {scores.size} scores; "
+            "expected one score for each document."
+        )
+    if data.file_rows is not None:
+        scores = scores[data.file_rows]
+    chosen = convention(key or identify(data_path, data).convention)
+    notes, ids = data.warnings, None
+    if chosen.ties is Ties.DOCUMENT_ID:
+        ids = data.document_ids if all(data.document_ids) else None
+        notes += (_NO_IDS,) if ids is None else ()
+    found = evaluate(data.y, scores, data.qid, convention=chosen, measures=measures, document_ids=ids)
+    return found, data, notes
