@@ -17,7 +17,8 @@ from functools import partial
 import numpy as np
 from record import Record, parser
 
-from rankstudio.engine.metrics import Evaluator, evaluate
+from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.engine.metrics.evaluator import Evaluator
 
 QUERIES, MEAN_LENGTH, RUNS = 1_700, 25, 7
 MEASURES = ("MAP", "NDCG@10", "P@10")

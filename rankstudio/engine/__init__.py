@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.selection.l1_path import L1Path
     from rankstudio.engine.methods.selection.recursive_elimination import RecursiveElimination
     from rankstudio.engine.methods.selection.single_feature import MutualInformation, SingleFeatureRanking
-    from rankstudio.engine.metrics import evaluate
+    from rankstudio.engine.metrics.evaluation import evaluate
 
 _HOMES = {
     "AdaRank": "methods.rankers.adarank",
@@ -54,7 +54,7 @@ _HOMES = {
     "RecursiveElimination": "methods.selection.recursive_elimination",
     "SVMMAP": "methods.rankers.svm_map",
     "SingleFeatureRanking": "methods.selection.single_feature",
-    "evaluate": "metrics",
+    "evaluate": "metrics.evaluation",
     "load_letor": "data.letor.reader",
     "open_dataset": "data.folders",
 }

@@ -37,30 +37,21 @@ def run(args: argparse.Namespace) -> int:
 
 def as_dict(entry: Method) -> dict[str, Any]:
     """Return an entry as plain values."""
-    return {
-        "key": entry.key,
-        "label": entry.label,
-        "family": entry.family,
-        "citation": entry.citation,
-        "title": entry.title,
-        "summary": entry.summary,
-        "formula": entry.formula,
-        "criterion": entry.criterion,
-        "steps": entry.step_kind.name.lower(),
-        "lacking": entry.lacking,
-        "parameters": [
-            {
-                "name": p.name,
-                "option": p.option,
-                "symbol": p.symbol,
-                "default": list(p.default) if isinstance(p.default, tuple) else p.default,
-                "expected": p.expected,
-                "help": p.help,
-                "source": p.source,
-            }
-            for p in entry.parameters
-        ],
-    }
+    plain = ("key", "label", "family", "citation", "title", "summary", "formula", "criterion")
+    values = {name: getattr(entry, name) for name in plain}
+    parameters = [
+        {
+            name: _listed(getattr(p, name))
+            for name in ("name", "option", "symbol", "default", "expected", "help", "source")
+        }
+        for p in entry.parameters
+    ]
+    steps = entry.step_kind.name.lower()
+    return {**values, "steps": steps, "lacking": entry.lacking, "parameters": parameters}
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def as_text(entry: Method) -> str:

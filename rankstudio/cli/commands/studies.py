@@ -56,14 +56,8 @@ def run(args: argparse.Namespace) -> int:
     header = ["study", "run", "method", "data", "state", "begun", "seconds", "version"]
     rows = [
         [
-            Path(row["study"]).name,
-            str(row["run"]),
-            row["method"],
-            row["data"],
-            _state(row),
-            row["begun"],
-            f"{row['seconds']:.1f}",
-            row["version"],
+            *(Path(row["study"]).name, str(row["run"]), row["method"], row["data"], _state(row)),
+            *(row["begun"], f"{row['seconds']:.1f}", row["version"]),
         ]
         for row in listed
     ]

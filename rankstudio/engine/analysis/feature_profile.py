@@ -193,17 +193,3 @@ class Inspector:
 def _range_text(labels: Floats) -> str:
     first = f"relevance {labels[0]:g}"
     return first if labels.size == 1 else f"{first} to {labels[-1]:g}"
-
-
-def profile(dataset: RankingDataset, column: int, convention: str = "letor4") -> FeatureProfile:
-    """Return the profile of one feature; for several of one dataset use :class:`Inspector`.
-
-    Parameters
-    ----------
-    dataset : RankingDataset
-    column : int
-        Counted from 0.
-    convention : str
-        Of the measures.
-    """
-    return Inspector(dataset, convention).profile(column)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.known_datasets import table_of_names
+from rankstudio.engine.data.known_datasets import Identity, table_of_names
 from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.letor.writer import save_letor
-from rankstudio.engine.data.synthetic import N_PARTS, FeatureModel, generate, rotate, with_names
+from rankstudio.engine.data.synthetic import N_PARTS, FeatureModel, generate, rotate
 from rankstudio.engine.support.resources import resource
 
 NAME = "Sample"
@@ -28,9 +28,9 @@ _LABEL_NOISE = 1.7
 
 def open_sample() -> FoldedDataset:
     """Open the bundled sample: 250 queries, 46 features with LETOR 4.0's names, labels 0-2, five folds."""
-    names = table_of_names("letor4")
+    named = Identity("letor4", "letor4", table_of_names("letor4"))
     paths = [resource("sample", f"S{i}.txt.gz") for i in range(1, N_PARTS + 1)]
-    parts = [with_names(load_letor(path), names) for path in paths]
+    parts = [named.name_features(load_letor(path)) for path in paths]
     return FoldedDataset(NAME, resource("sample"), rotate(parts), convention="letor4")
 
 

@@ -140,17 +140,9 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
         Where there is no such fold.
     """
     if number is not None:
-        return describe(_training_part(dataset, number))
+        return describe({fold.number: fold.train for fold in dataset.folds}[number])
     tests = [fold.test for fold in dataset.folds if fold.test is not None]
     return describe(*(tests or [fold.train for fold in dataset.folds]))
-
-
-def _training_part(dataset: FoldedDataset, number: int) -> RankingDataset:
-    """Return the training part of the fold with this number; KeyError where there is none."""
-    for fold in dataset.folds:
-        if fold.number == number:
-            return fold.train
-    raise KeyError(number)
 
 
 def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.letor.missing_values import normalize_queries
 from rankstudio.engine.errors import ParameterError
 
@@ -195,9 +195,3 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         warnings=tuple(w for d in datasets for w in d.warnings),
         file_rows=None,
     )
-
-
-def with_names(dataset: RankingDataset, names: dict[int, str]) -> RankingDataset:
-    """Return a dataset with names for its features, by id."""
-    default = zip(dataset.feature_ids.tolist(), default_names(dataset.feature_ids), strict=True)
-    return replace(dataset, feature_names=tuple(names.get(i, name) for i, name in default))

@@ -9,32 +9,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rankstudio.engine.support.files import write_text
+from rankstudio.engine.support.resources import table
 
 _LEAST_P = 0.0001
 _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
 
-_LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": "$<$",
-    ">": "$>$",
-    "−": "$-$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "…": r"\ldots{}",
-    "–": "--",
-    "λ": r"$\lambda$",
-    "₁": "$_1$",
-    "₂": "$_2$",
-    "Φ": r"$\Phi$",
-    "ψ": r"$\psi$",
-    "✓": r"$\checkmark$",
-    "†": r"$\dagger$",
-    "·": r"$\cdot$",
-    **{raised: f"$^{{{plain}}}$" for raised, plain in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)},
-}
+_LATEX = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        **table("export", "latex.toml"),
+        **{raised: f"$^{{{plain}}}$" for raised, plain in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)},
+    }
+)
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
@@ -107,8 +93,7 @@ def latex_text(
 
 
 def _as_latex(text: str) -> str:
-    text = _MINUS.sub("−", text)
-    return "".join(_LATEX.get(character, character) for character in text)
+    return _MINUS.sub("−", text).translate(_LATEX)
 
 
 def p_text(p: float) -> str:

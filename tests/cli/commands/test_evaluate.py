@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.engine.metrics import CONVENTIONS, LETOR_MEASURES, evaluate
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.engine.metrics.names import LETOR_MEASURES
 
 LABELS = [0, 2, 1, 0, 0, 1]
 SCORES = [0.5, 0.9, 0.5, 1.0, 2.0, 3.0]

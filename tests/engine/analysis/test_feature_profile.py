@@ -2,9 +2,13 @@ import numpy as np
 import pytest
 
 from rankstudio.engine.analysis import feature_profile as inspection
-from rankstudio.engine.analysis.feature_profile import Inspector, profile
+from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.statistics.density import gaussian_density
+
+
+def profile(dataset: RankingDataset, column: int, convention: str = "letor4") -> FeatureProfile:
+    return Inspector(dataset, convention).profile(column)
 
 
 def make(y=None, seed=0, sizes=(4, 1, 6, 9)):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics import CONVENTIONS, LETOR_MEASURES
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import LETOR_MEASURES
 
 
 @given(

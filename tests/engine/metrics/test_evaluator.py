@@ -14,8 +14,9 @@ from numba import njit
 from slow_measures import slow
 
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics import CONVENTIONS, Evaluator
 from rankstudio.engine.metrics._kernels import RUN, sort_descending
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.evaluator import Evaluator
 
 MEASURES = (
     *("MAP", "MAP@1", "MAP@4", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@2", "NDCG@3", "NDCG@7"),

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rankstudio.engine import load_letor
-from rankstudio.engine.metrics import LETOR_MEASURES, Evaluator
+from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.names import LETOR_MEASURES
 
 # No query of OHSUMED has fewer than 10 documents, so that both conventions give the same there.
 CONVENTIONS = [("Mq2008", "letor4"), ("OHSUMED", "letor4"), ("OHSUMED", "letor3")]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, ndcg_score
 
-from rankstudio.engine.metrics import evaluate
+from rankstudio.engine.metrics.evaluation import evaluate
 
 
 class Case(NamedTuple):

@@ -172,9 +172,7 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
         "validation": dict(result.validation),
         "test": dict(result.test),
         "baseline": {
-            "feature": baseline.feature,
-            "name": baseline.name,
-            "descending": baseline.descending,
+            **vars(baseline),
             "validation": dict(baseline.validation),
             "test": dict(baseline.test),
         },
@@ -196,13 +194,7 @@ def fold_from_values(
         FrozenMapping(values["validation"]),
         FrozenMapping(values["test"]),
         tuple(path for (number, _), path in sorted(units.items()) if number == fold),
-        Baseline(
-            single["feature"],
-            single["name"],
-            single["descending"],
-            FrozenMapping(single["validation"]),
-            FrozenMapping(single["test"]),
-        ),
+        Baseline(**{**single, **{part: FrozenMapping(single[part]) for part in ("validation", "test")}}),
         FrozenMapping({name: np.array(row) for name, row in values.get("per_query", {}).items()}),
     )
 

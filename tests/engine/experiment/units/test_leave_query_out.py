@@ -32,7 +32,7 @@ from rankstudio.engine.experiment.storage import data_fingerprint as fingerprint
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.metrics import evaluate
+from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.querywise.query_data import group
 
 LAMBDA = {"regularization": 0.5}

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from rankstudio.engine import LambdaMART, RankRLS, evaluate, load_letor
 from rankstudio.engine.errors import DatasetError, MissingExtraError, ParameterError
 from rankstudio.engine.methods.rankers.lambdamart import GREATEST_LABEL, LONGEST_QUERY, TreeStep
-from rankstudio.engine.metrics import Evaluator
+from rankstudio.engine.metrics.evaluator import Evaluator
 
 SMALL = {"n_rounds": 12, "num_leaves": 5, "min_data_in_leaf": 3}
 

@@ -17,7 +17,7 @@ from rankstudio.engine import SVMMAP, open_dataset
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.average_precision import AveragePrecisionLoss
-from rankstudio.engine.metrics import Evaluator
+from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.linear_scores import Queries
 from rankstudio.engine.steps import Iteration
 from rankstudio.engine.support.threads import pool
