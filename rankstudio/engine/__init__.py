@@ -33,31 +33,13 @@ if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import evaluate
 
 _HOMES = {
-    "AdaRank": "methods.rankers.adarank",
-    "CoordinateAscent": "methods.rankers.coordinate_ascent",
-    "ExpectedDivergence": "methods.selection.expected_divergence",
-    "FSBFS": "methods.selection.fs_bfs",
-    "FSMRank": "methods.selection.fsmrank",
-    "FSMSVM": "methods.selection.fsmsvm",
     "Fold": "data.dataset",
     "FoldedDataset": "data.dataset",
-    "GAS": "methods.selection.gas",
-    "GreedyRankRLS": "methods.selection.greedy_rankrls.estimator",
-    "L1Path": "methods.selection.l1_path",
-    "LambdaMART": "methods.rankers.lambdamart",
-    "ListNet": "methods.rankers.listnet",
-    "MutualInformation": "methods.selection.single_feature",
-    "RankBoost": "methods.rankers.rankboost",
-    "RankRLS": "methods.rankers.rankrls",
-    "RankSVM": "methods.rankers.ranksvm",
     "RankingDataset": "data.dataset",
-    "RecursiveElimination": "methods.selection.recursive_elimination",
-    "SVMMAP": "methods.rankers.svm_map",
-    "SingleFeatureRanking": "methods.selection.single_feature",
     "evaluate": "metrics.evaluation",
     "load_letor": "data.letor.reader",
     "open_dataset": "data.folders",
-}
+}  # of the others the catalog of methods knows it
 
 __all__ = [
     "FSBFS",
@@ -88,10 +70,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - see above
+
+    module = next(m.estimator for m in methods() if m.estimator.endswith(f":{name}")).partition(":")[0]
+    return getattr(import_module(module), name)
 
 
 def __dir__() -> list[str]:

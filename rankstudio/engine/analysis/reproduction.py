@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -142,53 +143,56 @@ class Reproduction:
         measure, columns = printed["measure"], printed["columns"]
         rows = []
         for place, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
-            cells = []
-            for name, values in columns.items():
-                result = results[name]
-                ours = result.average if label == "avg" else result.folds[place].test
-                cells.append(Cell(f"{values[place]:.4f}", f"{ours[measure]:.4f}"))
-            rows.append((label, tuple(cells)))
-        return PaperTable(title, tuple(columns), tuple(rows), tuple(self._promised(name) for name in columns))
+            runs = [results[name] for name in columns]
+            ours = [(run.average if label == "avg" else run.folds[place].test)[measure] for run in runs]
+            rows.append((label, _cells((values[place] for values in columns.values()), ours)))
+        return PaperTable(
+            title, tuple(columns), tuple(rows), tuple("note" not in self.runs[n] for n in columns)
+        )
 
     def _averaged(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
         """Return a table of methods × measures, averages over the folds."""
         measures = tuple(printed["measures"])
-        rows = []
-        for name, values in printed["rows"].items():
-            average = results[name].average
-            cells = [Cell(f"{v:.4f}", f"{average[m]:.4f}") for m, v in zip(measures, values, strict=True)]
-            rows.append((name, tuple(cells)))
+        rows = [
+            (name, _cells(values, [results[name].average[m] for m in measures]))
+            for name, values in printed["rows"].items()
+        ]
         return PaperTable(title, measures, tuple(rows), (False,) * len(measures))
-
-    def _promised(self, name: str) -> bool:
-        return "note" not in self.runs[name]
 
 
 def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
     """Return the table of the features that each fold's model has."""
-    longest = max(len(features) for features in printed["first"])
     columns = tuple(f"fold {fold.fold}" for fold in result.folds)
-    chosen = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
-    printed_values = [format_power(parse_grid(text)[0]) for text in printed["lambda"]]
+    values = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
+    firsts = printed["first"]
+    chosen = [fold.selected[: len(features)] for features, fold in zip(firsts, result.folds, strict=True)]
     rows = [
-        ("λ", tuple(Cell(*pair) for pair in zip(printed_values, chosen, strict=True))),
-        (
-            "k",
-            tuple(
-                Cell(str(k), str(len(f.selected)))
-                for k, f in zip(printed["sizes"], result.folds, strict=True)
-            ),
+        ("λ", _cells([format_power(parse_grid(text)[0]) for text in printed["lambda"]], values)),
+        ("k", _cells(printed["sizes"], result.sizes)),
+        *(
+            (f"selected {place}", _cells(theirs, ours))
+            for place, (theirs, ours) in enumerate(
+                zip_longest(_ranks(firsts), _ranks(chosen), fillvalue=("",) * len(columns)), start=1
+            )
         ),
     ]
-    for place in range(longest):
-        pairs = [
-            (_at(theirs, place), _at(fold.selected[: len(theirs)], place))
-            for theirs, fold in zip(printed["first"], result.folds, strict=True)
-        ]
-        rows.append((f"selected {place + 1}", tuple(Cell(*pair) for pair in pairs)))
     return PaperTable(title, columns, tuple(rows), (True,) * len(columns))
+
+
+def _ranks(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
+    """Yield which features are the first of each fold, which the second and so on; "" where there is none."""
+    return zip_longest(*selected, fillvalue="")
+
+
+def _cells(printed: Iterable[float | str], ours: Iterable[float | str]) -> tuple[Cell, ...]:
+    """Return cells side by side; measures, which are no whole numbers, with the paper's four decimals."""
+    return tuple(Cell(_shown(theirs), _shown(own)) for theirs, own in zip(printed, ours, strict=True))
+
+
+def _shown(value: float | str) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> PaperTable:
@@ -201,11 +205,10 @@ def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResul
     rows, measured = [], []
     for selector, numbers in printed["used"].items():
         ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
-        theirs = [str(numbers[ranker]) for ranker in rankers]
-        counts = [str(steps_of_all_folds(result, measure)) for result in ours]
-        rows.append((selector, tuple(Cell(*pair) for pair in zip(theirs, counts, strict=True))))
-        averages = tuple(Cell("", f"{result.average[measure]:.4f}") for result in ours)
-        measured.append((f"{selector}, {measure}", averages))
+        counts = [steps_of_all_folds(result, measure) for result in ours]
+        rows.append((selector, _cells((numbers[ranker] for ranker in rankers), counts)))
+        averages = [result.average[measure] for result in ours]
+        measured.append((f"{selector}, {measure}", _cells([""] * len(ours), averages)))
     return PaperTable(title, rankers, (*rows, *measured), (False,) * len(rankers))
 
 
@@ -222,10 +225,6 @@ def steps_of_all_folds(result: RunResult, measure: str) -> int:
         np.max([path.validation[measure][:length] for path in fold.paths], axis=0) for fold in result.folds
     ]
     return int(np.argmax(np.mean(best, axis=0))) + 1
-
-
-def _at(features: Sequence[int], place: int) -> str:
-    return str(features[place]) if place < len(features) else ""
 
 
 def _measures(table: Mapping[str, Any]) -> tuple[str, ...]:

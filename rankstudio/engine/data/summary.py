@@ -97,19 +97,9 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
             missing += part.missing
     values, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
     best = np.concatenate([np.maximum.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
-    features = tuple(
-        FeatureSummary(
-            feature_id=int(first.feature_ids[j]),
-            name=first.feature_names[j],
-            minimum=float(minimum[j]),
-            maximum=float(maximum[j]),
-            mean=float(total[j] / m),
-            zeros=float(zeros[j] / m),
-            constant=bool(constant[j]),
-            missing=int(missing[j]),
-        )
-        for j in range(first.n_features)
-    )
+    columns = (first.feature_ids, minimum, maximum, total / m, zeros / m, constant, missing)
+    ids, *numbers = (column.tolist() for column in columns)
+    features = tuple(FeatureSummary(*row) for row in zip(ids, first.feature_names, *numbers, strict=True))
     return DatasetSummary(
         n_documents=m,
         n_queries=sum(part.n_queries for part in parts),

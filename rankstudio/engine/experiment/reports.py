@@ -185,7 +185,6 @@ def portable_model(
         Weight(int(started.feature_ids[c]), started.feature_names[c], float(step.coef[c]))
         for c in step.selected
     )
-    parameters = {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.unit.parameters.items()}
     origin = {
         "data": data_name,
         "fold": chosen.unit.fold,
@@ -195,9 +194,10 @@ def portable_model(
         "versions": versions(),
     }
     if plan.ranker:
-        ranked = {
-            k: list(v) if isinstance(v, tuple) else v for k, v in chosen.unit.combination.ranker.items()
-        }
-        origin |= {"ranked by": plan.ranker, "its parameters": ranked}
+        origin |= {"ranked by": plan.ranker, "its parameters": _listed(chosen.unit.combination.ranker)}
     beyond = step.beyond_weights([int(i) for i in started.feature_ids])
-    return Model(features, plan.method, parameters, origin, beyond)
+    return Model(features, plan.method, _listed(chosen.unit.parameters), origin, beyond)
+
+
+def _listed(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}

@@ -178,5 +178,11 @@ def average(values: Floats) -> Floats:
     return np.asarray(np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0))
 
 
+def standard_error(values: Floats) -> float:
+    """Return s / √n of those of n values that are not NaN; 0 where there are fewer than two."""
+    values = values[~np.isnan(values)]
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+
+
 def _find(key: str | Convention) -> Convention:
     return key if isinstance(key, Convention) else convention(key)

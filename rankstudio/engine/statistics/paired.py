@@ -108,20 +108,13 @@ def compare_paired(
     O((R / 8 + B) Q) for R assignments and B samples.
     """
     left, right = paired_rows(a, b)
-    student = paired_t(left, right)
-    low, high = bootstrap_interval(left, right, level, n_resamples, seed)
-    counts = win_tie_loss(left, right, tolerance, higher_is_better=higher_is_better)
     return PairedComparison(
-        mean_difference=float(np.mean(left - right)) if left.size else np.nan,
-        t=student.t,
-        p_t=student.p,
-        p_randomisation=randomisation(left, right, n_assignments, seed),
-        low=low,
-        high=high,
-        wins=counts.wins,
-        ties=counts.ties,
-        losses=counts.losses,
-        n=left.size,
+        float(np.mean(left - right)) if left.size else np.nan,
+        *paired_t(left, right),
+        randomisation(left, right, n_assignments, seed),
+        *bootstrap_interval(left, right, level, n_resamples, seed),
+        *win_tie_loss(left, right, tolerance, higher_is_better=higher_is_better),
+        left.size,
     )
 
 

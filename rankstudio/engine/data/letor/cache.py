@@ -32,7 +32,7 @@ from rankstudio.engine.data.letor.progress import ReadProgress
 
 log = logging.getLogger(__name__)
 
-PARSER_VERSION = 2  # to be raised whenever the parser would give another Table for the same text
+PARSER_VERSION = 3  # to be raised whenever the parser would give another Table for the same text
 LIMIT = 4 << 30  # bytes
 
 _MAGIC = b"RankStudio table\n"
@@ -40,7 +40,8 @@ _SUFFIX = ".table"
 _DIGEST = 32
 _ALIGN = 64
 _PIECE = 1 << 22
-_ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "comment_offsets", "comment_content")
+_ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows")
+_COMMENTS = ("offsets", "content")
 
 
 def folder() -> Path:
@@ -141,20 +142,13 @@ def _write(path: Path, parts: list[memoryview], progress: ReadProgress) -> None:
 
 def _pack(table: Table, checksum: str) -> list[memoryview]:
     """Return the bytes of an entry, all but the digest."""
-    arrays: dict[str, NDArray[Any]] = {
-        "X": table.X,
-        "y": table.y,
-        "query_ptr": table.query_ptr,
-        "missing": table.missing,
-        "file_rows": table.file_rows,
-        "comment_offsets": table.comments.offsets,
-        "comment_content": table.comments.content,
-    }
+    arrays = [getattr(table, name) for name in _ARRAYS]
+    arrays += [getattr(table.comments, name) for name in _COMMENTS]
     header = {
         "checksum": checksum,
         "parser": PARSER_VERSION,
-        "shapes": {name: arrays[name].shape for name in _ARRAYS},
-        "types": {name: arrays[name].dtype.str for name in _ARRAYS},
+        "shapes": [array.shape for array in arrays],
+        "types": [array.dtype.str for array in arrays],
         "query_ids": table.query_ids,
         "dense": table.dense,
         "scattered": None if table.scattered is None else asdict(table.scattered),
@@ -162,8 +156,8 @@ def _pack(table: Table, checksum: str) -> list[memoryview]:
     text = json.dumps(header).encode()
     start = _MAGIC + len(text).to_bytes(8, "little") + text
     parts = [memoryview(start), memoryview(bytes(-len(start) % _ALIGN))]
-    for name in _ARRAYS:
-        content = np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8)
+    for array in arrays:
+        content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         parts += [content.data, memoryview(bytes(-len(content) % _ALIGN))]
     return parts
 
@@ -184,22 +178,19 @@ def _unpack(content: Bytes, checksum: str) -> Table:
     header = json.loads(bytes(body[at : at + length]))
     if header["checksum"] != checksum or header["parser"] != PARSER_VERSION:
         raise ValueError("it belongs to another file or version")
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: list[NDArray[Any]] = []
     at += length
-    for name in _ARRAYS:
+    for kind, shape in zip(header["types"], header["shapes"], strict=True):
         at += -at % _ALIGN
-        dtype, shape = np.dtype(header["types"][name]), tuple(header["shapes"][name])
+        dtype = np.dtype(kind)
         size = dtype.itemsize * int(np.prod(shape))
-        arrays[name] = content[at : at + size].view(dtype).reshape(shape)
+        arrays.append(content[at : at + size].view(dtype).reshape(shape))
         at += size
+    own, comments = arrays[: len(_ARRAYS)], arrays[len(_ARRAYS) :]
     return Table(
-        X=arrays["X"],
-        y=arrays["y"],
-        query_ptr=arrays["query_ptr"],
+        **dict(zip(_ARRAYS, own, strict=True)),
         query_ids=tuple(header["query_ids"]),
-        comments=TextComments(arrays["comment_content"], arrays["comment_offsets"]),
-        missing=arrays["missing"],
+        comments=TextComments(**dict(zip(_COMMENTS, comments, strict=True))),
         dense=header["dense"],
         scattered=None if header["scattered"] is None else Scattered(**header["scattered"]),
-        file_rows=arrays["file_rows"],
     )

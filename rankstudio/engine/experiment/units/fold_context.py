@@ -20,7 +20,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.filter_base import best_first, informative
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.two_stage import Columns, selections, two_stage_steps
-from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.evaluator import Evaluator, standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise.magnitude import check_rows
 from rankstudio.engine.querywise.query_data import QueryData, check_labels
@@ -151,9 +151,7 @@ class FoldContext:
         Q counts the queries in which the measure is defined; the error is 0 where there is one of them. The
         fold has a validation part, and the plan does not choose by the criterion.
         """
-        values = self._parts["vali"].per_query(step)[self.plan.select_by]
-        values = values[~np.isnan(values)]
-        return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+        return standard_error(self._parts["vali"].per_query(step)[self.plan.select_by])
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the chosen model and put the fold's results together."""

@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.metrics.evaluator import average
+from rankstudio.engine.metrics.evaluator import average, standard_error
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -146,7 +146,9 @@ class _Inner:
         rows = [self._rows(int(place), final=i == ends) for i, place in enumerate(path.x_values)]
         table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         means = {name: np.array([float(average(row)) for row in values]) for name, values in table.items()}
-        return means, {name: _standard_errors(values) for name, values in table.items()}
+        return means, {
+            name: np.array([standard_error(row) for row in values]) for name, values in table.items()
+        }
 
     def _rows(self, place: int, *, final: bool) -> dict[str, Floats]:
         """Return for each measure its value on every inner fold, shape (k,)."""
@@ -162,17 +164,3 @@ def _last_until(places: Ints, place: int) -> int | None:
     """Return the index of the last step that stands no farther than a place; None before the first."""
     until = np.flatnonzero(places <= place)
     return int(until[-1]) if until.size else None
-
-
-def _standard_errors(rows: Floats) -> Floats:
-    """Return s / √k of each row's values, those that are defined; 0 where there is one of them.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (K, k)
-    """
-    errors = np.zeros(len(rows))
-    for i, row in enumerate(rows):
-        values = row[~np.isnan(row)]
-        errors[i] = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else 0.0
-    return errors
