@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import TextIO
 
 from rankstudio import __version__
 from rankstudio.engine.errors import Cancelled, RankStudioError
@@ -68,19 +67,11 @@ class _Notes:
     def __init__(self) -> None:
         self._seen: set[type[Warning]] = set()
 
-    def show(
-        self,
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(self, message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         """Print a warning without the line of code that gave it."""
         if category not in self._seen:
             self._seen.add(category)
-            print(f"Note: {message}", file=file or sys.stderr)
+            print(f"Note: {message}", file=sys.stderr)
 
 
 def _dispatch(arguments: list[str]) -> int:

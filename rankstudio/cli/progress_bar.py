@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Self, TextIO
 
 from rankstudio.engine.experiment.plan.combinations import Axis, Unit
@@ -111,9 +110,7 @@ class ProgressBar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._clear()
         if kind is None:
             self._whole.add(time.monotonic() - self._began, self._units > self._known)

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics import _kernels, _truth
-from rankstudio.engine.metrics.conventions import DEFAULT, Convention, convention
+from rankstudio.engine.metrics.conventions import DEFAULT, Convention
+from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
 
 _BLOCK = 1 << 22  # values per query kept at a time: 32 MB
@@ -66,7 +67,7 @@ class Evaluator:
     ) -> None:
         labels = _truth.check_labels(y)
         ptr = _truth.check_query_ptr(query_ptr, labels.size)
-        self.convention = _find(convention)
+        self.convention = find_convention(convention) if isinstance(convention, str) else convention
         self.measures = tuple(dict.fromkeys(measure(m) for m in measures))
         self.n_documents = labels.size
         self.n_queries = ptr.size - 1
@@ -182,7 +183,3 @@ def standard_error(values: Floats) -> float:
     """Return s / √n of those of n values that are not NaN; 0 where there are fewer than two."""
     values = values[~np.isnan(values)]
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
-
-
-def _find(key: str | Convention) -> Convention:
-    return key if isinstance(key, Convention) else convention(key)

@@ -28,12 +28,8 @@ class Pairs(Queries):
     ----------
     y : ndarray of shape (m,)
         Relevance labels, grouped by query.
-    ptr : ndarray of shape (Q + 1,)
-        Query q has the rows ``ptr[q]:ptr[q + 1]``.
-    executor : Executor, optional
-        Threads to spread the queries over; the numbers do not depend on it.
-    workers : int, default 1
-        How many threads that makes, with the one that asks.
+    ptr, executor, workers
+        As for :class:`Queries`.
 
     Attributes
     ----------

@@ -124,10 +124,7 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     t = mean(d) / (s / √Q) for differences d with standard deviation s (Q - 1 in its denominator), against
     Student's distribution with Q - 1 degrees of freedom (Student 1908).
 
-    Parameters
-    ----------
-    a, b : array-like of shape (Q,)
-        Values of one measure in the same queries; a pair with a NaN is left out.
+    Rows and errors are those of :func:`compare_paired`.
 
     Returns
     -------
@@ -135,11 +132,6 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
         p in [0, 1]; it is 0 only where it is less than the least floating-point number. Where the
         differences do not vary beyond rounding, or there is one query only, there is no error to hold the
         mean against: t = 0 and p = 1, even if the runs differ by a constant. NaN without a query.
-
-    Raises
-    ------
-    ParameterError
-        For rows of unequal length or infinite values.
     """
     from scipy.stats import ttest_rel  # noqa: PLC0415 - scipy, where it is needed
 
@@ -164,26 +156,12 @@ def bootstrap_interval(
     Queries are drawn with replacement, as many as there are; the interval holds the middle part of the mean
     differences of the samples (Efron 1979; Efron & Tibshirani 1993, chapter 13).
 
-    Parameters
-    ----------
-    a, b : array-like of shape (Q,)
-        Values of one measure in the same queries; a pair with a NaN is left out.
-    level : float, default 0.95
-        Between 0 and 1.
-    n : int, default 10000
-        Samples, 1 or more.
-    seed : int, default 0
-        Of the drawing, 0 or more.
+    Rows, level, n samples, seed and errors are those of :func:`compare_paired`.
 
     Returns
     -------
     low, high : float
         NaN without a query.
-
-    Raises
-    ------
-    ParameterError
-        For rows of unequal length, infinite values, or a parameter outside its range.
 
     Notes
     -----
@@ -211,22 +189,7 @@ def win_tie_loss(
 ) -> WinTieLoss:
     """Count the queries in which the first run is better, equal and worse.
 
-    Parameters
-    ----------
-    a, b : array-like of shape (Q,)
-        Values of one measure in the same queries; a pair with a NaN is left out.
-    tolerance : float, default 1e-12
-        0 or more; up to this difference a query is a tie.
-    higher_is_better : bool, default True
-
-    Returns
-    -------
-    WinTieLoss
-
-    Raises
-    ------
-    ParameterError
-        For rows of unequal length, infinite values, or a tolerance below 0.
+    Parameters and errors are those of :func:`compare_paired`.
     """
     if not 0 <= tolerance < np.inf:
         raise ParameterError("tolerance", tolerance, "a finite number from 0 up")

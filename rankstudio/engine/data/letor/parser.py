@@ -273,18 +273,18 @@ def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcom
     if counts != [p.lines for p in pieces]:  # there were blank lines
         kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
         rows = rows.at(np.concatenate(kept))
-    groups = group(text, rows.spans, rows.new_query)
-    if groups.scattered is not None:
-        rows = rows.at(groups.order)
+    query_ptr, query_ids, order, scattered = group(text, rows.spans, rows.new_query)
+    if scattered is not None:
+        rows = rows.at(order)
     n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
     return Table(
         X=rows.X,
         y=rows.y,
-        query_ptr=groups.query_ptr,
-        query_ids=groups.query_ids,
+        query_ptr=query_ptr,
+        query_ids=query_ids,
         comments=copy_comments(text, rows.spans),
         missing=np.sum([o.missing for o in outcomes], axis=0),
         dense=n_values == rows.X.size,
-        file_rows=groups.order,
-        scattered=groups.scattered,
+        file_rows=order,
+        scattered=scattered,
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Bytes, Ints
@@ -13,29 +11,7 @@ from rankstudio.engine.data.letor.format_errors import line_of
 from rankstudio.engine.data.letor.parsed_table import Scattered
 
 
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """How the rows of a file belong to queries.
-
-    Attributes
-    ----------
-    query_ptr : ndarray of shape (Q + 1,)
-        First row of each query once the rows are in order, and m.
-    query_ids : tuple of str
-        In the order of first appearance.
-    order : ndarray of shape (m,), or (0,) where no query is scattered
-        The rows of the file, query by query.
-    scattered : Scattered or None
-        What to tell the user where documents of a query do not stand together.
-    """
-
-    query_ptr: Ints
-    query_ids: tuple[str, ...]
-    order: Ints
-    scattered: Scattered | None = None
-
-
-def group(text: Bytes, spans: Ints, new_query: Bools) -> Groups:
+def group(text: Bytes, spans: Ints, new_query: Bools) -> tuple[Ints, tuple[str, ...], Ints, Scattered | None]:
     """Find the queries.
 
     Parameters
@@ -46,6 +22,17 @@ def group(text: Bytes, spans: Ints, new_query: Bools) -> Groups:
         Where in it the ids are.
     new_query : ndarray of shape (m,)
         False where a row has the query id of the row before it.
+
+    Returns
+    -------
+    query_ptr : ndarray of shape (Q + 1,)
+        First row of each query once the rows are in order, and m.
+    query_ids : tuple of str
+        In the order of first appearance.
+    order : ndarray of shape (m,), or (0,) where no query is scattered
+        The rows of the file, query by query.
+    scattered : Scattered or None
+        What to tell the user where documents of a query do not stand together.
 
     Notes
     -----
@@ -58,11 +45,11 @@ def group(text: Bytes, spans: Ints, new_query: Bools) -> Groups:
     np.add.at(sizes, runs, lengths)
     query_ptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
     if not back:
-        return Groups(query_ptr, ids, np.zeros(0, dtype=np.int64))
+        return query_ptr, ids, np.zeros(0, dtype=np.int64), None
     order = np.argsort(np.repeat(runs, lengths), kind="stable")
     query, row = min(back.items(), key=lambda item: item[1])
     line = line_of(text, int(spans[row, kernels.QID_BEGIN]))
-    return Groups(query_ptr, ids, order, Scattered(len(back), ids[query], line))
+    return query_ptr, ids, order, Scattered(len(back), ids[query], line)
 
 
 def _number_runs(text: Bytes, spans: Ints, starts: Ints) -> tuple[Ints, tuple[str, ...], dict[int, int]]:

@@ -24,8 +24,8 @@ from rankstudio.engine.support import threads
 _NICE = 5  # of the 19 by which a process can stand back
 
 
-class _Threads(ThreadPoolExecutor):
-    """Threads as a `UnitExecutor`."""
+class _Counted:
+    """What threads and processes have in common as a `UnitExecutor`."""
 
     count: int
     lost: tuple[type[BaseException], ...] = ()
@@ -33,19 +33,13 @@ class _Threads(ThreadPoolExecutor):
     def ahead(self) -> int:
         return 2 * self.count
 
+
+class _Threads(_Counted, ThreadPoolExecutor):
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         return InMemory(folds)
 
 
-class _Processes(ProcessPoolExecutor):
-    """Processes as a `UnitExecutor`."""
-
-    count: int
-    lost: tuple[type[BaseException], ...] = ()
-
-    def ahead(self) -> int:
-        return 2 * self.count
-
+class _Processes(_Counted, ProcessPoolExecutor):
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         return write_folds(folds)
 

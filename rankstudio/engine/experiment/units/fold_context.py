@@ -91,7 +91,7 @@ class FoldContext:
         plan, train = self.plan, self.fold.train
         name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
         values, directions = yield from measuring_features(self._train, name, plan.convention)
-        gains = np.nan_to_num(_gains(values, name), nan=-np.inf)
+        gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
         column = int(best_first(np.where(informative(self._train), gains, -np.inf), 1)[0])
         coef = np.zeros(values.size)
         coef[column] = directions[column]
@@ -236,11 +236,6 @@ class _Part:
             known = self.scores(step, known)
             rows.append(self.measure(known))
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
-
-
-def _gains(values: Floats, name: str) -> Floats:
-    """Return values of which more is better."""
-    return values if measure(name).higher_is_better else -values
 
 
 def n_steps(plan: Plan, feature_ids: Ints) -> int:
