@@ -71,33 +71,16 @@ def compare(
 
 @dataclass
 class _Running:
-    """A comparison on its way.
-
-    Attributes
-    ----------
-    comparison : Comparison
-    out : Path or None
-        The folder that every run gets one of its own in.
-    results : list of RunResult
-        Of the finished runs; added to.
-    study : Study or None
-    stop : Stop
-    whole : Whole
-        How far all runs together are.
-    workers : Workers
-        Who carries them out.
-    left_out : RankStudioError or None
-        Why what was left out last could not be run.
-    """
+    """A comparison on its way."""
 
     comparison: Comparison
-    out: Path | None
-    results: list[RunResult]
+    out: Path | None  # the folder that every run gets one of its own in
+    results: list[RunResult]  # of the finished runs; added to
     study: Study | None
     stop: Stop
-    whole: Whole
+    whole: Whole  # how far all runs together are
     workers: Workers
-    left_out: RankStudioError | None = None
+    left_out: RankStudioError | None = None  # why what was left out last could not be run
 
     def on(self, place: str) -> bool:
         """Run all plans on one dataset; tell whether it was stopped."""

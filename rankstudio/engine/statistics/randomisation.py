@@ -24,8 +24,8 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
 
     Parameters
     ----------
-    a, b : array-like of shape (Q,)
-        Values of one measure in the same queries; a pair with a NaN is left out.
+    a, b
+        As for :func:`rankstudio.engine.statistics.paired.compare_paired`, and so are errors.
     n : int, default 100000
         How many assignments are drawn, 1 or more. Where there are no more than so many, 2^Q, all of them
         are counted and p is exact. A query with difference 0 does not count in this Q: its sign changes
@@ -38,11 +38,6 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
     float
         (count + 1) / (n + 1) where assignments are drawn, because the observed one is among those that are
         possible; never 0. 1 where all differences are 0. NaN without a query.
-
-    Raises
-    ------
-    ParameterError
-        For rows of unequal length, infinite values, or a parameter outside its range.
 
     Notes
     -----
