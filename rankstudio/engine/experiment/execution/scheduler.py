@@ -56,12 +56,8 @@ class Task:
     unit: Unit
 
 
-@dataclass(frozen=True, eq=False)
-class Learned:
-    """What a worker found, and how many seconds it took."""
-
-    path: PathResult
-    seconds: float
+Learned = tuple[PathResult, float]
+"""What a worker found, and how many seconds it took."""
 
 
 class _FoldCache(threading.local):
@@ -119,7 +115,7 @@ def learn_unit(task: Task) -> Learned:
 
     with threads.at_most(1):
         path = _FOLDS.fold(task).path(task.unit, follow)
-    return Learned(replace(path, notes=tuple(notes)), time.perf_counter() - began)
+    return replace(path, notes=tuple(notes)), time.perf_counter() - began
 
 
 class UnitScheduler:
@@ -193,13 +189,13 @@ class UnitScheduler:
                 place = self._place(future)
                 unit = self._futures.pop(future)
                 try:
-                    learned = future.result()
+                    path, seconds = future.result()
                 except self._lost as error:
                     raise _gone() from error
-                self.paths[place] = learned.path
+                self.paths[place] = path
                 self._fill()
                 yield UnitStarted(unit)
-                yield UnitFinished(unit, learned.path, learned.seconds)
+                yield UnitFinished(unit, path, seconds)
 
     def _fill(self) -> None:
         """Give the executor as much as it may have at a time."""
