@@ -82,7 +82,8 @@ class StudyFile:
                 partial.unlink(missing_ok=True)
                 with in_words(path):
                     self._db.execute("VACUUM INTO ?", (str(partial),))
-                _sync(partial)
+                with partial.open("rb+") as file:
+                    os.fsync(file.fileno())
                 if path.exists():
                     StudyFile(path).close()  # ours, nobody's, and no log beside it that would outlast it
                 partial.replace(path)
@@ -104,15 +105,8 @@ class StudyFile:
         StoreError
             Where it cannot be written; then nothing of it was.
         """
-        with self._turn, in_words(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:  # SQLite itself may have rolled back
-                    self._db.execute("ROLLBACK")
-                raise
+        with self._turn, in_words(self.path), _all_or_nothing(self._db):
+            yield self._db
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a query.
@@ -185,12 +179,6 @@ def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # an older RankStudio sees it at once
 
 
-def _sync(path: Path) -> None:
-    """Wait until a file is on the disk."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-
-
 def create(path: str | Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Make the file of a study without any contents.
 
@@ -241,17 +229,23 @@ def in_words(path: Path) -> Iterator[None]:
 
 def _apply(db: sqlite3.Connection, migration: Migration, number: int) -> None:
     """Carry out one migration, wholly or not at all."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with _all_or_nothing(db):
         if callable(migration):
             migration(db)
         else:
             for statement in filter(str.strip, migration.split(";")):
                 db.execute(statement)
         db.execute(f"PRAGMA user_version = {number}")
+
+
+@contextmanager
+def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         db.execute("COMMIT")
     except BaseException:
-        if db.in_transaction:
+        if db.in_transaction:  # SQLite itself may have rolled back
             db.execute("ROLLBACK")
         raise
 
