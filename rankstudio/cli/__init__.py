@@ -134,10 +134,8 @@ def _open_window(arguments: list[str]) -> int:
             file=sys.stderr,
         )
         return FAILED
-    from rankstudio.cli.commands.run import run_sample
-
     print("Running the sample study in the terminal instead.", file=sys.stderr)
-    return run_sample()
+    return _dispatch(["run", "--sample"])
 
 
 def _no_such(name: str) -> str:

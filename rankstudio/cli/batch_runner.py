@@ -114,8 +114,7 @@ class _Running:
     def _leave_out(self, error: RankStudioError, runs: int) -> None:
         print(f"Left out: {error}", file=sys.stderr)
         self.left_out = error
-        for _ in range(runs):
-            self.whole.pass_over()
+        self.whole.pass_over(runs)
 
     def _keep(self, result: RunResult) -> None:
         """Add a finished run to the table, and write what there is."""

@@ -74,9 +74,9 @@ class Whole:
             self._worked += 1
             self._seconds += seconds
 
-    def pass_over(self) -> None:
-        """Count a run that cannot be run."""
-        self._over += 1
+    def pass_over(self, runs: int) -> None:
+        """Count runs that cannot be run."""
+        self._over += runs
 
     def left(self, seconds: float = 0.0, share: float = 0.0) -> float:
         """Return the seconds left, if the others take as long as those before them.

@@ -76,7 +76,7 @@ def test_without_a_display_one_line_says_why(no_display: None, capsys: pytest.Ca
 def test_without_a_display_the_sample_study_runs_in_the_terminal(
     no_display: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankstudio.cli.commands.run.run_sample", lambda: 7)
+    monkeypatch.setattr("rankstudio.cli.commands.run.run", lambda args: 7 if args.sample else 0)
     assert main(["--sample"]) == 7
 
 

@@ -78,8 +78,7 @@ def run(args: argparse.Namespace) -> int:
         for name, part in fold.parts.items()
     }
     if len(parts) == 1:
-        (part,) = parts.values()
-        parts = {args.out: part}
+        parts = {args.out: next(iter(parts.values()))}
     elif args.out.is_file():
         raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
     refuse_existing(parts, args.force)

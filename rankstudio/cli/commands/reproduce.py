@@ -25,9 +25,13 @@ from rankstudio.engine.analysis.reproduction import (
 )
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.methods.catalog import Method
 
 INTERRUPTED = 130
+
+_COUNTED = (
+    "{} of {} cells agree to the last printed digit.",
+    "{} of {} agree for which the paper leaves open what was run.",
+)
 
 HELP = "run a paper's protocol and print its tables beside ours"
 DESCRIPTION = """\
@@ -70,7 +74,9 @@ def run(args: argparse.Namespace) -> int:
     grouped: dict[int, Any] = {}
     plans = paper.plans(dataset.name, place, dataset.convention)
     for plan in plans.values():
-        _refuse_what_lacks(plan.entry, plan.ranker_entry)  # better now than after hours
+        for entry in filter(None, (plan.entry, plan.ranker_entry)):
+            if entry.lacking:
+                raise PlanError(entry.lacking)  # better now than after hours
     whole = Whole(len(plans))
     with workers(args) as at_hand, study_at(args.study, None) as kept, stopping() as stop:
         for name, plan in plans.items():
@@ -90,25 +96,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_what_lacks(*entries: Method | None) -> None:
-    for entry in entries:
-        if entry is not None and entry.lacking:
-            raise PlanError(entry.lacking)
-
-
 def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:
     """Return the tables, what has to be known of them, and how many cells agree."""
     parts = [f"{paper.title}, on {data}", *(f"{table.title}\n{_text(table)}" for table in tables)]
     if notes:
         parts.append("\n".join(textwrap.fill(f"{note}.", 110, subsequent_indent="  ") for note in notes))
-    promised, open_ = cells_of(tables)
     counts = []
-    if promised:
-        agree = sum(cell.agrees for cell in promised)
-        counts.append(f"{agree} of {len(promised)} cells agree to the last printed digit.")
-    if open_:
-        agree = sum(cell.agrees for cell in open_)
-        counts.append(f"{agree} of {len(open_)} agree for which the paper leaves open what was run.")
+    for cells, said in zip(cells_of(tables), _COUNTED, strict=True):
+        counts += [said.format(sum(cell.agrees for cell in cells), len(cells))] if cells else []
     return "\n\n".join([*parts, "\n".join(counts)])
 
 
@@ -125,18 +120,19 @@ def _plain(
     paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]
 ) -> dict[str, Any]:
     """Return everything as plain values."""
-    promised, open_ = cells_of(tables)
     counts = {
         name: {"cells": len(cells), "agree": sum(cell.agrees for cell in cells)}
-        for name, cells in (("promised", promised), ("open", open_))
+        for name, cells in zip(("promised", "open"), cells_of(tables), strict=True)
     }
-    plain = [_plain_table(table) for table in tables]
-    return {"paper": paper.title, "data": data, "tables": plain, "notes": list(notes), **counts}
-
-
-def _plain_table(table: PaperTable) -> dict[str, Any]:
-    rows = [
-        {"label": label, "cells": [{**asdict(cell), "agrees": cell.agrees} for cell in cells]}
-        for label, cells in table.rows
+    plain = [
+        {
+            "title": table.title,
+            "columns": list(table.columns),
+            "rows": [
+                {"label": label, "cells": [{**asdict(cell), "agrees": cell.agrees} for cell in cells]}
+                for label, cells in table.rows
+            ],
+        }
+        for table in tables
     ]
-    return {"title": table.title, "columns": list(table.columns), "rows": rows}
+    return {"paper": paper.title, "data": data, "tables": plain, "notes": list(notes), **counts}

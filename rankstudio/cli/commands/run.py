@@ -19,11 +19,11 @@ from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, stud
 from rankstudio.cli.worker_options import workers
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
 from rankstudio.engine.experiment.execution.workers import ALONE, Workers
-from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.results.results import RunResult
 
-__all__ = ["DESCRIPTION", "HELP", "USAGE", "add_options", "carry_out", "run", "run_sample"]
+__all__ = ["DESCRIPTION", "HELP", "USAGE", "add_options", "run"]
 
 INTERRUPTED = 130
 SAMPLE_FOLDER = "rankstudio-sample"
@@ -116,13 +116,6 @@ def resume(args: argparse.Namespace, at_hand: Workers) -> int:
         shown = [results_as_dict(result) for result in results]
         print(as_json(shown if len(plans) > 1 else shown[0]))
     return _status(args, stopped, args.resume)
-
-
-def run_sample(out: Path | None = None) -> int:
-    """Run the sample study in the terminal: what ``rankstudio --sample`` does where no window can open."""
-    result, stopped = carry_out(Plan(SAMPLE), stated=set(), out=out or Path(SAMPLE_FOLDER), figures=True)
-    print(summary(result))
-    return INTERRUPTED if stopped else 0
 
 
 def carry_out(

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.resources import resource, table
 
 _NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt")
@@ -83,7 +84,7 @@ class Identity:
         Key of the known dataset.
     convention : str
         Key of the measures' convention to begin with.
-    names : dict of int to str
+    names : Mapping of int to str
         Names of features by their 1-based id, as far as there are any.
     warnings : tuple of str
         What was wrong with a file of names beside the data.
@@ -91,7 +92,7 @@ class Identity:
 
     known: str | None
     convention: str
-    names: dict[int, str]
+    names: Mapping[int, str]
     warnings: tuple[str, ...] = ()
 
     def name_features(self, dataset: RankingDataset) -> RankingDataset:
@@ -112,7 +113,7 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
         What was read from it.
     """
     known = next((k for k in KNOWN if k.fits(path, dataset)), None)
-    names: dict[int, str] = {}
+    names: Mapping[int, str] = {}
     if known is not None and (known.key != "gov" or _gov_by_feature(dataset)):
         names = table_of_names(known.key)
     warnings: tuple[str, ...] = ()
@@ -125,20 +126,14 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
             f"{file}: found no line such as 12,BM25 of title below a header such as id,name, so that no "
             "feature was named after it.",
         )
-    if known is None:
-        return Identity(None, "letor4", names, warnings)
-    return Identity(known.key, known.convention, names, warnings)
+    key, convention = (known.key, known.convention) if known else (None, "letor4")
+    return Identity(key, convention, names, warnings)
 
 
 @cache
-def _shipped(key: str) -> tuple[tuple[int, str], ...]:
-    path = resource("features", f"{key}.csv")
-    return tuple(_read_names(path).items()) if path.is_file() else ()
-
-
-def table_of_names(key: str) -> dict[int, str]:
+def table_of_names(key: str) -> Mapping[int, str]:
     """Return the names of a known dataset's features by id; empty where nobody published them."""
-    return dict(_shipped(key))
+    return FrozenMapping(_read_names(resource("features", f"{key}.csv")))
 
 
 def _name_files(path: Path) -> Iterator[Path]:
