@@ -91,10 +91,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     first = parts[0]
     m = sum(part.n_documents for part in parts)
     minimum, maximum, total, zeros, constant = _columns(parts)
-    missing = np.zeros(first.n_features, dtype=np.int64)
-    for part in parts:
-        if part.missing.size:
-            missing += part.missing
+    none = np.zeros(first.n_features, dtype=np.int64)
+    missing = sum((part.missing for part in parts if part.missing.size), none)
     values, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
     best = np.concatenate([np.maximum.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
     columns = (first.feature_ids, minimum, maximum, total / m, zeros / m, constant, missing)

@@ -145,14 +145,8 @@ def run(
         for fold in folds
         for position, combination in enumerate(combinations)
     )
-    yield RunStarted(
-        plan,
-        tuple(fold.number for fold in folds),
-        units,
-        most_steps,
-        dataset.feature_ids,
-        dataset.feature_names,
-    )
+    numbers = tuple(fold.number for fold in folds)
+    yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, dataset.feature_names)
     done = done or Finished()
     finished: list[FoldResult] = []
     with ExitStack() as stack:
@@ -178,17 +172,9 @@ def run(
 
 def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], seconds: float) -> RunResult:
     """Put the finished folds of a run together, all of them or those there are."""
-    wanted = len(plan.folds or dataset.folds)
-    return RunResult(
-        plan,
-        dataset.name,
-        dataset.feature_ids,
-        dataset.feature_names,
-        tuple(folds),
-        len(folds) == wanted,
-        versions(),
-        seconds,
-    )
+    complete = len(folds) == len(plan.folds or dataset.folds)
+    ids, names = dataset.feature_ids, dataset.feature_names
+    return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(), seconds)
 
 
 def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDataset, list[Fold], int]:

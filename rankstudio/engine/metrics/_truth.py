@@ -103,16 +103,8 @@ def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pa
     ideal_dcg(gain, query_ptr, weight, ideal, *scratch_space(weight.size))
     relevant = (labels >= convention.relevant_from).astype(np.float64)
     level, n_pairs = _compile_pairs(labels, query_ptr) if pairs else (np.zeros(0, np.int64),) * 2
-    return Truth(
-        query_ptr,
-        gain,
-        ideal,
-        relevant,
-        np.add.reduceat(relevant, query_ptr[:-1]).astype(np.int64),
-        level,
-        n_pairs,
-        weight,
-    )
+    n_relevant = np.add.reduceat(relevant, query_ptr[:-1]).astype(np.int64)
+    return Truth(query_ptr, gain, ideal, relevant, n_relevant, level, n_pairs, weight)
 
 
 def _compile_pairs(labels: Floats, query_ptr: Ints) -> tuple[Ints, Ints]:

@@ -150,15 +150,8 @@ class Evaluator:
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q)."""
         out = np.empty((len(self.measures), rows.shape[0], self.n_queries))
-        bad = _kernels.measure_all(
-            rows,
-            self._truth,
-            self._rules,
-            self._kinds,
-            self._cuts,
-            out,
-            *_kernels.scratch_space(self._truth.weight.size),
-        )
+        space = _kernels.scratch_space(self._truth.weight.size)
+        bad = _kernels.measure_all(rows, self._truth, self._rules, self._kinds, self._cuts, out, *space)
         if bad >= 0:
             model, place = divmod(bad, self.n_documents)
             document = place if self._order is None else int(self._order[place])

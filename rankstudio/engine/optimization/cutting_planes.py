@@ -31,12 +31,7 @@ class Planes:
     def add(self, a: Floats, b: float) -> None:
         """Add the plane b - a'w, a of shape (n,): O(Tn + T²) for T planes."""
         products = self._planes @ a
-        size = self._offsets.size
-        gram = np.empty((size + 1, size + 1))
-        gram[:size, :size] = self._gram
-        gram[size, :size] = gram[:size, size] = products
-        gram[size, size] = float(a @ a)
-        self._gram = gram
+        self._gram = np.block([[self._gram, products[:, None]], [products, np.array(float(a @ a))]])
         self._planes = np.vstack((self._planes, a))
         self._offsets = np.append(self._offsets, b)
         self._beta = np.append(self._beta, 0.0)

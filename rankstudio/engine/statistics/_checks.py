@@ -32,14 +32,12 @@ def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:
     """Return numbers or NaN as a vector; ParameterError for infinite ones, another shape or another size."""
     found = np.asarray(values, dtype=np.float64)
     if found.ndim != 1 or (size is not None and found.size != size):
-        expected = (
-            "one row of numbers" if size is None else f"one row of {size} numbers, as many as the other"
-        )
-        raise ParameterError(name, found.shape, expected)
-    if np.isinf(found).any():
-        raise ParameterError(
-            name, float(found[np.isinf(found)][0]), "finite numbers, or NaN where there is none"
-        )
+        other = "" if size is None else f"{size} "
+        of_other = "" if size is None else ", as many as the other"
+        raise ParameterError(name, found.shape, f"one row of {other}numbers{of_other}")
+    infinite = found[np.isinf(found)]
+    if infinite.size:
+        raise ParameterError(name, float(infinite[0]), "finite numbers, or NaN where there is none")
     return found
 
 
