@@ -152,7 +152,7 @@ def run(
     with ExitStack() as stack:
         spread: UnitScheduler | None = None
         if executor is not None:
-            missing = [u for u in units if u.fold not in done.folds and _place(u) not in done.units]
+            missing = [u for u in units if u.fold not in done.folds and _unit_key(u) not in done.units]
             at_work = [fold for fold in folds if fold.number in {unit.fold for unit in missing}]
             spread = stack.enter_context(UnitScheduler(executor, plan, at_work, missing))
         for fold in folds:
@@ -233,17 +233,17 @@ def _run_fold(
         yield from spread.finish(prepared.fold.number)
     paths: list[PathResult] = []
     for unit in units:
-        if spread is not None and _place(unit) in spread.paths:
-            paths.append(spread.paths.pop(_place(unit)))  # it was told of
+        if spread is not None and _unit_key(unit) in spread.paths:
+            paths.append(spread.paths.pop(_unit_key(unit)))  # it was told of
             continue
         yield UnitStarted(unit)
-        known = done.units.get(_place(unit))
+        known = done.units.get(_unit_key(unit))
         paths.append(known or (yield from _run_unit(prepared, unit)))
         yield UnitFinished(unit, paths[-1])
     return prepared.result(select_model(prepared.plan, paths, prepared.standard_error), paths)
 
 
-def _place(unit: Unit) -> tuple[int, int]:
+def _unit_key(unit: Unit) -> tuple[int, int]:
     return unit.fold, unit.position
 
 

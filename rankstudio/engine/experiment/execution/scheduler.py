@@ -185,14 +185,14 @@ class UnitScheduler:
             ready, _ = wait(self._futures, timeout=_SIGN_SECONDS, return_when=FIRST_COMPLETED)
             if not ready:
                 yield UnitProgress(*self._sign())
-            for future in sorted(ready, key=self._place):
-                place = self._place(future)
+            for future in sorted(ready, key=self._unit_key):
+                key = self._unit_key(future)
                 unit = self._futures.pop(future)
                 try:
                     path, seconds = future.result()
                 except self._lost as error:
                     raise _gone() from error
-                self.paths[place] = path
+                self.paths[key] = path
                 self._fill()
                 yield UnitStarted(unit)
                 yield UnitFinished(unit, path, seconds)
@@ -211,7 +211,7 @@ class UnitScheduler:
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (next(iter(self._futures.values())), WorkProgress("waiting for the workers", 0.0))
 
-    def _place(self, future: Future[Learned]) -> tuple[int, int]:
+    def _unit_key(self, future: Future[Learned]) -> tuple[int, int]:
         unit = self._futures[future]
         return unit.fold, unit.position
 

@@ -53,33 +53,33 @@ def select_model(
         models = _models(path, rule.most)
         if models.size:
             gains = _gains(plan, path)
-            place = int(models[gains[models].argmax()])
-            if best is None or gains[place] > best[0]:
-                best = float(gains[place]), path, place
+            position = int(models[gains[models].argmax()])
+            if best is None or gains[position] > best[0]:
+                best = float(gains[position]), path, position
     if best is None:
         least = min(int(path.sizes[path.models].min()) for path in paths)
         raise PlanError(f"rule: expected a model with {rule}, and the smallest one has {least} features.")
-    gain, path, place = best
-    chosen = Chosen(path.unit, path.steps[place])
+    gain, path, position = best
+    chosen = Chosen(path.unit, path.steps[position])
     if rule.kind != ONE_SE or plan.select_by == CRITERION or not np.isfinite(gain):
         return chosen
     if path.standard_errors:
-        return _smallest(plan, path, gain - float(path.standard_errors[plan.select_by][place]))
+        return _smallest(plan, path, gain - float(path.standard_errors[plan.select_by][position]))
     return chosen if standard_error is None else _smallest(plan, path, gain - standard_error(chosen.step))
 
 
 def _smallest(plan: Plan, path: PathResult, enough: float) -> Chosen:
     """Return the smallest of the models that gain enough; of equal sizes the best, then the earliest."""
     gains = _gains(plan, path)
-    near = (int(place) for place in _models(path) if gains[place] >= enough)
-    place = min(near, key=lambda i: (path.sizes[i], -gains[i], i))
-    return Chosen(path.unit, path.steps[place])
+    near = (int(position) for position in _models(path) if gains[position] >= enough)
+    position = min(near, key=lambda i: (path.sizes[i], -gains[i], i))
+    return Chosen(path.unit, path.steps[position])
 
 
 def _models(path: PathResult, most: int | None = None) -> Ints:
-    """Return the places of the steps to choose from: those that are models, of at most so many features."""
-    places = np.arange(len(path.steps))[path.models]
-    return places if most is None else places[path.sizes[places] <= most]
+    """Return the positions of the steps to choose from: models, of at most so many features."""
+    positions = np.arange(len(path.steps))[path.models]
+    return positions if most is None else positions[path.sizes[positions] <= most]
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:
