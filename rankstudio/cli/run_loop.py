@@ -22,33 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Going:
-    """A run on its way: what is there should it be interrupted.
-
-    Attributes
-    ----------
-    plan : Plan
-    dataset : FoldedDataset
-    grouped : dict
-        What other runs on the same data found out, by fold.
-    study : Study or None
-        Where every finished unit goes, and from where it comes if it is there already.
-    folds : list of FoldResult
-        Finished.
-    seconds : float
-        Worked.
-    whole : Whole or None
-        The runs of which this is one.
-    workers : Workers
-        Who carries it out.
-    """
+    """A run on its way: what is there should it be interrupted."""
 
     plan: Plan
     dataset: FoldedDataset
-    grouped: dict[int, Any] = field(default_factory=dict)
-    study: Study | None = None
-    folds: list[FoldResult] = field(default_factory=list)
-    seconds: float = 0.0
-    whole: Whole | None = None
+    grouped: dict[int, Any] = field(default_factory=dict)  # what other runs on the data found out, by fold
+    study: Study | None = None  # where finished units go, and from where they come if they are there already
+    folds: list[FoldResult] = field(default_factory=list)  # finished
+    seconds: float = 0.0  # worked
+    whole: Whole | None = None  # the runs of which this is one
     workers: Workers = ALONE
 
     def result(self) -> RunResult:
