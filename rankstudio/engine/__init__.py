@@ -60,6 +60,8 @@ def _homes() -> dict[str, str]:
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":  # for ``from rankstudio.engine import *``
+        return __dir__()
     home = _HOMES.get(name) or ("" if name.startswith("_") else _homes().get(name))
     if not home:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

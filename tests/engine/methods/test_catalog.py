@@ -394,3 +394,10 @@ def test_reading_the_catalog_imports_nothing_heavy() -> None:
     )
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
+
+
+def test_everything_public_comes_with_a_star_and_is_listed() -> None:
+    names: dict[str, object] = {}
+    exec("from rankstudio.engine import *", names)
+    assert {"GAS", "GreedyRankRLS", "RankingDataset", "evaluate", "open_dataset"} <= set(names)
+    assert {entry.estimator.partition(":")[2] for entry in CATALOG} <= set(names)
