@@ -44,7 +44,7 @@ class SelectedModel:
     Attributes
     ----------
     key : int or "live"
-        The run's setting, or the path computed for the slider.
+        The run's combination, or the path computed for the slider.
     values : tuple
         On the plan's axes: λ.
     plan : Plan
@@ -192,13 +192,13 @@ class CurrentModel(QObject):
             return None
         choice, chosen = self._session.choice, self._chosen_by_validation()
         values = choice.values if choice.values is not None else chosen and chosen[0]
-        setting = record.combination_of(values) if values is not None else None
-        path = record.paths.get((fold.number, setting)) if setting is not None else None
-        if path is None or setting is None or values is None:
+        combination = record.combination_of(values) if values is not None else None
+        path = record.paths.get((fold.number, combination)) if combination is not None else None
+        if path is None or combination is None or values is None:
             return None
         by_validation = chosen[1] if chosen is not None and chosen[0] == values else None
         position = _position(path, choice.place, by_validation, record.plan.select_by)
-        return SelectedModel(setting, values, record.plan, fold, path, position)
+        return SelectedModel(combination, values, record.plan, fold, path, position)
 
     def _from_live(self) -> SelectedModel | None:
         live = self.live

@@ -48,10 +48,10 @@ def write_figures(result: RunResult, folder: Path) -> list[Path]:
     theme = Theme("light")
     theme.apply(app)
     # Folds of one plan try the same combinations in the same order.
-    per_setting = list(zip(*(fold.paths for fold in result.folds), strict=True))
+    by_combination = list(zip(*(fold.paths for fold in result.folds), strict=True))
     written = []
-    for name in ("criterion", *per_setting[0][0].validation):
-        plot = _plot(theme, result, per_setting, name)
+    for name in ("criterion", *by_combination[0][0].validation):
+        plot = _plot(theme, result, by_combination, name)
         written.append(folder / f"{_file_name(name)}.png")
         export_plot(plot, written[-1], size=_SIZE)
         plot.deleteLater()
@@ -59,16 +59,16 @@ def write_figures(result: RunResult, folder: Path) -> list[Path]:
 
 
 def _plot(
-    theme: Theme, result: RunResult, per_setting: Sequence[tuple[PathResult, ...]], name: str
+    theme: Theme, result: RunResult, by_combination: Sequence[tuple[PathResult, ...]], name: str
 ) -> CurvesPlot:
     """Return the plot of a measure, or of the criterion, with one curve a combination."""
     title = result.plan.criterion if name == "criterion" else f"validation {name}"
-    labels = [_label(result, paths[0]) for paths in per_setting]
+    labels = [_label(result, paths[0]) for paths in by_combination]
     plot = CurvesPlot(theme, f"{title}{_explanation(result, labels)}")
     plot.set_axes(replace(plot.axes, x_label=result.plan.step_kind.value))
-    longest = max(int(path.x_values[-1]) for paths in per_setting for path in paths)
-    plot.set_family(range(len(per_setting)), labels, (1, longest))
-    for key, paths in enumerate(per_setting):
+    longest = max(int(path.x_values[-1]) for paths in by_combination for path in paths)
+    plot.set_family(range(len(by_combination)), labels, (1, longest))
+    for key, paths in enumerate(by_combination):
         mean = average_paths(paths)
         values = mean.criterion if name == "criterion" else mean.validation[name]
         plot.set_curve(key, mean.x_values, values.mean)

@@ -101,7 +101,7 @@ class RunController(QObject):
         plan = record.plan if record else session.plan
         why = self._why_no_measures()
         self._explain()
-        settings = record.combinations if record else ()
+        combinations = record.combinations if record else ()
         measured = bool(plan.inner) or any(fold.vali is not None for fold in session.dataset.folds)
         self.curves.set_measured(measured)
         self.heat.set_measured(measured)
@@ -110,15 +110,15 @@ class RunController(QObject):
             plan.title,
             self._data_label(session.dataset),
             plan.axes,
-            settings,
+            combinations,
             _n_steps(plan, session.dataset),
             plan.criterion,
             plan.step_kind,
         )
         self.curves.set_caption("" if why == NO_MEASURES else why)
         if record is not None:
-            for setting in range(len(settings)):
-                self._draw_combination(record, setting)
+            for combination in range(len(combinations)):
+                self._draw_combination(record, combination)
             self._draw_baseline(record)
         self._draw_heat()
         self.mark()
@@ -170,19 +170,19 @@ class RunController(QObject):
         fold = self._session.fold
         return f"{dataset.name} fold {fold}" if fold else f"{dataset.name}, mean over folds"
 
-    def _draw_combination(self, record: RunRecord, setting: int) -> None:
+    def _draw_combination(self, record: RunRecord, combination: int) -> None:
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
         fold = self._session.fold
         if fold is None:
-            mean = _mean(record, setting)
+            mean = _mean(record, combination)
             if mean is not None:
                 means = {name: across.mean for name, across in mean.validation.items()}
-                self.curves.set_path(setting, mean.x_values, mean.criterion.mean, self._valid(means))
+                self.curves.set_path(combination, mean.x_values, mean.criterion.mean, self._valid(means))
             return
-        path = record.paths.get((fold, setting))
+        path = record.paths.get((fold, combination))
         if path is not None:
-            self.curves.set_path(setting, path.x_values, path.criterion, self._valid(path.validation))
-        for event in record.growing.get((fold, setting), ()):
+            self.curves.set_path(combination, path.x_values, path.criterion, self._valid(path.validation))
+        for event in record.growing.get((fold, combination), ()):
             self._add(event)
 
     def _add(self, event: StepDone) -> None:
@@ -227,7 +227,7 @@ class RunController(QObject):
         if self._why_no_measures() != NO_MEASURES:
             self.heat.clear()
             return
-        lines = [self._measured(record, setting) for setting in range(len(record.combinations))]
+        lines = [self._measured(record, combination) for combination in range(len(record.combinations))]
         longest = max(int(places.max(initial=0)) for places, _ in lines)
         matrix = np.full((len(lines), max(longest, _n_steps(record.plan, dataset))), np.nan)
         for row, (places, values) in zip(matrix, lines, strict=True):
@@ -244,15 +244,15 @@ class RunController(QObject):
         ]
         self.heat.set_values(labels, matrix, self._session.measure, axes[0].label if len(axes) == 1 else "")
 
-    def _measured(self, record: RunRecord, setting: int) -> tuple[np.ndarray, np.ndarray]:
+    def _measured(self, record: RunRecord, combination: int) -> tuple[np.ndarray, np.ndarray]:
         """Return places and the shown measure of a path, or the mean over folds; nothing without one."""
         measure, fold = self._session.measure, self._session.fold
         nothing = np.empty(0, dtype=np.int64), np.empty(0)
         if fold is None:
-            mean = _mean(record, setting)
+            mean = _mean(record, combination)
             across = self._valid(mean.validation).get(measure) if mean else None
             return (mean.x_values, across.mean) if mean and across else nothing
-        path = record.paths.get((fold, setting))
+        path = record.paths.get((fold, combination))
         measured = self._valid(path.validation).get(measure) if path else None
         return (path.x_values, measured) if path and measured is not None else nothing
 
@@ -263,20 +263,20 @@ class RunController(QObject):
 
     @Slot()
     def _mark_mean(self) -> None:
-        """Mark the chosen setting while all folds are looked at, with the band of its folds."""
+        """Mark the chosen combination while all folds are looked at, with the band of its folds."""
         record, choice = self._record, self._session.choice
         if self._session.fold is not None or record is None or choice.values is None:
             return
-        setting = record.combination_of(choice.values)
-        mean = _mean(record, setting) if setting is not None else None
-        if mean is None or setting is None:
+        combination = record.combination_of(choice.values)
+        mean = _mean(record, combination) if combination is not None else None
+        if mean is None or combination is None:
             self._unmark()
             return
         k = choice.place if choice.place is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in self._valid(mean.validation).items()}
         self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
-        self.curves.select(setting, k)
-        self.heat.select(setting, k)
+        self.curves.select(combination, k)
+        self.heat.select(combination, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw the level of the best single feature of the fold that is looked at."""
@@ -334,7 +334,7 @@ class RunController(QObject):
 
 def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
     """Return how many steps a path has at most, 1 for a method that takes all features at once."""
-    limits = [setting.parameters.get(plan.step_kind.limit) for setting in plan.combinations]
+    limits = [combination.parameters.get(plan.step_kind.limit) for combination in plan.combinations]
     if plan.step_kind is not StepKind.FEATURES:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
@@ -342,8 +342,8 @@ def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
     return min(dataset.n_features, max(limit or dataset.n_features for limit in limits))
 
 
-def _mean(record: RunRecord, setting: int) -> PathAverage | None:
-    paths = [path for (_, s), path in sorted(record.paths.items(), key=itemgetter(0)) if s == setting]
+def _mean(record: RunRecord, combination: int) -> PathAverage | None:
+    paths = [path for (_, s), path in sorted(record.paths.items(), key=itemgetter(0)) if s == combination]
     return average_paths(paths) if paths else None
 
 

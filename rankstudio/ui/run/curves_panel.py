@@ -59,7 +59,7 @@ class CurvesPanel(Panel):
     Attributes
     ----------
     picked : Signal(object, int)
-        Key of the curve (position of its setting, or ``"live"``) and k, when the user picked a point. The
+        Key of the curve (position of its combination, or ``"live"``) and k, when the user picked a point. The
         panel marks it only when its owner answers with :meth:`choose`.
     """
 
@@ -69,7 +69,7 @@ class CurvesPanel(Panel):
         super().__init__(theme, "Curves", padding=8)
         self.setObjectName("curves-panel")
         self._axes: tuple[Axis, ...] = ()
-        self._settings: tuple[tuple[Any, ...], ...] = ()
+        self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
         self._measure = "MAP"
         self._live: tuple[Any, ...] | None = None
@@ -89,12 +89,12 @@ class CurvesPanel(Panel):
         method_label: str,
         data_label: str,
         axes: Sequence[Axis],
-        settings: Sequence[tuple[Any, ...]],
+        combinations: Sequence[tuple[Any, ...]],
         n_steps: int,
         criterion: str = "criterion",
         step_kind: StepKind = StepKind.FEATURES,
     ) -> None:
-        """Start anew: one empty curve per setting.
+        """Start anew: one empty curve per combination.
 
         Parameters
         ----------
@@ -102,8 +102,8 @@ class CurvesPanel(Panel):
             For the title: "Greedy RankRLS" and "MQ2008 fold 4".
         axes : sequence of Axis
             Of the plan: what it tries several values of.
-        settings : sequence of tuple
-            The values on them, one tuple a setting; empty for a plan without an axis, which has one curve.
+        combinations : sequence of tuple
+            The values on them, a tuple for each; empty for a plan without an axis, which has one curve.
         n_steps : int
             The greatest k to come.
         criterion : str
@@ -112,9 +112,9 @@ class CurvesPanel(Panel):
             What the curves are drawn over.
         """
         self.set_title(f"{method_label} · {data_label}")
-        self._axes, self._settings, self._step_kind = tuple(axes), tuple(settings), step_kind
+        self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
         self._below.setText(_BELOW[step_kind])
-        self._paths = {key: _Path() for key in range(max(1, len(self._settings)))}
+        self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
         self._chosen = None
         self._baseline = {}, ""
@@ -215,7 +215,9 @@ class CurvesPanel(Panel):
         """Return how a curve is called: "λ = 2⁶"."""
         if key == LIVE:
             return "the slider's" if not self._live else combination_label(self._axes, self._live)
-        return (combination_label(self._axes, self._settings[key]) if self._settings else "") or "path"
+        return (
+            combination_label(self._axes, self._combinations[key]) if self._combinations else ""
+        ) or "path"
 
     def plots(self) -> dict[str, CurvesPlot]:
         """Return the plots by name, for export."""
@@ -241,12 +243,12 @@ class CurvesPanel(Panel):
     def _explanation(self) -> str:
         """Return the caption: which curve is which, and what a click does."""
         act = _ACT[self._step_kind]
-        if len(self._settings) < 2:
+        if len(self._combinations) < 2:
             return act
         if len(self._axes) > 1:
             return f"one curve per combination, the first dark … the last bright · {act}"
         (axis,) = self._axes
-        first, last = (axis_value(axis, self._settings[place][0]) for place in (0, -1))
+        first, last = (axis_value(axis, self._combinations[place][0]) for place in (0, -1))
         return f"one curve per {axis.label}, {first} dark … {last} bright · {act}"
 
     def _path(self, key: Key) -> _Path:

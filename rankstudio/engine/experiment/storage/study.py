@@ -251,11 +251,11 @@ class Study:
             What :meth:`finished_units` gave, if it is at hand.
         """
         units = self.finished_units(run) if units is None else units
-        n_settings, done = len(run.plan.combinations), Counter(fold for fold, _ in units)
+        n_combinations, done = len(run.plan.combinations), Counter(fold for fold, _ in units)
         order = {number: place for place, number in enumerate(run.plan.folds)}
         found = []
         for row in self._records.sound("fold", "WHERE run = ? ORDER BY fold", run.id):
-            if done[row["fold"]] == n_settings:
+            if done[row["fold"]] == n_combinations:
                 with suppress(ValueError, KeyError, TypeError, StopIteration):  # as above
                     found.append(fold_from_values(row["fold"], json.loads(row["payload"]), units))
         return tuple(sorted(found, key=lambda result: order.get(result.fold, result.fold)))

@@ -1,4 +1,4 @@
-"""What holds for a run of every method of the catalog, and of every ranker as a ranker."""
+"""What holds for a run of every method of the catalog, and of every ranker after a selector."""
 
 from __future__ import annotations
 
