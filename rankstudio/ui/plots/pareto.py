@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeyEvent
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.frame import readable_range
-from rankstudio.ui.plots.pareto_layers import draw_front, draw_marks, draw_spots
+from rankstudio.ui.plots.pareto_layers import draw_marks, draw_pareto_front, draw_spots
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.theme import Theme
 
@@ -86,7 +86,7 @@ class ParetoPlot(Plot):
         self.marks: Marks | None = None
         self.chosen: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True))
-        self.add_layer(partial(draw_front, self), 0.0)
+        self.add_layer(partial(draw_pareto_front, self), 0.0)
         self.add_layer(partial(draw_spots, self), 1.0)
         self.add_layer(partial(draw_marks, self), 2.0, clipped=False)
 

@@ -21,7 +21,7 @@ _FADED = 0.4
 _LEVEL = "one standard error from the best"
 
 
-def draw_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw the level one standard error below the best, then the front as steps.
 
     A size buys what the last smaller one on the front is worth.
