@@ -162,3 +162,17 @@ def test_a_method_without_pins_offers_none(window: MainWindow) -> None:
     features = window.sections.inspect.features
     assert not features._pin.isEnabled()
     assert not any(action.isEnabled() for action in features.table.row_actions(features.table.current()))
+
+
+def test_a_path_of_another_method_is_not_drawn_among_curves_of_other_axes(window: MainWindow) -> None:
+    window.session.change("two axes", method="fsmsvm", parameters={"lambda1": (0.1, 1.0), "C": (0.1, 1.0)})
+    finish(window)
+    window.session.look_at(1)
+    window.session.change("one axis", method="greedy-rankrls", parameters={})
+    wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
+    assert drawn(window, LIVE) == []
+    window.session.change(
+        "two axes again", method="fsmsvm", parameters={"lambda1": (0.1, 1.0), "C": (0.1, 1.0)}
+    )
+    wait_until(lambda: window.current.model is not None and window.current.model.key != LIVE)
+    settle(window)
