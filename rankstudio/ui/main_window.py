@@ -217,6 +217,7 @@ class MainWindow(QMainWindow):
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
         self.runs.ended.connect(self._end_run)
+        self.runs.removed.connect(self._show_removal)
         self.models.run_worker.drained.connect(self._ask_refresh)
         self.models.task_worker.drained.connect(self._show_workers)
 
@@ -260,6 +261,12 @@ class MainWindow(QMainWindow):
     def _refresh(self) -> None:
         """Draw what the run's worker has brought: some times a second, not once an event."""
         self.sections.refresh()
+        self._show_runs()
+
+    @Slot(int)
+    def _show_removal(self, key: int) -> None:
+        """Say that a run is gone, which may have been the one that worked."""
+        self.status.say(f"Run {key} is removed")
         self._show_runs()
 
     @Slot()

@@ -162,6 +162,7 @@ def test_a_run_that_works_is_stopped_and_goes_on_after_an_undo(
         assert "It is not finished, and is stopped." in questions[0]
         assert listed(window) == {}
         assert not window.runs.busy
+        assert window.status.text() == "Run 1 is removed"
         heard: list[object] = []
         for signal in (window.runs.eventNoted, window.runs.changed, window.runs.ended):
             signal.connect(lambda *given: heard.append(given))
