@@ -133,7 +133,7 @@ class CurvesPanel(Panel):
         """Let the plots say something while they are empty."""
         for plot, text in ((self.criterion_plot, criterion), (self.validation_plot, validation)):
             plot.placeholder = text
-            plot.update()
+            plot.redraw()
 
     def set_measured(self, measured: bool) -> None:
         """Say whether the data have a validation part; without one there is nothing to draw of it."""

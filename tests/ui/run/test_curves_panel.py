@@ -167,3 +167,10 @@ def test_the_best_single_feature_is_a_level_of_the_measure_that_is_shown(panel):
     panel.set_measure("MAP")
     panel.set_baseline({}, "BM25 of title")
     assert panel.validation_plot.reference is None
+
+
+def test_what_empty_curves_say_is_painted_when_it_changes(panel: CurvesPanel) -> None:
+    panel.explain("one", "one")
+    before = panel.grab().toImage()
+    panel.explain("two", "two")
+    assert panel.grab().toImage() != before
