@@ -179,7 +179,7 @@ class Paints(QObject):
         self.times = 0
         widget.installEventFilter(self)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         self.times += event.type() is QEvent.Type.Paint
         return False
 
