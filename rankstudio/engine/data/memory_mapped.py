@@ -1,19 +1,23 @@
 """Parts of datasets as arrays on the disk, which any number of processes map instead of each having a copy.
 
-A part is found by the SHA-256 of what is in it, so that a part that two folds or two runs have in common is
-there once. It is written under a name of its own and then moved, so that nobody maps half of one. The folder
-can be deleted at any time. When it grows beyond its limit the parts unused for longest go first.
+A part is found by the SHA-256 of its files, so that a part that two folds or two runs have in common is there
+once, and none is believed unread: whoever opens one holds its files against its name, once in a process for
+as long as they stay as they are. A part that does not fit is written anew. It is written under a name of its
+own and then moved, so that nobody maps half of one. The folder can be deleted at any time. When it grows
+beyond its limit the parts unused for longest go first.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +33,8 @@ LIMIT = 4 << 30  # bytes, or as many as one run needs
 
 _ARRAYS = ("X", "y", "query_ptr", "feature_ids")
 _WORDS = "words.json"
+_FILES = (_WORDS, *(f"{name}.npy" for name in _ARRAYS))
+_PIECE = 1 << 22
 
 
 def folder() -> Path:
@@ -48,7 +54,7 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
 
     Notes
     -----
-    O(mn) for each part, to tell it from others.
+    O(mn) for each part, to tell it from others and, where it is there, to see that it is whole.
     """
     place = folder()
     try:
@@ -62,6 +68,18 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
     return names
 
 
+def is_whole(place: Path) -> bool:
+    """Return whether the part in a folder is there, and its files are those that its name stands for.
+
+    O(bytes of the part) once in a process, until one of the files changes its size or time.
+    """
+    try:
+        states = [(place / name).stat() for name in _FILES]
+        return _fits(place, tuple((state.st_ino, state.st_size, state.st_mtime_ns) for state in states))
+    except OSError:
+        return False
+
+
 def open_kept(place: Path) -> RankingDataset:
     """Return the part in a folder, its arrays mapped into memory and read-only.
 
@@ -70,6 +88,12 @@ def open_kept(place: Path) -> RankingDataset:
     FileAccessError
         Where it is not there, or not whole.
     """
+    if not is_whole(place):
+        raise FileAccessError(
+            place,
+            "the data of a run cannot be read here: files are missing or damaged. Start the run again: it "
+            "writes them anew.",
+        )
     try:
         X, y, query_ptr, feature_ids = (_mapped(place / f"{name}.npy") for name in _ARRAYS)
         words = json.loads((place / _WORDS).read_text(encoding="utf-8"))
@@ -82,59 +106,97 @@ def open_kept(place: Path) -> RankingDataset:
 
 def packed(place: Path) -> dict[str, bytes]:
     """Return the files of a part, to be sent to another machine."""
-    return {file.name: file.read_bytes() for file in place.iterdir()}
+    return {name: (place / name).read_bytes() for name in _FILES}
 
 
 def unpack(name: str, content: Mapping[str, bytes]) -> None:
-    """Write a part that another machine sent, unless it is there.
+    """Write a part that another machine sent, unless it is there and whole.
 
     Raises
     ------
     OSError
         Where it cannot be written.
     """
-
-    def write(new: Path) -> None:
-        for file, data in content.items():
-            (new / file).write_bytes(data)
-
     place = folder()
     place.mkdir(parents=True, exist_ok=True)
-    if not (place / name).exists():
-        _write(place / name, write)
+    if not is_whole(place / name):
+        _write(place / name, {file: [memoryview(data)] for file, data in content.items()})
 
 
 def _keep(folder: Path, part: RankingDataset) -> str:
-    arrays = {name: np.ascontiguousarray(getattr(part, name)) for name in _ARRAYS}
-    words = json.dumps({"query_ids": part.query_ids, "feature_names": part.feature_names})
-    digest = hashlib.sha256(words.encode())
-    for array in arrays.values():
-        digest.update(f"{array.dtype.str} {array.shape}".encode())
-        digest.update(array.data)
+    files = _files(part)
+    digest = hashlib.sha256()
+    for name, pieces in files.items():
+        digest.update(_title(name, sum(len(piece) for piece in pieces)))
+        for piece in pieces:
+            digest.update(piece)
     place = folder / digest.hexdigest()
-    if place.exists():
-        os.utime(place)  # used just now
-        return place.name
-
-    def write(new: Path) -> None:
-        for name, array in arrays.items():
-            np.save(new / f"{name}.npy", array)
-        (new / _WORDS).write_text(words, encoding="utf-8")
-
-    _write(place, write)
+    if is_whole(place):
+        with suppress(PermissionError):  # somebody else's
+            os.utime(place)  # used just now
+    else:
+        _write(place, files)
     return place.name
 
 
-def _write(place: Path, write: Callable[[Path], None]) -> None:
-    """Make a folder with what ``write`` puts into it, whole or not at all."""
+def _files(part: RankingDataset) -> dict[str, list[memoryview]]:
+    """Return the bytes of each file of a part, without a copy of the arrays."""
+    words = json.dumps({"query_ids": part.query_ids, "feature_names": part.feature_names})
+    files = {_WORDS: [memoryview(words.encode())]}
+    for name in _ARRAYS:
+        array = np.ascontiguousarray(getattr(part, name))
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+        files[f"{name}.npy"] = [header.getbuffer(), array.reshape(-1).view(np.uint8).data]
+    return files
+
+
+def _title(name: str, size: int) -> bytes:
+    """Return what a digest has of a file before its bytes."""
+    return f"{name} {size}\n".encode()
+
+
+@lru_cache(maxsize=4096)
+def _fits(place: Path, states: tuple[tuple[int, int, int], ...]) -> bool:
+    """Return whether files fit the name of their folder, as long as they are in these states."""
+    digest = hashlib.sha256()
+    buffer = memoryview(bytearray(_PIECE))
+    for name, (_, size, _) in zip(_FILES, states, strict=True):
+        digest.update(_title(name, size))
+        with (place / name).open("rb", buffering=0) as file:
+            while count := file.readinto(buffer):
+                digest.update(buffer[:count])
+    return digest.hexdigest() == place.name
+
+
+def _write(place: Path, files: Mapping[str, Sequence[memoryview]]) -> None:
+    """Make the folder of a part, whole and on the disk or not at all."""
     new = Path(tempfile.mkdtemp(dir=place.parent, prefix="new-"))
     try:
-        write(new)
+        for name, pieces in files.items():
+            with (new / name).open("wb") as file:
+                file.writelines(pieces)
+                file.flush()
+                os.fsync(file.fileno())
+        if not is_whole(place):
+            shutil.rmtree(place, ignore_errors=True)  # damaged
         new.replace(place)
+        _sync(place.parent)
     except BaseException as error:
         shutil.rmtree(new, ignore_errors=True)
-        if not (isinstance(error, OSError) and place.exists()):  # another process was faster
+        if not (isinstance(error, OSError) and is_whole(place)):  # another process was faster
             raise
+
+
+def _sync(folder: Path) -> None:
+    """Have the system write the names in a folder to the disk, where it can be asked to."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _mapped(path: Path) -> NDArray[Any]:

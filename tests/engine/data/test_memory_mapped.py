@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -82,6 +83,77 @@ def test_what_is_not_there_or_not_whole_is_named(folder: Path) -> None:
     (folder / name / "X.npy").write_bytes(content[: len(content) // 2])
     with pytest.raises(FileAccessError, match=name):
         mapped.open_kept(folder / name)
+
+
+@pytest.mark.parametrize("file", ["X", "y", "query_ptr", "feature_ids", "words"])
+@pytest.mark.parametrize("how", ["a bit", "zeros", "cut", "empty", "longer", "gone"])
+def test_a_damaged_part_is_not_opened_and_is_written_anew(folder: Path, file: str, how: str) -> None:
+    (name, *_) = mapped.keep(parts()[:1])
+    path = folder / name / (f"{file}.json" if file == "words" else f"{file}.npy")
+    content = path.read_bytes()
+    flipped = bytes([content[-1] ^ 1])
+    damaged = {
+        "a bit": content[:-1] + flipped,
+        "zeros": bytes(len(content)),
+        "cut": content[: len(content) // 2],
+        "empty": b"",
+        "longer": content + b"0",
+    }
+    path.unlink()
+    if how in damaged:
+        path.write_bytes(damaged[how])
+    with pytest.raises(FileAccessError, match=f"{name}: the data of a run cannot be read here"):
+        mapped.open_kept(folder / name)
+    assert mapped.keep(parts()[:1]) == [name]
+    assert path.read_bytes() == content
+    assert mapped.open_kept(folder / name).X.tobytes() == parts()[0].X.tobytes()
+    assert [place.name for place in folder.iterdir()] == [name]
+
+
+def test_a_damaged_part_is_replaced_by_the_one_that_is_sent(folder: Path) -> None:
+    (name, *_) = mapped.keep(parts()[:1])
+    sent = mapped.packed(folder / name)
+    (folder / name / "X.npy").write_bytes(b"")
+    mapped.unpack(name, sent)
+    assert mapped.packed(folder / name) == sent
+
+
+def test_a_part_under_the_name_of_another_is_not_opened(folder: Path) -> None:
+    (one, other, _) = mapped.keep(parts())
+    shutil.rmtree(folder / one)
+    (folder / other).rename(folder / one)
+    with pytest.raises(FileAccessError, match=one):
+        mapped.open_kept(folder / one)
+
+
+def test_a_part_is_hashed_once_and_again_when_a_file_has_changed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name, *_) = mapped.keep(parts()[:1])
+    mapped.open_kept(folder / name)
+    sha256, hashed = hashlib.sha256, []
+    monkeypatch.setattr(hashlib, "sha256", lambda *args: hashed.append(1) or sha256(*args))
+    for _ in range(3):
+        mapped.open_kept(folder / name)
+    assert not hashed
+    path = folder / name / "X.npy"
+    os.utime(path, (1.0, 1.0))
+    mapped.open_kept(folder / name)
+    assert len(hashed) == 1
+
+
+def test_what_is_written_is_on_the_disk_before_it_has_its_name(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync, synced = os.fsync, []
+
+    def watched(handle: int) -> None:
+        synced.append(sum(not place.name.startswith("new-") for place in folder.iterdir()))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    mapped.keep(parts()[:1])
+    assert synced == [0, 0, 0, 0, 0, 1] if os.name == "posix" else [0] * 5
 
 
 def test_a_place_that_is_no_folder_is_named(folder: Path) -> None:

@@ -104,7 +104,7 @@ class Cluster(Executor):
 
 
 class Delivery(WorkerPlugin):
-    """Brings the parts of a files to every worker that does not have them, now or when it joins.
+    """Brings the parts of a run to every worker that does not have them whole, now or when it joins.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Delivery(WorkerPlugin):
 
 
 def _lacks(files: FoldFiles) -> bool:
-    return not all(files.path_of(name).exists() for name in files.names)
+    return not all(memory_mapped.is_whole(files.path_of(name)) for name in files.names)
 
 
 def _check(client: Client, address: str) -> None:

@@ -147,7 +147,7 @@ class FoldFiles:
     def path_of(self, name: str) -> Path:
         """Return where a part is on the machine that asks: in the files's folder, else in its own."""
         shared = Path(self.folder) / name
-        return shared if shared.exists() else memory_mapped.folder() / name
+        return shared if memory_mapped.is_whole(shared) else memory_mapped.folder() / name
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number, its arrays mapped into memory.
@@ -155,7 +155,7 @@ class FoldFiles:
         Raises
         ------
         FileAccessError
-            Where this machine does not have them.
+            Where this machine does not have them, or they are damaged.
         """
         train, vali, test = (
             memory_mapped.open_kept(self.path_of(name)) if name else None for name in self.parts[number]
