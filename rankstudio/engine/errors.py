@@ -22,7 +22,7 @@ show, so no caller has to add to it.
     │   └── StudyInUseError   another process has the study open
     └── Cancelled             not a fault: somebody asked to stop
 
-and one warning, ``MissingQueryWarning``, for what is most likely forgotten.
+and two warnings: ``MissingQueryWarning`` for what is most likely forgotten, and ``CacheWarning``.
 """
 
 from __future__ import annotations
@@ -167,6 +167,10 @@ class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, n
 
     def __init__(self, what: str = "The work") -> None:
         super().__init__(f"{what} was cancelled.")
+
+
+class CacheWarning(UserWarning):
+    """No folder can be written to that would keep work for the next start: it is done anew each time."""
 
 
 class MissingQueryWarning(UserWarning):

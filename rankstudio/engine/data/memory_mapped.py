@@ -15,9 +15,10 @@ import json
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.letor import cache
-from rankstudio.engine.errors import FileAccessError, OutputError
-from rankstudio.engine.support.files import READING_ARRAYS
+from rankstudio.engine.data.letor import cache as parsed
+from rankstudio.engine.errors import CacheWarning, FileAccessError, OutputError
+from rankstudio.engine.support.files import READING_ARRAYS, temporary_folder
 
 LIMIT = 4 << 30  # bytes, or as many as one run needs
 
@@ -38,8 +39,8 @@ _PIECE = 1 << 22
 
 
 def folder() -> Path:
-    """Return the folder of the parts, beside that of the parsed files."""
-    return cache.folder().parent / "mapped"
+    """Return the folder of the parts: beside that of the parsed files, or a temporary one instead."""
+    return _writable(parsed.folder().parent / "mapped")
 
 
 def keep(parts: Sequence[RankingDataset]) -> list[str]:
@@ -121,6 +122,25 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
     place.mkdir(parents=True, exist_ok=True)
     if not is_whole(place / name):
         _write(place / name, {file: [memoryview(data)] for file, data in content.items()})
+
+
+@cache
+def _writable(folder: Path) -> Path:
+    """Return a folder if it can be written, else a temporary one of this process, if there can be one."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        with suppress(OSError):
+            temporary = temporary_folder()
+            warnings.warn(
+                f"{folder} cannot be written ({error.strerror or error}): data for other processes are in a "
+                "temporary folder until this one ends. RANKSTUDIO_CACHE_DIR names another folder.",
+                CacheWarning,
+                stacklevel=2,
+            )
+            return temporary
+    return folder
 
 
 def _keep(folder: Path, part: RankingDataset) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 import threading
 from pathlib import Path
@@ -58,6 +60,19 @@ def make_folder(path: str | Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{path}: the folder could not be made: {error.strerror or error}.") from error
+    return path
+
+
+def temporary_folder() -> Path:
+    """Make a folder that its owner alone may read, and that goes when this process ends.
+
+    Raises
+    ------
+    OSError
+        Where there is none for temporary files.
+    """
+    path = Path(tempfile.mkdtemp(prefix="rankstudio-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +15,13 @@ import pytest
 from rankstudio.engine.data import memory_mapped as mapped
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.errors import FileAccessError, OutputError
+from rankstudio.engine.errors import CacheWarning, FileAccessError, OutputError
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
-    return mapped.folder()
+    return tmp_path / "cache" / "mapped"
 
 
 def parts(seed: int = 1) -> list[RankingDataset]:
@@ -156,9 +158,27 @@ def test_what_is_written_is_on_the_disk_before_it_has_its_name(
     assert synced == [0, 0, 0, 0, 0, 1] if os.name == "posix" else [0] * 5
 
 
-def test_a_place_that_is_no_folder_is_named(folder: Path) -> None:
-    folder.parent.mkdir(parents=True)
-    folder.write_text("in the way")
-    with pytest.raises(OutputError, match=f"{folder}: data for other processes could not be written"):
+@pytest.mark.filterwarnings("default::rankstudio.engine.errors.CacheWarning")
+def test_where_the_cache_cannot_be_written_a_temporary_folder_serves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.warns(CacheWarning, match=re.escape(str(tmp_path / "file"))) as warned:
+        names = mapped.keep(parts())
+        assert mapped.keep(parts()) == names
+    assert len(warned) == 1
+    assert mapped.folder().stat().st_mode & 0o077 == 0
+    for name, part in zip(names, parts(), strict=True):
+        assert mapped.open_kept(mapped.folder() / name).X.tobytes() == part.X.tobytes()
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+def test_where_nothing_at_all_can_be_written_a_sentence_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(OutputError, match="mapped: data for other processes could not be written"):
         mapped.keep(parts())
-    assert folder.read_text() == "in the way"
