@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.tasks import load
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.style.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
@@ -121,7 +122,7 @@ class LoadingBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("loading-bar")
-        self._text = QLabel()
+        self._text = PlainLabel()
         self._bar = QProgressBar()
         self._bar.setAccessibleName("Share that is read")
         self._bar.setTextVisible(False)

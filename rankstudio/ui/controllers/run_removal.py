@@ -9,6 +9,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import LastingChange, Session
+from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.widgets import Notice
 
 
@@ -40,7 +41,7 @@ class RunRemoval(QObject):
         name = f"Run {record.key}, {record.plan.title} on {record.dataset.name},"
         stop = "" if record.state.ended else " It is not finished, and is stopped."
         text = f"{name} will not be listed any more.{stop} Until the study is closed this can be undone."
-        if QMessageBox.question(self._window, "Remove run", text) == QMessageBox.StandardButton.Yes:
+        if QMessageBox.question(self._window, "Remove run", plain(text)) == QMessageBox.StandardButton.Yes:
             undo = self._models.session.undo
             undo.push(_Removal(self._models.session, self._models.runs, record))
             self._offer = f"Run {record.key} is removed."

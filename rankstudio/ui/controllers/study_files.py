@@ -16,6 +16,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.stored_run_records import record_of
 from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, RestoredRun, is_study
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.plain_text import plain
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import Study
@@ -210,5 +211,5 @@ class StudyFiles(QObject):
         if not self._runs.busy:
             return True
         text = f"A run is not finished. {what}, and stop it? What it has finished stays in its study."
-        answer = QMessageBox.question(self._window, what, text)
+        answer = QMessageBox.question(self._window, what, plain(text))
         return answer == QMessageBox.StandardButton.Yes

@@ -10,6 +10,7 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.ui.data.preview import preview_table
 from rankstudio.ui.plots.histogram import HistogramPlot
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, TableView
 from rankstudio.ui.widgets.layout import fill, named
@@ -78,7 +79,7 @@ class DataDetails(QDialog):
 
 def _headline(what: str, summary: DatasetSummary) -> QLabel:
     sizes = summary.query_sizes
-    label = QLabel(
+    label = PlainLabel(
         f"{what}: {summary.n_documents:,} documents of {summary.n_queries:,} queries, "
         f"{sizes.min():,} to {sizes.max():,} documents a query, median {np.median(sizes):g}; "
         f"{summary.without_relevant:,} queries have no relevant document."

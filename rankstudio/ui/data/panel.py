@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
+from PySide6.QtWidgets import QComboBox, QPushButton
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.data.details import DataDetails
 from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
@@ -43,7 +44,7 @@ class DataPanel(Panel):
         # In the place of the buttons, where there are too many folds for a row.
         self._many = named(QComboBox(), "data-many-folds", "fold")
         self._facts = KeyValue()
-        self._labels_title = named(QLabel(), role="muted")
+        self._labels_title = named(PlainLabel(), role="muted")
         self._labels = BarRows(theme, "documents by relevance")
         self._statistics = named(
             QPushButton("Statistics…"),

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import fill, named
@@ -97,11 +97,11 @@ class ExportDialog(QDialog):
         self._items = tuple(items)
         self._folder = folder or Path.home()
         self._list = named(QListWidget(), "export-items", "What to export")
-        self._help = named(QLabel(), role="muted")
+        self._help = named(PlainLabel(), role="muted")
         self._format = named(choice_box(()), "export-format", "Format")
         self._path = named(QLineEdit(), "export-file", "File")
         self._browse = QPushButton("Browse…")
-        self._message = QLabel()
+        self._message = PlainLabel()
         self._copy = QPushButton("&Copy")
         self._save = named(QPushButton("&Save"), role="primary")
         self._close = QPushButton("Close")
@@ -168,7 +168,7 @@ class ExportDialog(QDialog):
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
         form.addRow("F&ormat", self._format)
-        file_label = QLabel("&File")
+        file_label = PlainLabel("&File")
         file_label.setBuddy(self._path)
         form.addRow(file_label, fill(QHBoxLayout(), (self._path, 1), self._browse, spacing=8))
         buttons = fill(QHBoxLayout(), self._close, 1, self._copy, self._save)

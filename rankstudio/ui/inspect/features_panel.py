@@ -7,7 +7,7 @@ from math import isnan, nan
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QLabel, QToolButton
+from PySide6.QtWidgets import QToolButton
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
@@ -15,6 +15,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import MINUS
+from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
@@ -115,7 +116,7 @@ class FeaturesPanel(Panel):
         self.table.setAccessibleName("Features of the path")
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
-        self._test = named(QLabel(), "features-test", role="caption")
+        self._test = named(PlainLabel(), "features-test", role="caption")
         self._pin = self._tool("pin", "pinned", "P", "Pin the selected feature, or unpin it (P)")
         self._ban = self._tool("ban", "banned", "B", "Ban the selected feature, or allow it again (B)")
         self._pins = False  # whether the path's method knows pinned and banned features
@@ -191,7 +192,7 @@ class FeaturesPanel(Panel):
         lines = [f"The chosen model on the test part{by}"]
         if baseline is not None and baseline.test:
             lines.append(f"Best single feature, {baseline.name}: {_measured(baseline.test)}")
-        self._test.setToolTip("\n".join(lines) if text else "")
+        self._test.setToolTip(plain("\n".join(lines)) if text else "")
 
     def say_untested(self, why: str) -> None:
         """Say in place of the test measures why there are none."""

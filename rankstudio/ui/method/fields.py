@@ -8,11 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QToolButton, QWidget
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import named
@@ -76,8 +77,8 @@ class Field(QWidget):
         self.editor = editor
         self._value = parameter.validate(parameter.default)
         self.setObjectName(f"field-{parameter.name}")
-        self.label = named(QLabel(parameter.label), role="muted")
-        self.error = named(QLabel(), f"error-{parameter.name}", role="error")
+        self.label = named(PlainLabel(parameter.label), role="muted")
+        self.error = named(PlainLabel(), f"error-{parameter.name}", role="error")
         self.reset_button = named(
             QToolButton(),
             f"reset-{parameter.name}",
@@ -176,7 +177,7 @@ class Field(QWidget):
         text = tooltip(self.parameter)
         self.label.setBuddy(self.editor)
         self.label.setToolTip(text)
-        named(self.editor, f"editor-{self.parameter.name}", self.parameter.label, text)
+        named(self.editor, f"editor-{self.parameter.name}", self.parameter.label).setToolTip(text)
         self.editor.setAccessibleDescription(self.parameter.help)
         self.setTabOrder(self.editor, self.reset_button)
 

@@ -8,12 +8,13 @@ from math import isnan
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.results.view import LEAST_PLOT, View
 from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Fact, KeyValue
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
@@ -60,7 +61,7 @@ class StabilityView(View):
             "stability", "Features by fold", about, said, lambda row: row.feature, name
         )
         self.facts = KeyValue()
-        self.warning = named(QLabel(), role="caption")
+        self.warning = named(PlainLabel(), role="caption")
         self._lay_out()
         self.index.chosen.connect(self._show_map)
         self.table.chosen.connect(self._on_chosen)

@@ -13,6 +13,7 @@ from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.choice_box import choice_box
@@ -68,7 +69,9 @@ class TestsView(View):
             for key, title in offered:
                 self.reference.addItem(f"run {key} · {title}", key)
         self.reference.setCurrentIndex(self.reference.findData(_BEST if reference is None else reference))
-        self.reference.setToolTip(f"Which run the others are compared with: {self.reference.currentText()}")
+        self.reference.setToolTip(
+            plain(f"Which run the others are compared with: {self.reference.currentText()}")
+        )
         self.reference.setEnabled(len(runs) > 1)
 
     def _caption_for(self, rows: Sequence[ComparedRun]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel
+from PySide6.QtWidgets import QHBoxLayout
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis
@@ -15,6 +15,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.style.number_format import axis_value, combination_label
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
@@ -225,7 +226,7 @@ class CurvesPanel(Panel):
 
     def _lay_out(self) -> None:
         row = fill(QHBoxLayout(), (self.criterion_plot, 1), (self.validation_plot, 1), spacing=12)
-        self._below = named(QLabel(_BELOW[self._step_kind]), role="caption")
+        self._below = named(PlainLabel(_BELOW[self._step_kind]), role="caption")
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         fill(self.body, (row, 1), self._below, spacing=2)
 

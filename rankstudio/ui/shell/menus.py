@@ -15,6 +15,7 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import MODES, Theme
 
 READING: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -86,7 +87,7 @@ class Menus(QObject):
         menu.clear()
         for path in self._settings.recent:
             action = menu.addAction(Path(path).name or path)
-            action.setToolTip(path)
+            action.setToolTip(plain(path))
             action.triggered.connect(lambda _=False, path=path: self.recentChosen.emit(path))
         menu.setEnabled(bool(self._settings.recent))
         if self._settings.recent:

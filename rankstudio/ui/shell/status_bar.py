@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QLabel, QStatusBar
+from PySide6.QtWidgets import QStatusBar
 
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.memory import in_words, resident_bytes
 from rankstudio.ui.style.number_format import time_text
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import ElidedLabel
 from rankstudio.ui.widgets.layout import named
 
@@ -26,9 +27,9 @@ class StatusBar(QStatusBar):
         self._preparing = ""
         self._work = named(ElidedLabel("Ready"), "status-work")
         self._work.setContentsMargins(8, 0, 0, 0)
-        self._saved = named(QLabel(), tip="The plan is kept for the next start whenever it changes.")
-        self._workers = named(QLabel(), tip="Threads that compute just now, beside the window's own.")
-        self._memory = named(QLabel(), tip="Memory that the program takes.")
+        self._saved = named(PlainLabel(), tip="The plan is kept for the next start whenever it changes.")
+        self._workers = named(PlainLabel(), tip="Threads that compute just now, beside the window's own.")
+        self._memory = named(PlainLabel(), tip="Memory that the program takes.")
         self.addWidget(self._work, 1)
         for label in (self._saved, self._workers, self._memory):
             self.addPermanentWidget(label)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from rankstudio.ui.style.icons import pixmap, set_icon
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
@@ -35,7 +36,7 @@ class Welcome(QWidget):
         named(self, "welcome", role="ground")
         self._theme = theme
         self._recent = fill(QVBoxLayout(), spacing=2)
-        self._recent_title = named(QLabel("Open again"), role="muted")
+        self._recent_title = named(PlainLabel("Open again"), role="muted")
         column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
         column.addSpacing(12)
         fill(column, self._recent_title, self._recent, 3)
@@ -71,12 +72,12 @@ class _RecentButton(QPushButton):
     def __init__(self, theme: Theme, path: str) -> None:
         super().__init__()
         named(self, said=f"Open {path}", tip=path, role="quiet").setFixedSize(_WIDTH, 30)
-        name = QLabel(Path(path).name or path)
+        name = PlainLabel(Path(path).name or path)
         where = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
         where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (name, where):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._theme, self._icon = theme, QLabel()
+        self._theme, self._icon = theme, PlainLabel()
         theme.changed.connect(self._restyle)
         self._restyle()
         fill(QHBoxLayout(self), self._icon, name, (where, 1), margins=(8, 0, 8, 0), spacing=8)
@@ -94,8 +95,8 @@ class _DropArea(QWidget):
         super().__init__()
         self._theme = theme
         self.setFixedWidth(_WIDTH)
-        title = named(QLabel("Drop a LETOR file or a folder of folds here"), role="heading")
-        text = QLabel(
+        title = named(PlainLabel("Drop a LETOR file or a folder of folds here"), role="heading")
+        text = PlainLabel(
             "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test parts are found by "
             "their names.\n\nNew to this? The sample shows within a minute how features are selected."
         )

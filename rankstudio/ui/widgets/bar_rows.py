@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 
 _ROW = 19
@@ -40,7 +41,7 @@ class BarRows(QWidget):
         self._rows = tuple(rows)
         told = "\n".join(f"{label}: {count:,}" for label, count in rows)
         self.setAccessibleDescription(told)
-        self.setToolTip(told)
+        self.setToolTip(plain(told))
         self.updateGeometry()
         self.update()
 

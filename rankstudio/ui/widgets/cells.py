@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import BASE, font
+from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import MISSING, ROW_ROLE, Column, ColumnModel, Dot, Index, ProgressCell
 
@@ -76,7 +77,7 @@ class Cells(QStyledItemDelegate):
         text = column.hint(row) if column.hint else ""
         if not text and self.sizeHint(option, index).width() > view.visualRect(index).width():
             text = column.text(row)
-        QToolTip.showText(event.globalPos(), text, view)
+        QToolTip.showText(event.globalPos(), plain(text), view)
         return True
 
     def _paint_contents(

@@ -9,6 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QSizePolicy
 
+from rankstudio.ui.style.plain_text import plain
+
 _LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
 
 
@@ -51,5 +53,5 @@ def choice_box(
         if key in lacking:
             item = box.model().item(box.count() - 1)  # type: ignore[attr-defined]
             item.setEnabled(False)
-            item.setToolTip(lacking[key])
+            item.setToolTip(plain(lacking[key]))
     return box

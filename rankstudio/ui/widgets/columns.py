@@ -16,6 +16,8 @@ from PySide6.QtCore import (
     Qt,
 )
 
+from rankstudio.ui.style.plain_text import plain
+
 Align = Literal["left", "right", "center"]
 CellKind = Literal["text", "weight", "dot", "progress"]
 Index = QModelIndex | QPersistentModelIndex
@@ -225,7 +227,7 @@ class ColumnModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.hint(row) if column.hint else None
+            return plain(column.hint(row)) if column.hint else None
         if role == SORT_ROLE:
             return column.order(row)
         if role == ROW_ROLE:
@@ -246,7 +248,7 @@ class ColumnModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.tooltip or None
+            return plain(column.tooltip) or None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_FLAGS[column.align] | Qt.AlignmentFlag.AlignVCenter)
         return None

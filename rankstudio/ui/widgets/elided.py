@@ -6,6 +6,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption
 
+from rankstudio.ui.style.plain_text import plain
+
 
 class ElidedLabel(QLabel):
     """A one-line label that never asks for more width than there is.
@@ -62,4 +64,4 @@ class ElidedLabel(QLabel):
 
     def _tell_in_full(self) -> None:
         """Set the tooltip to the whole text where the label cuts it."""
-        self.setToolTip(self.text() if self.shown_text() != self.text() else "")
+        self.setToolTip(plain(self.text()) if self.shown_text() != self.text() else "")

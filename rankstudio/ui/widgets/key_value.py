@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -60,7 +61,7 @@ class KeyValue(QWidget):
                 widget.setParent(None)
                 widget.deleteLater()
         for i, row in enumerate(rows):
-            self._grid.addWidget(named(QLabel(row.key), tip=row.tooltip, role="muted"), i, 0)
+            self._grid.addWidget(named(PlainLabel(row.key), tip=row.tooltip, role="muted"), i, 0)
             self._grid.addWidget(_value(row), i, 1)
 
 
@@ -72,5 +73,5 @@ def _value(row: Fact) -> QWidget:
     value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     line = fill(QHBoxLayout(half), (value, 1), margins=(0, 0, 0, 0), spacing=0)
     if row.note:
-        line.addWidget(named(QLabel(f" · {row.note}" if row.value else row.note), role=row.role))
+        line.addWidget(named(PlainLabel(f" · {row.note}" if row.value else row.note), role=row.role))
     return half

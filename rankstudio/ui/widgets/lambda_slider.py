@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
 
 from rankstudio.ui.style.fonts import BASE, font
 from rankstudio.ui.style.number_format import power, power_and_value
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.layout import fill, named
 
 
@@ -35,11 +36,11 @@ class LambdaSlider(QWidget):
         super().__init__()
         self._values: tuple[float, ...] = ()
         self._compact = False
-        self._symbol = named(QLabel(symbol), role="muted")
+        self._symbol = named(PlainLabel(symbol), role="muted")
         self._slider = named(QSlider(Qt.Orientation.Horizontal), "lambda-slider", symbol)
         self._slider.setMinimumWidth(90)
         self._slider.valueChanged.connect(self._on_value)
-        self._label = named(QLabel(), role="title")
+        self._label = named(PlainLabel(), role="title")
         self._label.setFont(font(BASE, bold=True))
         row = (self._symbol, (self._slider, 1), self._label)
         fill(QHBoxLayout(self), *row, margins=(0, 0, 0, 0), spacing=10)

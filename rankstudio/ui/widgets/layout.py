@@ -6,6 +6,8 @@ from typing import TypeVar
 
 from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
 
+from rankstudio.ui.style.plain_text import plain
+
 Box = TypeVar("Box", bound=QBoxLayout)
 Widget = TypeVar("Widget", bound=QWidget)
 Item = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
@@ -61,7 +63,7 @@ def named(widget: Widget, name: str = "", said: str = "", tip: str = "", role: s
     if said:
         widget.setAccessibleName(said)
     if tip:
-        widget.setToolTip(tip)
+        widget.setToolTip(plain(tip))
     if role:
         widget.setProperty("role", role)
     return widget
