@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.support.csv_cells import unguarded
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.resources import resource, table
 
@@ -155,7 +156,7 @@ def _read_names(path: Path) -> dict[int, str]:
     except OSError:
         return {}
     if path.suffix.lower() == ".csv":
-        rows = [row[:2] for row in csv.reader(text.splitlines()) if len(row) >= 2]
+        rows = [[row[0], unguarded(row[1])] for row in csv.reader(text.splitlines()) if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
     if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):

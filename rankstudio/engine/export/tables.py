@@ -6,8 +6,10 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
+from rankstudio.engine.support.csv_cells import guarded
 from rankstudio.engine.support.files import write_text
 from rankstudio.engine.support.resources import table
 
@@ -24,11 +26,13 @@ _LATEX = str.maketrans(
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
-    """Return rows as CSV: commas, quotes where needed, floats so that they read back bit for bit."""
+    """Return rows as CSV: commas, quotes where needed, floats so that they read back bit for bit.
+
+    Texts that a spreadsheet would compute are guarded; see `rankstudio.engine.support.csv_cells`.
+    """
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows([guarded(cell) for cell in row] for row in chain([header], rows))
     return out.getvalue()
 
 
