@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DataError, OutputError
 from rankstudio.engine.export.tables import csv_text
+from rankstudio.engine.export.tree_text import checked_trees
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.support.files import write_text
 
@@ -93,16 +94,20 @@ class Model:
                     scores += weak["adds"] * (X[:, place[weak["id"]]] > weak["above"])
                 return scores
             case _:
-                return _trees(self.beyond["lightgbm"], [place.get(i) for i in self.beyond["columns"]], X)
+                return _trees(self.beyond["lightgbm"], self.beyond["columns"], place, X)
 
 
-def _trees(text: str, columns: list[int | None], X: Floats) -> Floats:
-    """Score documents with LightGBM's trees; a column that the data lack is one that no tree asks for."""
+def _trees(text: str, ids: Sequence[int], place: Mapping[int, int], X: Floats) -> Floats:
+    """Score documents with LightGBM's trees, which were learned from columns with these ids."""
+    trees = checked_trees(text, len(ids))
+    asked = [ids[column] for column in trees.columns]
+    missing = [i for i in asked if i not in place]
+    if missing:
+        raise DataError(f"The model needs feature {missing[0]}, which the data do not have.")
     import lightgbm  # noqa: PLC0415 - an extra, and only for such models
 
-    zeros = np.zeros(X.shape[0])
-    given = np.column_stack([zeros if c is None else X[:, c] for c in columns])
-    return np.asarray(lightgbm.Booster(model_str=text).predict(given, raw_score=True))
+    given = np.column_stack([*(X[:, place[i]] for i in asked), np.zeros(X.shape[0])])
+    return np.asarray(lightgbm.Booster(model_str=trees.text).predict(given, raw_score=True))
 
 
 def save_model(path: str | Path, model: Model) -> None:

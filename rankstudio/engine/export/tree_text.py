@@ -1,0 +1,174 @@
+"""LightGBM's text of a model, checked: LightGBM believes it unread, and a changed one ends the process."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rankstudio.engine.errors import DataError
+
+_INTEGER = re.compile(r"-?[0-9]{1,9}")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
+_HEADER = {"num_class": "1", "num_tree_per_iteration": "1"}
+_KNOWN = {
+    "version",
+    "label_index",
+    "max_feature_idx",
+    "objective",
+    "feature_names",
+    "feature_infos",
+    "tree_sizes",
+}
+_PLAIN = {"num_cat": "0", "is_linear": "0"}
+_DECISIONS = {0, 2, 4, 6, 8, 10}
+"""Comparisons with a number, for each default side and kind of missing value: no categories."""
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Trees that LightGBM can be given.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        The columns that they ask for, ascending. The text numbers them anew from 0, and ends them with one
+        that no tree asks for: there has to be one.
+    text : str
+        For ``lightgbm.Booster(model_str=...)``, with nothing in it but what was checked.
+    """
+
+    columns: tuple[int, ...]
+    text: str
+
+
+def checked_trees(text: str, n_columns: int) -> Trees:
+    """Return the trees in LightGBM's text of a model.
+
+    Parameters
+    ----------
+    text : str
+        As LightGBM wrote it: of one class, without categories, linear leaves or averages.
+    n_columns : int
+        How many columns the model was learned from.
+
+    Raises
+    ------
+    DataError
+        Where the text is anything else: a child that is no node, a list of another length, no number.
+    """
+    head, *blocks = _blocks(text)
+    for key, value in head.items():
+        if key not in _KNOWN and _HEADER.get(key) != value:
+            raise _refusal("its header", f"{key}={value[:40]}", "one ranking by trees that are added up")
+    trees = [_Tree.of(number, values, n_columns) for number, values in enumerate(blocks)]
+    columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
+    place = {column: number for number, column in enumerate(columns)}
+    written = [f"Tree={number}\n{tree.text(place)}\n\n" for number, tree in enumerate(trees)]
+    lines = (
+        "tree",
+        "version=v4",
+        "num_class=1",
+        "num_tree_per_iteration=1",
+        "label_index=0",
+        f"max_feature_idx={len(columns)}",
+        "objective=lambdarank",
+        f"feature_names={' '.join(f'Column_{c}' for c in range(len(columns) + 1))}",
+        f"feature_infos={' '.join('none' for _ in range(len(columns) + 1))}",
+        f"tree_sizes={' '.join(str(len(tree)) for tree in written)}",
+    )
+    end = "end of trees\n\nfeature_importances:\n\nparameters:\n\nend of parameters\n"
+    return Trees(columns, "\n".join(lines) + "\n\n" + "".join(written) + end)
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """What a tree's scores depend on; the lists have one entry for each split, or for each leaf."""
+
+    features: tuple[int, ...]
+    thresholds: tuple[str, ...]
+    decisions: tuple[int, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    leaves: tuple[str, ...]
+
+    @classmethod
+    def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> _Tree:
+        """Check one tree."""
+        where = f"tree {number}"
+        for key, plain in _PLAIN.items():
+            if values.get(key, "0") != plain:
+                raise _refusal(where, f"{key}={values[key][:40]}", f"{key}={plain}")
+        leaves = _numbers(where, values, "leaf_value")
+        splits = len(leaves) - 1
+        if splits < 0 or values.get("num_leaves") != str(len(leaves)):
+            found = f"{len(leaves)} values of leaves"
+            raise _refusal(where, found, f"num_leaves={values.get('num_leaves', '')[:40]}")
+        features = _integers(where, values, "split_feature", splits, range(n_columns))
+        decisions = _integers(where, values, "decision_type", splits, _DECISIONS)
+        thresholds = _numbers(where, values, "threshold", splits)
+        children = range(-len(leaves), splits)
+        left, right = (
+            _integers(where, values, f"{side}_child", splits, children) for side in ("left", "right")
+        )
+        # Every node hangs on one that comes before it, so that the way down has an end.
+        if sorted(left + right) != [*range(-len(leaves) if splits else 0, 0), *range(1, splits)] or any(
+            0 <= child <= node for side in (left, right) for node, child in enumerate(side)
+        ):
+            raise _refusal(where, "children that are no tree", "every split and every leaf once")
+        return cls(features, thresholds, decisions, left, right, leaves)
+
+    def text(self, place: Mapping[int, int]) -> str:
+        """Return the tree as LightGBM reads it, its columns numbered anew."""
+        rows: dict[str, Sequence[object]] = {
+            "split_feature": [place[feature] for feature in self.features],
+            "threshold": self.thresholds,
+            "decision_type": self.decisions,
+            "left_child": self.left,
+            "right_child": self.right,
+            "leaf_value": self.leaves,
+        }
+        lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
+        return "\n".join(
+            [f"num_leaves={len(self.leaves)}", "num_cat=0", *lines, "is_linear=0", "shrinkage=1"]
+        )
+
+
+def _blocks(text: str) -> list[dict[str, str]]:
+    """Return the header and the trees, each as values by key."""
+    body, end, _ = text.partition("\nend of trees\n")
+    head, *trees = re.split(r"\nTree=[0-9]+\n", body)
+    if not end or not trees or not head.startswith("tree\n"):
+        raise _refusal("it", "no trees, or no end of them", "LightGBM's text of a model")
+    found = []
+    for block in (head.removeprefix("tree\n"), *trees):
+        pairs = [line.partition("=")[::2] for line in block.split("\n") if line]
+        found.append(dict(pairs))
+        if len(found[-1]) != len(pairs):
+            raise _refusal("it", "a key that comes twice", "each once")
+    return found
+
+
+def _integers(
+    where: str, values: Mapping[str, str], key: str, length: int, allowed: range | set[int]
+) -> tuple[int, ...]:
+    """Return a list of whole numbers."""
+    words = values.get(key, "").split()
+    numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
+    if len(words) != length or len(numbers) != length or not all(n in allowed for n in numbers):
+        raise _refusal(where, f"{key}={values.get(key, '')[:40]}", f"{length} whole numbers in range")
+    return numbers
+
+
+def _numbers(where: str, values: Mapping[str, str], key: str, length: int | None = None) -> tuple[str, ...]:
+    """Return a list of finite numbers, as they are written."""
+    words = tuple(values.get(key, "").split())
+    fine = all(_NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words)
+    if not fine or (length is not None and len(words) != length):
+        raise _refusal(where, f"{key}={values.get(key, '')[:40]}", f"{length or 'finite'} numbers")
+    return words
+
+
+def _refusal(where: str, found: str, expected: str) -> DataError:
+    return DataError(f"The model's trees cannot be used: in {where} found {found}, expected {expected}.")
