@@ -61,6 +61,7 @@ class StudyFile:
         self._turn = threading.RLock()
         self._migrations = migrations
         self._db = _open(self.path, migrations)
+        self._file = _identity(self.path)
 
     def move_to(self, path: str | Path) -> None:
         """Copy everything to another file, in place of a study that is there, and go on in that one.
@@ -94,7 +95,7 @@ class StudyFile:
                     partial.unlink(missing_ok=True)
             other = _open(path, self._migrations)
             self.close()
-            self._db, self.path = other, path
+            self._db, self.path, self._file = other, path, _identity(path)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -103,10 +104,16 @@ class StudyFile:
         Raises
         ------
         StoreError
-            Where it cannot be written; then nothing of it was.
+            Where it cannot be written, or the file is not there any more; then nothing of it was.
         """
-        with self._turn, in_words(self.path), _all_or_nothing(self._db):
-            yield self._db
+        with self._turn, in_words(self.path):
+            if _identity(self.path) != self._file:  # SQLite would go on with a file that has no name
+                raise StoreError(
+                    f"{self.path}: the study was removed, moved or replaced while it was open; what is "
+                    "finished from here on is not stored."
+                )
+            with _all_or_nothing(self._db):
+                yield self._db
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a query.
@@ -272,6 +279,15 @@ def _inspect(path: Path, newest: int) -> None:
             )
         if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {_DAMAGED}.")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one of its name; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _owner_file(path: Path) -> Path:

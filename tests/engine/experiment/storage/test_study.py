@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -380,6 +381,26 @@ def test_a_full_disk_makes_no_study(path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(StoreError, match="could not be written: No space left on device"):
         Study.create(path)
     assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there nobody can remove an open file")
+@pytest.mark.parametrize("what", ["file", "folder", "replaced"])
+def test_a_study_removed_while_it_is_open_is_told_at_the_next_unit(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "studies" / "study.rankstudio"
+    path.parent.mkdir()
+    _, folds = finished()
+    with Study.create(path) as study:
+        key = study.begin(PLAN, dataset())
+        study.save_unit(key, folds[0].paths[0], 0.25)
+        if what == "folder":
+            shutil.rmtree(path.parent)
+        else:
+            path.unlink()
+        if what == "replaced":
+            path.write_bytes(b"of somebody else")
+        with pytest.raises(StoreError, match="removed, moved or replaced while it was open"):
+            study.save_unit(key, folds[0].paths[1], 0.25)
+    assert what != "replaced" or path.read_bytes() == b"of somebody else"
 
 
 # Versions
