@@ -19,6 +19,9 @@ from rankstudio.engine.support.resources import resource
 # Options that are attributes of the plan as they stand.
 _PLAIN = ("method", "ranker", "select_by", "convention", "missing", "normalize", "seed", "protocol", "rule")
 
+# What else says what to run, or where it is kept.
+_SAID_BY_STUDY = ("data", "sample", "folds", "measures", "study")
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options: what to run on, what to run, and its parameters."""
@@ -165,6 +168,30 @@ def plan_file(args: argparse.Namespace) -> Path | None:
     if path.name.lower().endswith((".txt", ".gz", ".dat", ".letor")):
         raise PlanError(f"{path}: expected a plan in TOML; give --data {path} for data.")
     return path
+
+
+def refuse_beside_resume(args: argparse.Namespace) -> None:
+    """Refuse options that say what to run where a study says it.
+
+    Raises
+    ------
+    PlanError
+        The text names the option.
+    """
+    prefixes = {"parameter_": "--", "ranker_parameter_": "--ranker-"}
+    named = {
+        f"{dest}{p.name}": prefix + p.option.removeprefix("--")
+        for dest, prefix in prefixes.items()
+        for entry in methods()
+        for p in entry.parameters
+    }
+    named |= {name: f"--{name.replace('_', '-')}" for name in (*_PLAIN, *_SAID_BY_STUDY)} | {"plan": "PLAN"}
+    for name, option in named.items():
+        if getattr(args, name, None) not in (None, False):
+            raise PlanError(
+                f"{option}: expected nothing of the kind beside --resume, which goes on with runs as "
+                f"{args.resume} has them; leave it out, or begin a new run with --study."
+            )
 
 
 def plan_from(args: argparse.Namespace) -> Plan:

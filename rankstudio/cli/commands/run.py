@@ -14,7 +14,7 @@ from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.progress_bar import preparation
 from rankstudio.cli.replacement import refuse_other_run
 from rankstudio.cli.run_loop import Going, carry_on
-from rankstudio.cli.run_options import add_options, plan_file, plan_from
+from rankstudio.cli.run_options import add_options, plan_file, plan_from, refuse_beside_resume
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
 from rankstudio.cli.worker_options import workers
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
@@ -53,6 +53,8 @@ def _beside(data: Sequence[str], path: Path) -> list[str]:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    if args.resume is not None:
+        refuse_beside_resume(args)
     with workers(args) as at_hand:
         return resume(args, at_hand) if args.resume is not None else _run(args, at_hand)
 

@@ -307,3 +307,29 @@ def test_methods_lists_the_catalog(capsys) -> None:
     entries = json.loads(capsys.readouterr().out)
     assert [e["key"] for e in entries] == [entry.key for entry in CATALOG]
     assert entries[0]["parameters"][0]["default"] == [2.0**e for e in range(11)]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--lambda", "5"], "--lambda"),
+        (["--ranker-lambda", "5"], "--ranker-lambda"),
+        (["--method", "gas"], "--method"),
+        (["--select-by", "MAP"], "--select-by"),
+        (["--study", "other.rankstudio"], "--study"),
+        (["--sample"], "--sample"),
+        (["plan.toml"], "PLAN"),
+    ],
+)
+def test_options_that_a_study_to_go_on_with_ignores_are_refused(options, named, tmp_path, capsys) -> None:
+    path = tmp_path / "study.rankstudio"
+    Study.create(path).close()
+    assert main(["run", *options, "--resume", str(path)]) == 1
+    assert f"rankstudio: {named}: expected nothing of the kind beside --resume" in capsys.readouterr().err
+
+
+def test_a_study_without_runs_says_so(tmp_path, capsys) -> None:
+    path = tmp_path / "study.rankstudio"
+    Study.create(path).close()
+    assert main(["run", "--resume", str(path), "--json"]) == 1
+    assert "there is no run to go on with" in capsys.readouterr().err
