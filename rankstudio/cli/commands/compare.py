@@ -113,7 +113,7 @@ def _finished(paths: Sequence[Path]) -> list[RunResult]:
 
     runs: list[RunResult] = []
     for path in paths:
-        with Study.open(path) as study:
+        with Study.open(path, reading=True) as study:
             stored = study.runs()
             tell_damage(study, stored)
             runs += study.finished(stored)

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
     listed: list[dict[str, Any]] = []
     for path in args.studies:
-        with Study.open(path) as study:
+        with Study.open(path, reading=True) as study:
             stored = study.runs()
             tell_damage(study, stored)
             listed += [

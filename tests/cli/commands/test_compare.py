@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,14 @@ def test_differences_are_those_of_every_test_query(studies, capsys) -> None:
         assert found["p_holm"] >= found["p_randomisation"]
         assert found["p_t_holm"] >= found["p_t"]
         assert found["wins"] + found["ties"] + found["losses"] == found["n"] == own.size
+
+
+def test_studies_that_may_not_be_written_are_compared_and_listed(studies, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
+    assert main(["compare", str(studies[0]), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["runs"]) == 3
+    assert main(["studies", *map(str, studies), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 4
 
 
 def test_values_by_query_are_those_of_the_model_on_the_test_part(studies) -> None:

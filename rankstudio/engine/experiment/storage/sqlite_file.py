@@ -11,7 +11,9 @@ A file that is not a study of ours is only ever read: whatever is refused has th
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -48,6 +50,8 @@ class StudyFile:
         Of a file that :func:`create` made.
     migrations : sequence of str or callable
         SQL, or what is called with the database; see :data:`MIGRATIONS`.
+    reading : bool
+        Whether a file that may not be written is opened too; then nothing can be stored in it.
 
     Raises
     ------
@@ -56,11 +60,14 @@ class StudyFile:
         owns it, or it cannot be written.
     """
 
-    def __init__(self, path: str | Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    def __init__(
+        self, path: str | Path, migrations: Sequence[Migration] = MIGRATIONS, *, reading: bool = False
+    ) -> None:
         self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
         self._turn = threading.RLock()
         self._migrations = migrations
-        self._db = _open(self.path, migrations)
+        self._reading = reading and self.path.is_file() and not _writable(self.path)
+        self._db = (_copied if self._reading else _open)(self.path, migrations)
         self._file = _identity(self.path)
 
     def move_to(self, path: str | Path) -> None:
@@ -107,6 +114,8 @@ class StudyFile:
             Where it cannot be written, or the file is not there any more; then nothing of it was.
         """
         with self._turn, in_words(self.path):
+            if self._reading:
+                raise StoreError(f"{self.path}: {_FORBIDDEN}.")
             if _identity(self.path) != self._file:  # SQLite would go on with a file that has no name
                 raise StoreError(
                     f"{self.path}: the study was removed, moved or replaced while it was open; what is "
@@ -140,15 +149,16 @@ class StudyFile:
         """Give the file up. Closing twice does no harm."""
         with self._turn, in_words(self.path), suppress(sqlite3.ProgrammingError):
             self._db.execute("SELECT 1")  # not closed before: the note would be the next owner's
-            with suppress(OSError):
-                _owner_file(self.path).unlink(missing_ok=True)
+            if not self._reading:
+                with suppress(OSError):
+                    _owner_file(self.path).unlink(missing_ok=True)
             self._db.close()
 
 
 def _open(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     """Return a connection that owns the file of a sound study, brought to the newest version."""
     _inspect(path, len(migrations))
-    if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+    if not _writable(path):
         raise StoreError(f"{path}: {_FORBIDDEN}.")  # SQLite would call it a fault of the disk
     with in_words(path):
         # Threads may share it: who writes takes turns.
@@ -165,6 +175,29 @@ def _open(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     except BaseException:
         db.close()
         raise
+    return db
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _copied(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
+    """Return a copy in memory of a sound study that may not be written, brought to the newest version."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
+            copy = Path(folder) / "study"
+            for end in ("", "-wal"):  # SQLite reads a log only where it may write beside it
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(f"{path}{end}", f"{copy}{end}")
+            _inspect(path, len(migrations), copy)
+            with in_words(path), closing(sqlite3.connect(copy)) as source:
+                db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+                db.text_factory = study_rows.as_text
+                source.backup(db)
+                _migrate(db, migrations)
+    except OSError as error:
+        raise StoreError(f"{path}: the study cannot be read: {error.strerror}.") from error
     return db
 
 
@@ -257,15 +290,19 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _inspect(path: Path, newest: int) -> None:
-    """Refuse what is no sound study of a version up to the newest, without writing anywhere near it."""
-    if not path.is_file():
+def _inspect(path: Path, newest: int, copy: Path | None = None) -> None:
+    """Refuse what is no sound study of a version up to the newest, without writing anywhere near it.
+
+    What is looked at is the copy, where there is one.
+    """
+    place = copy or path
+    if not place.is_file():
         found = "found a folder, expected a study" if path.is_dir() else "there is no such study"
         raise StoreError(f"{path}: {found}.")
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
-    log = any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal"))
-    uri = f"{path.as_uri()}?mode=ro" + ("" if log else "&immutable=1")
+    log = any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
+    uri = f"{place.as_uri()}?mode=ro" + ("" if log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
         db.text_factory = study_rows.as_text  # what is damaged is told in SQLite's own words
         found = db.execute("PRAGMA application_id").fetchone()[0]

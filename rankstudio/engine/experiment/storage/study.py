@@ -51,8 +51,14 @@ class Study:
         self._records = StudyRecords(file)
 
     @classmethod
-    def open(cls, path: str | Path) -> Study:
+    def open(cls, path: str | Path, *, reading: bool = False) -> Study:
         """Open a study.
+
+        Parameters
+        ----------
+        path : str or Path
+        reading : bool
+            Whether one that may not be written is opened too; then nothing can be stored in it.
 
         Raises
         ------
@@ -60,7 +66,7 @@ class Study:
             Where there is none, it is none of ours, damaged or of a newer version, or in use by another
             process; the file has the bytes it had. Or where it cannot be written.
         """
-        return cls(StudyFile(path))
+        return cls(StudyFile(path, reading=reading))
 
     @classmethod
     def create(cls, path: str | Path, title: str = "") -> Study:

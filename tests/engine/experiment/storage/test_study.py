@@ -350,6 +350,39 @@ def test_without_permission_to_write_it_is_refused_and_untouched(what: str) -> N
             path.parent.chmod(0o755)
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_without_permission_to_write_it_can_be_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch, log: bool
+) -> None:
+    result, study = fill(path)
+    if log:  # as a process leaves it that was killed
+        content = {end: Path(f"{path}{end}").read_bytes() for end in ("", "-wal")}
+    study.close()
+    for end, raw in content.items() if log else ():
+        Path(f"{path}{end}").write_bytes(raw)
+    # root may write anywhere, so that the answer is made up here
+    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
+    with pytest.raises(StoreError, match="no permission to write"):
+        Study.open(path)
+    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    with Study.open(path, reading=True) as study:
+        (run,) = study.finished(study.runs())
+        assert results_as_dict(run) == results_as_dict(result)
+        with pytest.raises(StoreError, match="no permission to write"):
+            study.begin(PLAN, dataset(), anew=True)
+    assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def test_what_cannot_be_written_and_is_no_study_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.write_bytes(b"text" * 2000)
+    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
+    with pytest.raises(StoreError) as caught:
+        Study.open(path, reading=True)
+    assert str(caught.value) == f"{path}: this is not a study written by RankStudio."
+
+
 def test_a_full_disk_is_told_and_takes_nothing(path: Path) -> None:
     result, folds = finished()
     with Study.create(path) as study:
