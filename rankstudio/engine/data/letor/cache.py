@@ -32,7 +32,7 @@ from rankstudio.engine.data.letor.progress import ReadProgress
 
 log = logging.getLogger(__name__)
 
-PARSER_VERSION = 3  # to be raised whenever the parser would give another Table for the same text
+PARSER_VERSION = 4  # to be raised whenever the parser would give another Table for the same text
 LIMIT = 4 << 30  # bytes
 
 _MAGIC = b"RankStudio table\n"

@@ -10,7 +10,7 @@ from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.errors import FormatError, MissingValueError
 
 BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_REPEATED = range(1, 9)
-OVERFLOW, MISSING, BINARY = range(9, 12)
+OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
 
 MOST_FEATURES = 1_000_000
 _SHOWN = 40
@@ -29,6 +29,7 @@ _EXPECTED = {
     OVERFLOW: "a number between -1.8e308 and 1.8e308",
     MISSING: "a number for every feature, because missing values are to be refused",
     BINARY: "text",
+    OLD_LINE_END: "lines that end with a line feed; please save the file so",
 }
 
 
@@ -86,6 +87,8 @@ def _found(problem: int, token: str) -> str:
         return "nothing"
     if problem == BINARY:
         return "binary data (a zero byte)"
+    if problem == OLD_LINE_END:
+        return "a document behind a carriage return in a comment"
     if not token:
         return "the end of the line" if problem == NO_QID else "nothing"
     shown = token if len(token) <= _SHOWN else token[:_SHOWN] + "…"

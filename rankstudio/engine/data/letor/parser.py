@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from rankstudio.engine.data.letor.format_errors import (
     BINARY,
     MISSING,
     MOST_FEATURES,
+    OLD_LINE_END,
     OVERFLOW,
     format_error,
 )
@@ -28,6 +30,7 @@ _PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt
 _PEEK = 1 << 16
 _WINDOW = 1 << 12
 _FEW_HARD = 64
+_HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document in the comment of the one before it
 
 
 @dataclass(frozen=True)
@@ -276,13 +279,19 @@ def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcom
     query_ptr, query_ids, order, scattered = group(text, rows.spans, rows.new_query)
     if scattered is not None:
         rows = rows.at(order)
+    comments = copy_comments(text, rows.spans)
+    hidden = _HIDDEN.search(comments.content.data) if np.any(comments.content == ord("\r")) else None
+    if hidden is not None:
+        row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
+        at = rows.spans[row, kernels.COMMENT_BEGIN] + hidden.start() - comments.offsets[row]
+        raise format_error(path, text, int(at), OLD_LINE_END, 0)
     n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
     return Table(
         X=rows.X,
         y=rows.y,
         query_ptr=query_ptr,
         query_ids=query_ids,
-        comments=copy_comments(text, rows.spans),
+        comments=comments,
         missing=np.sum([o.missing for o in outcomes], axis=0),
         dense=n_values == rows.X.size,
         file_rows=order,

@@ -46,6 +46,14 @@ CASES = {
     "columns count letters, not bytes": ("1 qid:é 1:x".encode(), 1, 11, '"x"', "a number"),
     "a byte order mark is no column": (b"\xef\xbb\xbfx qid:1 1:1", 1, 1, '"x"', "a relevance label"),
     "control characters are shown as such": (b"1 qid:1 1:\x1b[31m", 1, 11, '"\\x1b[31m"', "a number"),
+    "lines that end with carriage returns": (
+        b"1 qid:1 1:0.5 # a\r0 qid:1 1:0.25 # b\r",
+        *(1, 18, "a document behind a carriage return", "a line feed"),
+    ),
+    "one such line among others": (
+        b"3 qid:2 1:0 #\r\n1 qid:1 1:0.5 # a\r0 qid:1 1:0.25 # b\r\n2 qid:2 1:1 # c",
+        *(2, 18, "a document behind a carriage return", "a line feed"),
+    ),
     "long tokens are cut": (b"1 qid:1 1:" + b"z" * 500, 1, 11, '"' + "z" * 40 + '…"', "a number"),
 }
 
