@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import warnings
@@ -45,9 +46,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _Notes().show
+    _prepare_streams()
     try:
-        status = _dispatch(arguments)
-        sys.stdout.flush()
+        try:
+            return _dispatch(arguments)
+        finally:
+            sys.stdout.flush()
     except (KeyboardInterrupt, Cancelled):
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED
@@ -55,10 +59,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"rankstudio: {error}", file=sys.stderr)
         return FAILED
     except BrokenPipeError:
-        # Who read the output has seen enough (``| head``). What is left in the buffer has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()  # who read the output has seen enough (``| head``)
         return FAILED
-    return status
+    except OSError as error:
+        _silence()
+        what = error.filename or "The output could not be written"
+        print(f"rankstudio: {what}: {error.strerror or error}.", file=sys.stderr)
+        return FAILED
+
+
+def _prepare_streams() -> None:
+    """Have what an output cannot encode escaped, and take what is printed where there is no output."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by who started the program
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _silence() -> None:
+    """Give what is left in the output's buffer, and cannot go where it should, a place to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Notes:

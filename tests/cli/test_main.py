@@ -153,3 +153,55 @@ def test_a_reader_that_has_seen_enough() -> None:
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def in_process(
+    *arguments: object, output: str = "", **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the program as a shell does, its output going where the shell is told."""
+    command = " ".join(["exec", '"$@"', output])
+    return subprocess.run(
+        ["sh", "-c", command, "sh", sys.executable, "-m", "rankstudio", *map(os.fspath, arguments)],
+        check=False,
+        capture_output=True,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "iso-8859-1", "ascii"])
+def test_what_the_output_cannot_encode_is_escaped(encoding: str) -> None:
+    done = in_process("methods", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u03a3" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")
+def test_a_full_output_is_told_in_a_sentence() -> None:
+    done = in_process("methods", output="> /dev/full")
+    assert done.returncode == 1
+    assert done.stderr.decode() == "rankstudio: The output could not be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell's way to close an output")
+def test_a_closed_output_is_no_fault() -> None:
+    done = in_process("methods", output=">&-")
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = in_process("studies", "nowhere.rankstudio", output="2>&-")
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names of files are text")
+def test_paths_that_are_not_utf8_are_told_in_a_sentence(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    data = folder / "data.txt"
+    lines = [f"{i % 2} qid:{q} 1:{i}.{q} 2:{i % 3}" for q in range(6) for i in range(4)]
+    data.write_text("\n".join(lines), encoding="utf-8")
+    options = ["run", "--data", data, "--method", "single-feature", "--folds", "1"]
+    shown = in_process(*options, PYTHONUTF8="1")
+    assert (shown.returncode, b"Traceback" in shown.stderr) == (0, False)
+    for where in (["--study", tmp_path / "study.rankstudio"], ["--out", tmp_path / "out"]):
+        kept = in_process(*options, *where, PYTHONUTF8="1")
+        assert kept.returncode == 1
+        assert b"Traceback" not in kept.stderr
+        assert "expected names in UTF-8" in kept.stderr.decode()

@@ -44,7 +44,12 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a text in UTF-8 with plain newlines; see :func:`write_bytes`."""
-    write_bytes(path, text.encode("utf-8"))
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:  # the name of a file that is not
+        part = ascii(text[max(error.start - 20, 0) : error.end + 20])
+        raise OutputError(f"{path} could not be written: expected names in UTF-8, found {part}.") from error
+    write_bytes(path, content)
 
 
 def make_folder(path: str | Path) -> Path:

@@ -30,6 +30,7 @@ APPLICATION_ID = 0x526B5374
 _FORBIDDEN = "there is no permission to write this file or its folder"
 _DAMAGED = "the file is damaged or cut short; expected a complete study"
 _FOREIGN = "this is not a study written by RankStudio"
+_NOT_UTF8 = "expected names in UTF-8, which alone can be stored, found"
 _IN_WORDS = {
     sqlite3.SQLITE_FULL: "the disk is full; what was stored before is safe",
     sqlite3.SQLITE_IOERR: "the disk failed, or is full; what was stored before is safe",
@@ -260,6 +261,8 @@ def in_words(path: Path) -> Iterator[None]:
         raise  # ours, not the file's
     except UnicodeDecodeError as error:  # SQLite quotes what is damaged
         raise StoreError(f"{path}: {_DAMAGED}.") from error
+    except UnicodeEncodeError as error:
+        raise StoreError(f"{path}: {_NOT_UTF8}: {error.object!a}.") from error
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
