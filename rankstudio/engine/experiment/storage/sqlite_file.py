@@ -83,6 +83,7 @@ class StudyFile:
             then nothing changes.
         """
         path = Path(path).resolve()
+        _refuse_long_name(path)
         partial = path.with_name(path.name + ".part")
         with self._turn:
             if path == self.path:
@@ -232,6 +233,7 @@ def create(path: str | Path, migrations: Sequence[Migration] = MIGRATIONS) -> No
         Where there is a file already, or none can be written.
     """
     path = Path(path).absolute()
+    _refuse_long_name(path)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         for number, migration in enumerate(migrations, start=1):
@@ -299,6 +301,7 @@ def _inspect(path: Path, newest: int, copy: Path | None = None) -> None:
     What is looked at is the copy, where there is one.
     """
     place = copy or path
+    _refuse_long_name(path)
     if not place.is_file():
         found = "found a folder, expected a study" if path.is_dir() else "there is no such study"
         raise StoreError(f"{path}: {found}.")
@@ -319,6 +322,14 @@ def _inspect(path: Path, newest: int, copy: Path | None = None) -> None:
             )
         if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {_DAMAGED}.")
+
+
+def _refuse_long_name(path: Path) -> None:
+    """Refuse a name to which SQLite cannot add the ending of its log."""
+    try:
+        Path(f"{path}-journal").exists()
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror} for a study; expected a shorter name.") from error
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -329,6 +329,19 @@ def test_what_is_no_file_is_refused(path: Path) -> None:
     assert list(path.parent.iterdir()) == []
 
 
+@pytest.mark.parametrize("length", [250, 300])
+def test_a_name_too_long_is_refused_before_anything_is_written(path: Path, length: int) -> None:
+    long = path.with_name("s" * length)
+    for refused in (Study.create, Study.open):
+        with pytest.raises(StoreError, match="expected a shorter name"):
+            refused(long)
+    with Study.create(path) as study:
+        with pytest.raises(StoreError, match="expected a shorter name"):
+            study.save_as(long)
+        assert study.begin(PLAN, dataset()).id == 1
+    assert list(path.parent.iterdir()) == [path]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions are another matter there")
 @pytest.mark.parametrize("what", ["folder", "file"])
 def test_without_permission_to_write_it_is_refused_and_untouched(what: str) -> None:
