@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -19,7 +18,7 @@ from rankstudio.engine.analysis.significance import (
 )
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import plan_from_dict, with_new_names
+from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml, with_new_names
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import method
 
@@ -84,8 +83,8 @@ def _pairs(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def is_comparison(path: str | Path) -> bool:
     """Tell whether a file of a plan asks for several runs."""
     try:
-        return "runs" in tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return "runs" in read_toml(Path(path))
+    except PlanError:
         return False  # whoever reads it as a plan will say what is wrong with it
 
 
@@ -97,18 +96,16 @@ def load_comparison(path: str | Path) -> Comparison:
     PlanError
         Where it is none; the text names the file.
     """
-    values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    values = read_toml(Path(path))
     data = values.get("data", ())
-    runs = values["runs"]
     try:
-        if not isinstance(runs, list) or not runs or any("method" not in run for run in runs):
-            raise PlanError('runs: expected tables [[runs]], each with a line like method = "gas".')
+        _check_kinds(values)
         for key in values.get("parameters", {}):
             method(key)
         made = Comparison(
             str(values.get("title", Path(path).stem)),
             (data,) if isinstance(data, str) else tuple(data),
-            tuple(with_new_names(run) for run in runs),
+            tuple(with_new_names(run) for run in values["runs"]),
             values.get("parameters", {}),
             {name: value for name, value in values.items() if name not in _OWN},
             str(values.get("against", "")),
@@ -119,6 +116,32 @@ def load_comparison(path: str | Path) -> Comparison:
     except (PlanError, ParameterError) as error:
         raise PlanError(f"{path}: {error}") from error
     return made
+
+
+def _check_kinds(values: Mapping[str, Any]) -> None:
+    """Refuse what is not even of the right kind: what is in a plan is told by the plan."""
+    runs, data = values.get("runs"), values.get("data", [])
+    if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
+        raise PlanError('runs: expected tables [[runs]], each with a line like method = "gas".')
+    for name in ("method", "ranker", "judge"):
+        if not all(_texts(run.get(name, "")) for run in runs):
+            raise PlanError(f'runs: expected a text or a list of texts after "{name} =".')
+    if not _texts(data):
+        raise PlanError(f"data: expected a text or a list of texts, got {data!r}.")
+    given = values.get("parameters", {})
+    own = [
+        run.get(name, {}) for run in runs for name in ("parameters", "ranker_parameters", "judge_parameters")
+    ]
+    if not isinstance(given, dict) or not _tables([*given.values(), *own]):
+        raise PlanError("parameters: expected a table for each method, such as [parameters.gas].")
+
+
+def _tables(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, dict) for value in values)
+
+
+def _texts(value: Any) -> bool:
+    return all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
 
 
 def folder_name(plan: Plan) -> str:

@@ -16,6 +16,7 @@ from rankstudio.engine.analysis.batch import (
 from rankstudio.engine.analysis.published import everything, published
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.catalog import method
@@ -136,3 +137,37 @@ def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> N
     gas = Plan("x", method="gas", parameters={}, ranker="ranksvm")
     assert [p.value for p in published(gas, "MQ2008", "MAP")] == [0.4767]
     assert published(gas.changed(ranker="", ranker_parameters={}), "MQ2008", "MAP") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("runs = [1]", "expected tables"),
+        ("runs = 3", "expected tables"),
+        ('runs = [{ ranker = "gas" }]', "expected tables"),
+        ("runs = [{ method = 3 }]", 'a list of texts after "method ="'),
+        ("runs = [{ method = [[1]] }]", 'a list of texts after "method ="'),
+        ('runs = [{ method = "gas", ranker = 3 }]', 'a list of texts after "ranker ="'),
+        ('runs = [{ method = "gas", parameters = 3 }]', "expected a table for each method"),
+        ('parameters = 3\nruns = [{ method = "gas" }]', "expected a table for each method"),
+        ('parameters = { gas = 3 }\nruns = [{ method = "gas" }]', "expected a table for each method"),
+        ('data = 3\nruns = [{ method = "gas" }]', "a text or a list of texts, got 3"),
+        ('data = ["a", 3]\nruns = [{ method = "gas" }]', "a text or a list of texts, got"),
+        ('folds = "x"\nruns = [{ method = "gas" }]', "folds: expected a list of numbers"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_told(text: str, expected: str, file: Path) -> None:
+    file.write_text(text)
+    assert is_comparison(file)
+    with pytest.raises(PlanError) as caught:
+        load_comparison(file)
+    assert str(caught.value).startswith(f"{file}: ")
+    assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["runs = " + "[" * 5000, "seed = " + "1" * 5000, "seed = \xe9"])
+def test_what_no_reader_of_toml_takes_is_told(text: str, file: Path) -> None:
+    file.write_bytes(text.encode("latin-1"))
+    assert not is_comparison(file)
+    with pytest.raises(PlanError, match="this is not a plan in TOML"):
+        load_plan(file)

@@ -82,6 +82,24 @@ def save_plan(plan: Plan, path: str | Path) -> None:
     write_text(path, tomli_w.dumps(plan_as_dict(plan)))
 
 
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read the values of a plan, or of a comparison.
+
+    Raises
+    ------
+    PlanError
+        Where the file cannot be read or is not TOML; the text names the file.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlanError(f"{path}: the plan cannot be read: {error.strerror}.") from error
+    except RecursionError as error:
+        raise PlanError(f"{path}: this is not a plan in TOML: it is nested too deeply.") from error
+    except ValueError as error:  # also of bytes that are not UTF-8, and of a number with too many digits
+        raise PlanError(f"{path}: this is not a plan in TOML: {error}.") from error
+
+
 def load_plan(path: str | Path) -> Plan:
     """Read a plan from TOML.
 
@@ -91,12 +109,7 @@ def load_plan(path: str | Path) -> Plan:
         Where the file cannot be read or is not a plan; the text names the file.
     """
     path = Path(path)
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PlanError(f"{path}: the plan cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path}: this is not a plan in TOML: {error}.") from error
+    values = read_toml(path)
     try:
         return plan_from_dict(values)
     except (PlanError, ParameterError) as error:
