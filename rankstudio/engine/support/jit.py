@@ -12,7 +12,6 @@ of errors each bring seconds of numba's own library along, and loops do not.
 from __future__ import annotations
 
 import gc
-import pickle
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar
 
@@ -20,15 +19,16 @@ from numba import njit
 from numba.core import event
 
 from rankstudio.engine.support.compilation import announce
+from rankstudio.engine.support.kernel_cache import kernel_cache
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_KEPT = {"cache": True}
+_KEPT: dict[str, Any] = {"kept": True}
 _INSIDE = {"no_cpython_wrapper": True}
 _INLINED = {"no_cpython_wrapper": True, "forceinline": True}
-_FUSED = {"fastmath": {"contract"}}
-_REORDERED = {"fastmath": {"contract", "reassoc"}}
+_FUSED: dict[str, Any] = {"fastmath": {"contract"}}
+_REORDERED: dict[str, Any] = {"fastmath": {"contract", "reassoc"}}
 
 
 class _Compilations(event.Listener):  # type: ignore[misc]
@@ -67,33 +67,16 @@ class _Compiler(Protocol):
     def __call__(self, function: Callable[P, R], /) -> Callable[P, R]: ...
 
 
-def _compiler(**options: Any) -> _Compiler:
+def _compiler(kept: bool = False, **options: Any) -> _Compiler:
     """Return a decorator that compiles with some options; division by zero follows IEEE, as in NumPy."""
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
-    return _outdated_index_ignored(compiler) if "cache" in options else compiler  # type: ignore[no-any-return]
-
-
-def _outdated_index_ignored(compiler: Any) -> Any:
-    """Have numba compile anew where its index on disk names what an older version had.
-
-    numba reads the whole index before it looks how old it is, and a class that is gone ends the program.
-    """
 
     def compile_kept(function: Any) -> Any:
         dispatcher = compiler(function)
-        file = dispatcher._cache._cache_file
-        load = file._load_index
-
-        def load_index() -> Any:
-            try:
-                return load()
-            except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
-                return {}
-
-        file._load_index = load_index
+        dispatcher._cache = kernel_cache(function)
         return dispatcher
 
-    return compile_kept
+    return compile_kept if kept else compiler
 
 
 kernel = _compiler(**_KEPT)

@@ -1,0 +1,102 @@
+"""Compiled kernels on the disk, as numba keeps them: no fault of that cache ends a run or reaches a result.
+
+numba believes what it finds. Here each file ends with a digest of its bytes, the version of numba and the
+source that was compiled, and what does not fit is compiled anew. Where no folder can be written, a temporary
+one serves this process and those it starts; where that cannot be either, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import pickle
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import config
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+
+from rankstudio.engine.errors import CacheWarning
+from rankstudio.engine.support.files import temporary_folder
+
+VARIABLE = "NUMBA_CACHE_DIR"
+
+_DIGEST = 32
+_log = logging.getLogger(__name__)
+
+
+def kernel_cache(function: Callable[..., Any]) -> Any:
+    """Return the cache of a function's compiled code, for numba's dispatcher."""
+    try:
+        return _KernelCache(function)
+    except RuntimeError:  # numba has no folder that it could write to
+        _use_temporary_folder()
+    try:
+        return _KernelCache(function)
+    except RuntimeError:
+        return NullCache()
+
+
+@cache
+def _use_temporary_folder() -> None:
+    """Have numba use a temporary folder if there can be one, in the processes that this one starts, too."""
+    warnings.warn(
+        "No folder for compiled kernels can be written, neither beside the program nor in the user's cache "
+        f"folder: they are compiled again at every start. {VARIABLE} names another folder.",
+        CacheWarning,
+        stacklevel=3,
+    )
+    with suppress(OSError):
+        os.environ[VARIABLE] = str(temporary_folder())
+        config.reload_config()
+
+
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of a function, where not being able to write is no error."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _log.debug("the code of %s was not kept: %s", sig, error)
+
+
+class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """numba's index and data of a function, each with a digest at its end."""
+
+    def _dump(self, obj: Any) -> bytes:
+        content: bytes = super()._dump(obj)
+        return content + self._digest(content)
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(self._dump(overloads))
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return dict(self._load(self._index_path))
+        except OSError:
+            return {}
+
+    def _load_data(self, name: str) -> Any:
+        return self._load(self._data_path(name))
+
+    def _load(self, path: str) -> Any:
+        """Return what a file holds; OSError, by which numba compiles anew, where its digest does not fit."""
+        content = Path(path).read_bytes()
+        if content[-_DIGEST:] != self._digest(content[:-_DIGEST]):
+            raise OSError(f"{path} is damaged or of another version")
+        return pickle.loads(content[:-_DIGEST])
+
+    def _digest(self, content: bytes) -> bytes:
+        return hashlib.sha256(f"{self._version} {self._source_stamp!r}\n".encode() + content).digest()

@@ -1,0 +1,154 @@
+"""Compiled kernels on the disk: damaged, not writable, nowhere."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from numba.core import caching, config
+
+from rankstudio.engine.errors import CacheWarning
+from rankstudio.engine.support import kernel_cache
+from rankstudio.engine.support.compilation import announced
+from rankstudio.engine.support.jit import kernel
+
+READ_ONLY = """
+import tempfile
+from numba.core import caching
+
+own = caching._CacheLocator.ensure_cache_path
+
+def refuse(self):
+    if "rankstudio-" not in self.get_cache_path():
+        raise PermissionError("read-only")
+    own(self)
+
+caching._CacheLocator.ensure_cache_path = refuse
+"""
+
+
+def doubled() -> Callable[[int], int]:
+    def twice(value: int) -> int:
+        return 2 * value
+
+    twice.__module__ = "rankstudio.engine.support.compilation"
+    return kernel(twice)
+
+
+def compiled() -> bool:
+    """Return whether a kernel had to be compiled; its result is checked."""
+    told: list[str] = []
+    with announced(told.append):
+        assert doubled()(21) == 42
+    return bool(told)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "numba"))
+    return tmp_path / "numba"
+
+
+@pytest.fixture
+def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let numba write nowhere but in a new folder for temporary files, which is returned."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    own = caching._CacheLocator.ensure_cache_path
+
+    def refuse(locator: caching._CacheLocator) -> None:
+        if not Path(locator.get_cache_path()).is_relative_to(temporary):
+            raise PermissionError("read-only")
+        own(locator)
+
+    monkeypatch.setattr(caching._CacheLocator, "ensure_cache_path", refuse)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv(kernel_cache.VARIABLE, str(tmp_path / "other"))
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "other"))
+    kernel_cache._use_temporary_folder.cache_clear()
+    return temporary
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("how", ["a bit", "zeros", "cut", "empty", "gone"])
+def test_what_is_damaged_is_compiled_anew(folder: Path, suffix: str, how: str) -> None:
+    assert compiled()
+    assert not compiled()
+    (path,) = folder.rglob(f"*.{suffix}")
+    content = path.read_bytes()
+    half = len(content) // 2
+    damaged = {
+        "a bit": content[:half] + bytes([content[half] ^ 4]) + content[half + 1 :],
+        "zeros": bytes(len(content)),
+        "cut": content[:half],
+        "empty": b"",
+    }
+    path.unlink()
+    if how in damaged:
+        path.write_bytes(damaged[how])
+    assert compiled()
+    assert not compiled()
+
+
+def test_code_of_another_source_is_compiled_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiled()
+    (code,) = folder.rglob("*.nbc")
+    old = code.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(caching._SourceFileBackedLocatorMixin, "get_source_stamp", lambda _: "another")
+        assert compiled()
+        code.write_bytes(old)  # as when the new index was written, and the code was not any more
+        assert compiled()
+
+
+def test_where_the_disk_is_full_nothing_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "_open_for_write", full)
+    assert compiled()
+    assert compiled()
+
+
+def test_where_nothing_can_be_written_a_temporary_folder_serves(read_only: Path) -> None:
+    with pytest.warns(CacheWarning, match="NUMBA_CACHE_DIR names another folder") as warned:
+        assert compiled()
+        assert not compiled()
+    assert len(warned) == 1
+    (folder,) = read_only.iterdir()
+    assert os.environ[kernel_cache.VARIABLE] == str(folder)
+    assert len([*folder.rglob("*.nbc")]) == 1
+
+
+def test_without_temporary_files_nothing_is_kept(read_only: Path) -> None:
+    read_only.rmdir()
+    with pytest.warns(CacheWarning) as warned:
+        assert compiled()
+        assert compiled()
+    assert len(warned) == 1
+
+
+def test_processes_share_the_temporary_folder_and_it_goes_with_their_owner(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(READ_ONLY)
+    script = (
+        "import os\n"
+        "from rankstudio.engine.experiment.execution.executors import on_processes\n"
+        "with on_processes(2) as pool:\n"
+        "    found = [pool.submit(os.getenv, 'NUMBA_CACHE_DIR').result() for _ in range(4)]\n"
+        "    print(*{os.getenv('NUMBA_CACHE_DIR'), *found})\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != kernel_cache.VARIABLE}
+    environment |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}", "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    (folder,) = done.stdout.split()
+    assert Path(folder).parent == tmp_path
+    assert not Path(folder).exists()
+    assert done.stderr.count("CacheWarning") == 1
