@@ -229,7 +229,8 @@ def _prune(folder: Path, limit: int, needed: Iterable[str]) -> None:
     kept = set(needed)
     entries = []
     for place in folder.iterdir():
-        with suppress(FileNotFoundError):  # another process removes some too
+        # Another process removes some, too, and what is no folder is no part.
+        with suppress(FileNotFoundError, NotADirectoryError):
             if place.name not in kept:
                 entries.append((place.stat().st_mtime, _size(place), place))
     total = sum(_size(folder / name) for name in kept)

@@ -64,6 +64,13 @@ def test_the_oldest_go_first_and_what_is_needed_stays(folder: Path, monkeypatch:
     assert {place.name for place in folder.iterdir()} == set(now)
 
 
+def test_a_file_among_the_parts_is_let_be(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("somebody's")
+    (name,) = mapped.keep(parts()[:1])
+    assert {place.name for place in folder.iterdir()} == {name, "notes.txt"}
+
+
 def test_a_part_can_be_sent_to_another_folder(folder: Path) -> None:
     names = mapped.keep(parts())
     sent = {name: mapped.packed(folder / name) for name in names}
@@ -158,7 +165,6 @@ def test_what_is_written_is_on_the_disk_before_it_has_its_name(
     assert synced == [0, 0, 0, 0, 0, 1] if os.name == "posix" else [0] * 5
 
 
-@pytest.mark.filterwarnings("default::rankstudio.engine.errors.CacheWarning")
 def test_where_the_cache_cannot_be_written_a_temporary_folder_serves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
