@@ -16,6 +16,7 @@ from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.letor.progress import Progress, ReadProgress
 from rankstudio.engine.data.letor.reader import make_dataset, read_table
 from rankstudio.engine.errors import DatasetError, FileAccessError
+from rankstudio.engine.support import memory
 
 _FOLD = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
 _PARTS = {
@@ -188,11 +189,12 @@ def _listed(paths: Iterable[Path]) -> str:
 
 
 def _check_memory(path: Path, needed: int) -> None:
-    """Raise `DatasetError` before the parts of a dataset are more than the machine can hold."""
-    if needed > 0.9 * files.physical_memory():
+    """Raise `DatasetError` before the parts read so far are more than the machine can hold."""
+    free = memory.available()
+    if needed > 0.9 * (needed + free):
         raise DatasetError(
-            f"{path}: its files need more than {needed / 1e9:.1f} GB of memory, which is what there is; "
-            "please open a single fold."
+            f"{path}: its files need more memory than there is: {memory.size(needed)} are taken by what is "
+            f"read, and {memory.size(free)} are free; please open a single fold."
         )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from rankstudio.engine.data import folders
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.letor import file_access as files
 from rankstudio.engine.errors import Cancelled, DatasetError, FileAccessError, FormatError
+from rankstudio.engine.support import memory
 
 LINE = b"1 qid:1 1:0.5 2:%d\n"
 
@@ -177,10 +179,10 @@ def test_names_beside_the_folds_win_and_a_bad_file_of_names_warns_once(tmp_path:
 
 def test_more_than_the_machine_can_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "Fold1/train.txt", "Fold2/train.txt")
-    size = len(LINE % 1)
-    monkeypatch.setattr(files, "physical_memory", lambda: float(size))
+    monkeypatch.setattr(folders, "memory", SimpleNamespace(available=lambda: 0.0, size=memory.size))
     with pytest.raises(DatasetError, match="please open a single fold"):
         open_dataset(tmp_path)
-    monkeypatch.setattr(files, "physical_memory", lambda: float(size - 1))
+    monkeypatch.undo()
+    monkeypatch.setattr(memory, "available", lambda: float(len(LINE % 1) - 1))
     with pytest.raises(FileAccessError, match="does not fit into memory"):
         open_dataset(tmp_path)

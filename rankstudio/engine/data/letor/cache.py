@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 
 PARSER_VERSION = 4  # to be raised whenever the parser would give another Table for the same text
 LIMIT = 4 << 30  # bytes
+GROWTH = 64  # an entry has at most as many times the bytes of the file, and a little more
+_LITTLE = 1 << 20
 
 _MAGIC = b"RankStudio table\n"
 _SUFFIX = ".table"
@@ -76,13 +78,16 @@ def load(checksum: str, progress: ReadProgress) -> Table | None:
     return table
 
 
-def store(checksum: str, table: Table, progress: ReadProgress) -> None:
-    """Keep the table of a file with this checksum. Where that fails, nothing but a debug log says so."""
+def store(checksum: str, table: Table, progress: ReadProgress, file_size: int) -> None:
+    """Keep the table of a file with this checksum. Where that fails, nothing but a debug log says so.
+
+    A table much larger than its file is not kept: a few lines that name feature 1,000,000 are soon parsed.
+    """
     path = entry_path(checksum)
     try:
         parts = _pack(table, checksum)
         size = sum(len(part) for part in parts) + _DIGEST
-        if size > LIMIT:
+        if size > min(LIMIT, GROWTH * file_size + _LITTLE):
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         prune(LIMIT - size)

@@ -13,21 +13,11 @@ import numpy as np
 from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import FileAccessError
+from rankstudio.engine.support import memory
 
 PADDING = 64  # newlines behind the text, so that no kernel has to look where it ends
 _PIECE = 1 << 20
 _GZIP = b"\x1f\x8b"
-
-
-def physical_memory() -> float:
-    """Return how many bytes of memory the machine has; infinity where it does not say.
-
-    Asked before large allocations, because Linux grants any of them and ends the program later.
-    """
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # not on Windows: there the allocation itself fails
-        return float("inf")
 
 
 def regular_file_size(path: Path) -> int:
@@ -110,20 +100,24 @@ def checksum(content: Bytes, progress: ReadProgress) -> str:
 def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
     """Return the text in what `read_file` returned: the same array, or what gzip had packed.
 
+    A text ends at the first piece with a zero byte, which is no text: there is nothing to be read behind it.
+
     Raises
     ------
     FileAccessError
-        If the compressed file is damaged or cut short.
+        If the compressed file is damaged or cut short, or holds more than fits into memory.
     """
     if content[: len(_GZIP)].tobytes() != _GZIP:
         return content
-    pieces: list[bytes] = []
+    # The pieces and the text that is made of them are there at the same time.
+    pieces = _Pieces(path, memory.available() / 2)
     size = len(content) - PADDING
     position = 0
     try:
-        while position < size and content[position] != 0:  # several members; zeros fill up tapes
+        # Several members; zeros fill up tapes.
+        while position < size and content[position] != 0 and not pieces.binary:
             position = _unpack_member(path, content[:size], position, pieces, progress)
-        text = _padded(path, sum(map(len, pieces)))
+        text = _padded(path, pieces.size)
     except zlib.error:
         raise FileAccessError(
             path, "the compressed file is damaged; expected a complete gzip file."
@@ -131,19 +125,40 @@ def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
     except MemoryError:
         raise FileAccessError(path, "what is in the compressed file does not fit into memory.") from None
     done = 0
-    for piece in pieces:
+    for piece in pieces.taken:
         text[done : done + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
         done += len(piece)
     return text
 
 
-def _unpack_member(
-    path: Path, packed: Bytes, position: int, pieces: list[bytes], progress: ReadProgress
-) -> int:
+class _Pieces:
+    """The text that has been unpacked, of which no more is taken than fits."""
+
+    def __init__(self, path: Path, most: float) -> None:
+        self._path = path
+        self._most = most
+        self.taken: list[bytes] = []
+        self.size = 0
+        self.binary = False
+
+    def append(self, piece: bytes) -> None:
+        """Take a piece, unless it is one too many."""
+        self.size += len(piece)
+        if self.size > self._most:
+            raise FileAccessError(
+                self._path,
+                f"the text in the compressed file has more than {memory.size(self._most)}, and does not fit "
+                f"into memory, of which {memory.size(2 * self._most)} are free.",
+            )
+        self.taken.append(piece)
+        self.binary = b"\0" in piece
+
+
+def _unpack_member(path: Path, packed: Bytes, position: int, pieces: _Pieces, progress: ReadProgress) -> int:
     """Append what the gzip member at a position holds to ``pieces``; return the position behind it."""
     member = zlib.decompressobj(wbits=31)
     waiting = b""
-    while not member.eof:
+    while not member.eof and not pieces.binary:
         progress.check()
         if not waiting:
             waiting = packed[position : position + _PIECE].tobytes()
@@ -159,11 +174,14 @@ def _unpack_member(
 
 def _padded(path: Path, size: int) -> Bytes:
     try:
-        if size > physical_memory():
+        if size > memory.available():
             raise MemoryError
         content = np.empty(size + PADDING, dtype=np.uint8)
     except MemoryError:
-        raise FileAccessError(path, f"the file, of {size} bytes, does not fit into memory.") from None
+        free = memory.size(memory.available())
+        raise FileAccessError(
+            path, f"the file, of {size} bytes, does not fit into memory, of which {free} are free."
+        ) from None
     content[size:] = ord("\n")
     return content
 

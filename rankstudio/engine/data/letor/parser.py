@@ -12,7 +12,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
 from rankstudio.engine.data.letor import _line_kernel as kernels
-from rankstudio.engine.data.letor.file_access import PADDING, physical_memory
+from rankstudio.engine.data.letor.file_access import PADDING
 from rankstudio.engine.data.letor.format_errors import (
     BINARY,
     MISSING,
@@ -25,12 +25,14 @@ from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.letor.query_grouping import copy_comments, group
 from rankstudio.engine.errors import DatasetError, FormatError
+from rankstudio.engine.support import memory
 
 _PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
 _PEEK = 1 << 16
 _WINDOW = 1 << 12
 _FEW_HARD = 64
 _HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document in the comment of the one before it
+_BESIDE = 41  # bytes of a row beside its features
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def _cut(path: Path, text: Bytes, size: int, pool: Executor, progress: ReadProgr
     row = 0
     for b, e, (newlines, zero) in zip(begins, ends, progress.in_order(counts), strict=True):
         if zero:
-            raise format_error(path, text, b + int(np.flatnonzero(text[b:e] == 0)[0]), BINARY, 0)
+            raise format_error(path, text, _find(text, b"\0", b, e), BINARY, 0)
         lines = newlines + int(text[e - 1] != ord("\n"))  # the last line of a file may lack its end
         pieces.append(_Piece(b, e, row, lines))
         row += lines
@@ -179,16 +181,26 @@ def _skip_mark(path: Path, text: Bytes) -> int:
 
 def _line_end(text: Bytes, position: int, size: int) -> int:
     """Return the position behind the line that a position is on."""
-    for begin in range(position, size, _WINDOW):
-        found = text[begin : begin + _WINDOW].tobytes().find(b"\n")
+    return min(_find(text, b"\n", position, size) + 1, size)
+
+
+def _find(text: Bytes, byte: bytes, begin: int, end: int) -> int:
+    """Return the first position of a byte from ``begin`` on, ``end`` where there is none before that."""
+    for window in range(begin, end, _WINDOW):
+        found = text[window : window + _WINDOW].tobytes().find(byte)
         if found >= 0:
-            return min(begin + found + 1, size)
-    return size
+            return min(window + found, end)
+    return end
 
 
 def _count_lines(text: Bytes) -> tuple[int, bool]:
     """Return the number of newlines, and whether there is a zero byte."""
-    return int(np.count_nonzero(text == ord("\n"))), bool(text.min() == 0)
+    newlines, zero = 0, False
+    for begin in range(0, len(text), _PIECE):  # a line may be as long as the file
+        piece = text[begin : begin + _PIECE]
+        newlines += int(np.count_nonzero(piece == ord("\n")))
+        zero = zero or bool(piece.min() == 0)
+    return newlines, zero
 
 
 def _peek_width(text: Bytes, pieces: list[_Piece], most_features: int) -> int:
@@ -206,15 +218,17 @@ def _peek_width(text: Bytes, pieces: list[_Piece], most_features: int) -> int:
 
 def _allocate(path: Path, rows: int, width: int) -> _Rows:
     """Return arrays for the rows, or say that they do not fit."""
-    needed = 8 * rows * width
+    needed = rows * (8 * width + _BESIDE)
     try:
-        if needed > physical_memory():
+        free = memory.available()
+        if needed > free:
             raise MemoryError
         return _Rows.empty(rows, width)
     except MemoryError:
         raise DatasetError(
-            f"{path}: {rows} documents with {width} features need {needed / 1e9:.1f} GB of memory, more than "
-            f"there is. Every feature becomes a column, so leave out unused ones or number them anew."
+            f"{path}: {rows} documents with {width} features need {needed / 1e9:.1f} GB of memory, and "
+            f"{memory.size(free)} are free. Every feature becomes a column, so leave out unused ones or "
+            "number them anew."
         ) from None
 
 

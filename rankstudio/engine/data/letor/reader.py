@@ -116,7 +116,8 @@ def read_table(
             else:
                 table = _parse(path, content, pool, progress, n_features, refuse)
                 if cache:
-                    parsed_files.store(checksum.result(), table, progress)
+                    size = len(content) - file_access.PADDING
+                    parsed_files.store(checksum.result(), table, progress, size)
             return table, Source(path, len(content) - file_access.PADDING, progress.result(checksum))
         except BaseException:
             progress.stopped = True

@@ -16,10 +16,10 @@ import numpy as np
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.letor.file_access import physical_memory
 from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_folds
 from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.support import memory
 
 PERCENT = 100
 LEAVE_QUERY_OUT = "leave-query-out"
@@ -304,8 +304,8 @@ def _counts(dataset: FoldedDataset, n: int, shares: Sequence[int]) -> list[int]:
 
 def check_memory(dataset: FoldedDataset, needed: int) -> None:
     """Raise `DatasetError` before the folds are more than the machine can hold."""
-    if needed > 0.9 * physical_memory():
+    if needed > 0.9 * memory.available():
         raise DatasetError(
-            f"{dataset.name}: so many folds need {needed / 1e9:.1f} GB of memory, which is more than there "
-            "is; please make fewer, or a single split."
+            f"{dataset.name}: so many folds need {needed / 1e9:.1f} GB of memory, which is more than is "
+            "free; please make fewer, or a single split."
         )

@@ -154,6 +154,6 @@ def test_a_wide_file_whose_beginning_is_narrow() -> None:
 def test_what_does_not_fit_into_memory_is_refused() -> None:
     content = b"1 qid:1 1000000:1\n" + b"1 qid:1\n" * 3_000_000
     with pytest.raises(
-        DataError, match=r"3000001 documents with 1000000 features need 24000\.0 GB of memory"
+        DataError, match=r"3000001 documents with 1000000 features need 24000\.1 GB of memory"
     ):
         parsed(content, 1 << 20)

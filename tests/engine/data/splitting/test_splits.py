@@ -192,7 +192,7 @@ def test_what_cannot_be_dealt_is_refused_with_a_sentence(divide, error, message)
 
 
 def test_folds_too_large_for_the_memory_are_refused_before_they_are_made(monkeypatch) -> None:
-    monkeypatch.setattr(protocols, "physical_memory", lambda: 1000.0)
+    monkeypatch.setattr(protocols.memory, "available", lambda: 1000.0)
     with pytest.raises(DatasetError, match=r"so many folds need 0\.0 GB of memory"):
         k_fold(one_file([10] * 10), 5)
 

@@ -226,7 +226,7 @@ def test_more_inner_folds_than_training_queries_are_refused_before_any_work() ->
 
 
 def test_inner_folds_too_large_for_the_memory_are_refused_before_any_work(monkeypatch) -> None:
-    monkeypatch.setattr(protocols, "physical_memory", lambda: 10_000)
+    monkeypatch.setattr(protocols.memory, "available", lambda: 10_000.0)
     with pytest.raises(DatasetError, match="Small: so many folds need"):
         next(run(PLAN, data()))
 
