@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QStyleOptionViewItem, QTableV
 from waiting import wait_until
 from windows import N_FEATURES, finish, open_window, settle, write_folds
 
+import rankstudio.ui
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Notice
@@ -166,3 +168,9 @@ def test_a_question_shows_it_as_text(
         window.removal.ask(window.runs.records[0])
     assert len(questions) == 1
     assert EVIL in shown(questions[0])
+
+
+def test_labels_are_made_plain_in_one_place() -> None:
+    package = Path(rankstudio.ui.__file__).parent
+    made = {path.name for path in package.rglob("*.py") if re.search(r"\bQLabel\(", path.read_text("utf-8"))}
+    assert made <= {"plain_text.py", "elided.py", "inspector_panel.py"}, "PlainLabel shows names as they are"
