@@ -153,7 +153,7 @@ def plan_of_results(folder: Path) -> Plan | None:
         return _plan_in(folder / "plan.toml")
     try:
         return plan_from_dict(json.loads(results.read_text(encoding="utf-8"))["plan"])
-    except (OSError, ValueError, LookupError, TypeError, RankStudioError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, RankStudioError):
         return None
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -161,10 +162,45 @@ def load_model(path: str | Path) -> Model:
                 f"{path}: expected {FORMAT} of version {VERSION} or before, "
                 f"found {values['format']} of version {values['version']}."
             )
-        features = tuple(Weight(int(f["id"]), str(f["name"]), float(f["weight"])) for f in values["features"])
-        beyond = values.get("model", {})
-        return Model(features, values["method"], values["parameters"], values["origin"], beyond)
+        features = tuple(
+            Weight(_id(f["id"]), str(f["name"]), _number(f["weight"])) for f in values["features"]
+        )
+        beyond = dict(values.get("model", {}))
+        _check(beyond, {f.id for f in features})
+        return Model(
+            features, str(values["method"]), dict(values["parameters"]), dict(values["origin"]), beyond
+        )
     except OSError as error:
         raise DataError(f"{path}: the model cannot be read: {error.strerror}.") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise DataError(f"{path}: this is not a model written by RankStudio.") from error
+
+
+def _check(beyond: Mapping[str, Any], ids: Set[int]) -> None:
+    """Raise one of the errors of :func:`load_model` for what is no model of any kind that there is."""
+    match beyond.get("kind", "linear"):
+        case "linear":
+            pass
+        case "thresholds":
+            for weak in beyond["thresholds"]:
+                _number(weak["adds"]), _number(weak["above"])
+                if _id(weak["id"]) not in ids:
+                    raise ValueError(f"feature {weak['id']} is none of the model")
+        case "trees" if isinstance(beyond["lightgbm"], str):
+            for column in beyond["columns"]:
+                _id(column)
+        case other:
+            raise ValueError(f"there is no kind {other!r}")
+
+
+def _id(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{value!r} is no feature's number")
+    return value
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, str | bool) or not math.isfinite(number):
+        raise ValueError(f"{value!r} is no finite number")
+    return number

@@ -13,10 +13,10 @@ from experiment.small import dataset
 from rankstudio.engine.errors import DataError, OutputError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
-from rankstudio.engine.experiment.reports import portable_model, write_results
+from rankstudio.engine.experiment.reports import plan_of_results, portable_model, write_results
 from rankstudio.engine.experiment.results.events import RunFinished, RunStarted
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.export.models import load_model, save_model
+from rankstudio.engine.export.models import Weight, load_model, save_model
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 2.0)})
 
@@ -179,6 +179,46 @@ def test_models_that_cannot_be_written_or_read_say_why(tmp_path: Path) -> None:
     (tmp_path / "text.json").write_text("[]")
     with pytest.raises(DataError, match="not a model written by RankStudio"):
         load_model(tmp_path / "text.json")
+
+
+@pytest.mark.parametrize(
+    ("sound", "damaged"),
+    [
+        ('"id": 3', '"id": Infinity'),
+        ('"id": 3', '"id": 3.5'),
+        ('"id": 3', '"id": 1e400'),
+        ('"id": 3', f'"id": {"1" * 5000}'),
+        ('"weight": 0.5', '"weight": NaN'),
+        ('"weight": 0.5', '"weight": "0.5"'),
+        ('"origin": {}', '"origin": 3'),
+        ('"origin": {}', f'"origin": {"[" * 100_000}'),
+        ('"origin": {}', '"origin": {}, "model": 3'),
+        ('"origin": {}', '"origin": {}, "model": {"kind": "x"}'),
+        ('"origin": {}', '"origin": {}, "model": {"kind": "trees", "lightgbm": 3, "columns": [3]}'),
+        ('"origin": {}', '"origin": {}, "model": {"kind": "thresholds", "thresholds": [{"id": 4}]}'),
+        (
+            '"origin": {}',
+            '"origin": {}, "model": {"kind": "thresholds", "thresholds": [{"id": 4, "adds": 1, "above": 0}]}',
+        ),
+    ],
+)
+def test_a_damaged_model_is_refused(sound: str, damaged: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    text = (
+        '{"format": "rankstudio-model", "version": 2, "method": "gas", "parameters": {}, "origin": {}, '
+        '"features": [{"id": 3, "name": "a", "weight": 0.5}]}'
+    )
+    path.write_text(text)
+    assert load_model(path).features == (Weight(3, "a", 0.5),)
+    path.write_text(text.replace(sound, damaged))
+    with pytest.raises(DataError, match="this is not a model written by RankStudio"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"plan": []}', '{"plan": {"data": 3}}', "[]"])
+def test_results_that_cannot_be_read_have_no_plan(text: str, tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text(text)
+    assert plan_of_results(tmp_path) is None
 
 
 def test_sets_that_do_not_grow_from_each_other_make_a_table_too(tmp_path: Path) -> None:
