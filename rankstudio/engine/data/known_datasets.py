@@ -27,6 +27,7 @@ from rankstudio.engine.support.resources import resource, table
 _NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt")
 _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _LINE = re.compile(r"\s*(\d+)\s*[,;:\t ]\s*(.*?)\s*")
+_ID = re.compile(r"0*\d{1,9}")
 _ID_COLUMN = re.compile(r"(feature)?[\s_.-]*(id|index|column|number|no|nr|#)?\.?", re.IGNORECASE)
 _SAMPLE = 50  # comments looked at
 
@@ -156,12 +157,20 @@ def _read_names(path: Path) -> dict[int, str]:
     except OSError:
         return {}
     if path.suffix.lower() == ".csv":
-        rows = [[row[0], unguarded(row[1])] for row in csv.reader(text.splitlines()) if len(row) >= 2]
+        rows = [[row[0], unguarded(row[1])] for row in map(_cells, text.splitlines()) if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
     if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):
         return {}
-    return {int(i): name.strip() for i, name in rows if i.strip().isdecimal() and name.strip()}
+    return {int(i): name.strip() for i, name in rows if _ID.fullmatch(i.strip()) and name.strip()}
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a line, read for itself: a quote without its other one ends with the line."""
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:  # a cell of more than 131,072 characters
+        return []
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:

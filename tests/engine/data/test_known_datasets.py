@@ -103,3 +103,21 @@ def test_names_are_given_by_id_not_by_column(tmp_path: Path) -> None:
     data = replace(dataset(2, [0, 1]), feature_ids=np.array([5, 9]))
     named = identify(tmp_path / "train.txt", data).name_features(data)
     assert named.feature_names == ("BM25, of title", "feature 2")
+
+
+@pytest.mark.parametrize(
+    ("damaged", "also"),
+    [
+        ('5,"BM25 of title\n9,PageRank', {}),  # the names that follow are names of their own
+        ('5,"BM25 of title\n9,PageRank\n' + "10,x\n" * 40_000, {10: "x"}),
+        ("5,BM25 of title\n9,PageRank\n" + "1" * 5000 + ",x", {}),
+        ("5,BM25 of title\n9,PageRank\n11," + "x" * 200_000, {}),
+    ],
+)
+@pytest.mark.parametrize("header", ["id,name\n", ""])
+def test_a_damaged_line_of_names_takes_no_others(
+    tmp_path: Path, damaged: str, also: dict[int, str], header: str
+) -> None:
+    (tmp_path / "features.csv").write_text(header + damaged)
+    found = identify(tmp_path / "train.txt", dataset(2, [0, 1]))
+    assert found.names == {5: "BM25 of title", 9: "PageRank", **also}
