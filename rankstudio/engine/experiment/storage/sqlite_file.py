@@ -30,6 +30,9 @@ APPLICATION_ID = 0x526B5374
 _FORBIDDEN = "there is no permission to write this file or its folder"
 _DAMAGED = "the file is damaged or cut short; expected a complete study"
 _FOREIGN = "this is not a study written by RankStudio"
+_ACTIVE = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+"""How much there is in a file that does something by itself when it is written or read."""
+
 _NOT_UTF8 = "expected names in UTF-8, which alone can be stored, found"
 _IN_WORDS = {
     sqlite3.SQLITE_FULL: "the disk is full; what was stored before is safe",
@@ -159,7 +162,7 @@ class StudyFile:
 
 def _open(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     """Return a connection that owns the file of a sound study, brought to the newest version."""
-    _inspect(path, len(migrations))
+    _inspect(path, migrations)
     if not _writable(path):
         raise StoreError(f"{path}: {_FORBIDDEN}.")  # SQLite would call it a fault of the disk
     with in_words(path):
@@ -192,7 +195,7 @@ def _copied(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
             for end in ("", "-wal"):  # SQLite reads a log only where it may write beside it
                 with suppress(FileNotFoundError):
                     shutil.copyfile(f"{path}{end}", f"{copy}{end}")
-            _inspect(path, len(migrations), copy)
+            _inspect(path, migrations, copy)
             with in_words(path), closing(sqlite3.connect(copy)) as source:
                 db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
                 db.text_factory = study_rows.as_text
@@ -295,7 +298,7 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _inspect(path: Path, newest: int, copy: Path | None = None) -> None:
+def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = None) -> None:
     """Refuse what is no sound study of a version up to the newest, without writing anywhere near it.
 
     What is looked at is the copy, where there is one.
@@ -315,13 +318,28 @@ def _inspect(path: Path, newest: int, copy: Path | None = None) -> None:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if found != APPLICATION_ID or version < 1:
             raise StoreError(f"{path}: {_FOREIGN}.")
-        if version > newest:
+        if version > len(migrations):
             raise StoreError(
                 f"{path}: the study is of version {version}, made by a newer RankStudio; "
-                f"expected {newest} or before."
+                f"expected {len(migrations)} or before."
             )
         if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {_DAMAGED}.")
+        if db.execute(_ACTIVE).fetchone()[0] or not _columns_of(migrations[:version]) <= _columns(db):
+            raise StoreError(f"{path}: {_FOREIGN}.")
+
+
+def _columns_of(migrations: Sequence[Migration]) -> set[tuple[str, str]]:
+    """Return the tables that migrations make, each with every column."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        for number, migration in enumerate(migrations, start=1):
+            _apply(db, migration, number)
+        return _columns(db)
+
+
+def _columns(db: sqlite3.Connection) -> set[tuple[str, str]]:
+    found = "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
+    return set(db.execute(found + "WHERE m.type = 'table'").fetchall())
 
 
 def _refuse_long_name(path: Path) -> None:

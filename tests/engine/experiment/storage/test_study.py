@@ -329,6 +329,34 @@ def test_what_is_no_file_is_refused(path: Path) -> None:
     assert list(path.parent.iterdir()) == []
 
 
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS) + 1))
+@pytest.mark.parametrize(
+    "tables", ["CREATE TABLE t (x)", "CREATE TABLE run (id); CREATE TABLE study (title)"]
+)
+def test_a_foreign_database_with_our_number_is_refused_and_untouched(
+    path: Path, version: int, tables: str
+) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}; {tables}"
+        )
+    before = path.read_bytes()
+    with pytest.raises(StoreError) as caught:
+        Study.open(path)
+    assert str(caught.value) == f"{path}: this is not a study written by RankStudio."
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_study_that_does_something_by_itself_is_refused(path: Path) -> None:
+    Study.create(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TRIGGER t AFTER INSERT ON unit BEGIN DELETE FROM run; END")
+        db.commit()
+    with pytest.raises(StoreError, match="this is not a study written by RankStudio"):
+        Study.open(path)
+
+
 @pytest.mark.parametrize("length", [250, 300])
 def test_a_name_too_long_is_refused_before_anything_is_written(path: Path, length: int) -> None:
     long = path.with_name("s" * length)
