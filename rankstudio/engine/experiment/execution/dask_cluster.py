@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,18 +22,19 @@ from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Given, Value, write_folds
 from rankstudio.engine.experiment.versions import versions
 
-_SECONDS = 10  # for the scheduler to answer, and then for a worker to be there
+_SECONDS = 10  # for the scheduler to answer, all in all, and then for a worker to be there
 
 
 @contextmanager
 def connected(address: str) -> Iterator[Cluster]:
     """Provide the workers of a running scheduler; see `on_cluster` among the executors."""
+    until = time.monotonic() + _SECONDS
     try:
         # A client that finds nobody would leave a thread behind that looks for ever.
         socket.create_connection(get_address_host_port(address, strict=True), timeout=_SECONDS).close()
         with ThreadPoolExecutor(1) as pool:  # this thread may have a loop already
-            pool.submit(asyncio.run, _shake_hands(address)).result()
-        client = Client(address, timeout=_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+            pool.submit(asyncio.run, _shake_hands(address, _left(until))).result()
+        client = Client(address, timeout=_left(until), set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TypeError) as error:  # TypeError: no certificates for tls://
         why = str(error) or type(error).__name__
         raise WorkerError(
@@ -56,11 +58,21 @@ def _quietly() -> Iterator[None]:
         log.setLevel(before)
 
 
-async def _shake_hands(address: str) -> None:
+def _left(until: float) -> float:
+    """Return how many seconds are left; never none, which dask takes for no limit."""
+    return max(until - time.monotonic(), 0.1)
+
+
+async def _shake_hands(address: str, seconds: float) -> None:
     """Connect and leave: OSError where what answers does not speak as the address says."""
     arguments = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
-    async with asyncio.timeout(_SECONDS):  # dask's own is over before the handshake
-        comm = await connect(address, timeout=_SECONDS, **arguments)  # type: ignore[no-untyped-call]
+    try:
+        async with asyncio.timeout(seconds):  # dask's own is over before the handshake
+            comm = await connect(address, timeout=seconds, **arguments)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TypeError):
+        raise
+    except Exception as error:  # dask takes the first bytes for a length, and asks for that much memory
+        raise ConnectionError("what answers is no scheduler") from error
     comm.abort()
 
 

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,31 @@ def test_a_scheduler_that_does_not_shake_hands_is_named(
         with pytest.raises(WorkerError, match=f"^{address}: no scheduler answers"), on_cluster(address):
             pass
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 64, b"\0" * 64])
+def test_what_is_no_scheduler_is_named(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+        server.settimeout(60)  # so that a failure ends too
+
+        def serve() -> None:
+            for _ in range(2):  # a look whether somebody is there, then the handshake
+                caller = server.accept()[0]
+                with caller, suppress(ConnectionError):
+                    caller.sendall(answer)
+                    while caller.recv(1 << 12):
+                        pass
+
+        served = pool.submit(serve)
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with (
+            pytest.raises(WorkerError, match="no scheduler answers") as caught,
+            on_cluster(address),
+        ):
+            pass
+        assert address in str(caught.value)
+        served.result()
 
 
 def test_a_run_that_begins_when_the_scheduler_is_gone_ends_in_one_sentence(
