@@ -1,6 +1,10 @@
 """Greedy selection by leave-query-out error, side by side with what a user would take instead.
 
-    python benchmarks/greedy.py [--rlscore rlscore-0.8.1.tar.gz] [--skip-slow]
+    python benchmarks/greedy.py [--rlscore rlscore-0.8.1.tar.gz] [--skip-slow] [--algorithms]
+
+First it compares every algorithm over a grid of shapes, for one λ and for eight that share what is computed
+once, beside the one that ``auto`` takes; with ``--algorithms`` only that. These are times of the processor,
+on one thread.
 
 Peers that are not installed are left out with a line. RLScore's GreedyNFoldRLS is the authors' own code for
 the same criterion; its package no longer builds, but that one module is plain Python: give its source archive
@@ -22,9 +26,24 @@ import numpy as np
 from record import Record, parser
 
 from rankstudio.engine import GreedyRankRLS
-from rankstudio.engine.querywise.query_data import centre, group
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Shape
+from rankstudio.engine.querywise.query_data import QueryData, centre, group
+from rankstudio.engine.support.threads import at_most
 
 DOCUMENTS, FEATURES, QUERIES, LAMBDA = 42_158, 46, 1_017, 1.0  # the shape of MQ2007's training parts
+
+ALGORITHMS = ("statistics", "columns", "algorithm1")
+SHAPES = (  # documents, features, queries, k
+    *((40_000, 46, 1_000, k) for k in (3, 10, 46)),
+    *((20_000, 136, 200, k) for k in (3, 10, 30)),
+    *((20_000, 136, 2_000, k) for k in (3, 10, 30)),
+    *((100_000, 136, 1_000, k) for k in (3, 10)),
+    *((100_000, 136, 5_000, k) for k in (3, 10)),
+    *((6_000, 400, 200, k) for k in (3, 10, 30)),
+    *((2_000, 1_000, 100, k) for k in (3, 10, 90)),
+    *((1_000, 3_000, 10, k) for k in (3, 10, 90)),
+)
+SLOW = 6.0  # seconds for one λ, from which on an algorithm is left out
 
 
 def problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -124,13 +143,72 @@ def mlxtend(X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int) -> list[int]:
     return sorted(search.fit(Xc, yc).k_feature_idx_)
 
 
+def seconds_of(data: QueryData, k: int, algorithm: str, regularization: float) -> tuple[float, object]:
+    """Return the processor's time for a path, and the path."""
+    began = time.process_time()
+    method = GreedyRankRLS(n_features_to_select=k, regularization=regularization, algorithm=algorithm)
+    with at_most(1):
+        *_, last = method.work(data)
+    return time.process_time() - began, last.selected
+
+
+def both_times(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int, algorithm: str
+) -> tuple[float, float, object]:
+    """Return the least time for the first and for one more λ, and the path; what takes long is run once."""
+    firsts, nexts = [], []
+    while not firsts or (len(firsts) < 3 and sum(firsts) + sum(nexts) < 1.0):
+        data = group(X, y, qid)
+        assert data.centred
+        first, path = seconds_of(data, k, algorithm, LAMBDA)
+        firsts.append(first)
+        nexts.append(seconds_of(data, k, algorithm, LAMBDA)[0])
+    return min(firsts), min(nexts), path
+
+
+def algorithms(record: Record) -> None:
+    """Print every algorithm's time over a grid of shapes, and how far ``auto``'s choice is from the best."""
+    small = group(np.random.default_rng(0).random((300, 8)), np.arange(300.0) % 3, np.arange(300) // 15)
+    for name in ALGORITHMS:
+        seconds_of(small, 3, name, LAMBDA)  # compiles
+    print(f"{'documents x features, queries, k':<36}{'λ':>3}" + "".join(f"{name:>12}" for name in ALGORITHMS))
+    for m, n, Q, k in SHAPES:
+        rng = np.random.default_rng(0)
+        X, y = rng.random((m, n)), rng.integers(0, 3, m).astype(float)
+        found = {}
+        for name in ALGORITHMS:
+            if Shape(m, n, Q, k).all_candidates().get(name, np.inf) > SLOW * 1e9:
+                continue
+            found[name] = both_times(X, y, np.arange(m) * Q // m, k, name)
+        same = len({path for *_, path in found.values()}) == 1
+        for number in (1, 8):
+            total = {name: first + (number - 1) * next_ for name, (first, next_, _) in found.items()}
+            costs = Shape(m, n, Q, k, number).all_candidates()
+            auto = min(costs, key=costs.__getitem__)
+            ratio = total[auto] / min(total.values())
+            print(
+                f"{m:>9,} x {n:<6,}{Q:>6,}  k = {k:<7}{number:>3}"
+                + "".join(f"{total[name]:11.3f}s" if name in total else f"{'—':>12}" for name in ALGORITHMS)
+                + f"   auto: {auto}, {ratio:.2f}x the best{'' if same else '   ANOTHER PATH'}",
+                flush=True,
+            )
+            shape = f"{m} x {n}, {Q} queries, k = {k}, {number} λ"
+            record.add("algorithms", shape, auto=auto, ratio=ratio, **total)
+    print()
+
+
 def main() -> None:
     """Print the table."""
     arguments = parser(__doc__)
     arguments.add_argument("--rlscore", type=Path, help="RLScore's source archive")
     arguments.add_argument("--skip-slow", action="store_true", help="leave out what takes longer than 5 s")
+    arguments.add_argument("--algorithms", action="store_true", help="compare our own algorithms only")
     args = arguments.parse_args()
     record = Record(args.json)
+    algorithms(record)
+    if args.algorithms:
+        record.save()
+        return
     X, y, qid = problem()
     print(f"{DOCUMENTS:,} documents x {FEATURES} features, {QUERIES} queries, λ = {LAMBDA:g}\n")
     for k in (10, FEATURES):

@@ -17,6 +17,7 @@ show, so no caller has to add to it.
     ├── PlanError             a plan that cannot be read or cannot be run
     ├── OutputError           a result that could not be written
     ├── WorkerError           processes or machines that should do the work and cannot
+    ├── OutOfMemoryError      work that needs more memory than there is
     ├── StoreError            a study that cannot be opened, read or written
     │   ├── ChangedDataError  data that are not those that a study recorded
     │   └── StudyInUseError   another process has the study open
@@ -148,6 +149,10 @@ class OutputError(RankStudioError):
 
 class WorkerError(RankStudioError):
     """Processes or machines that should carry out a run, and cannot be reached or have ended."""
+
+
+class OutOfMemoryError(RankStudioError):
+    """Work that needs more memory than there is; the text says how much, and what would fit."""
 
 
 class StoreError(RankStudioError):

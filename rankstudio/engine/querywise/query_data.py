@@ -38,6 +38,9 @@ class QueryData:
     remembered : dict
         What methods found out about these data. Settings that differ only in what does not matter for it
         share it: a filter's order serves every λ.
+    n_settings : int
+        How many settings are expected to learn from these data, for methods that can save work by doing more
+        of it once for all of them.
     """
 
     X: Floats
@@ -46,6 +49,7 @@ class QueryData:
     order: Ints | None = None
     validation: Floats | None = None
     remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    n_settings: int = 1
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
@@ -67,7 +71,14 @@ class QueryData:
         """Return the same documents with some of their features; statistics that are there are cut out."""
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
-        narrow = QueryData(np.ascontiguousarray(self.X[:, chosen]), self.y, self.ptr, self.order, validation)
+        narrow = QueryData(
+            np.ascontiguousarray(self.X[:, chosen]),
+            self.y,
+            self.ptr,
+            self.order,
+            validation,
+            n_settings=self.n_settings,
+        )
         if "statistics" in vars(self):
             vars(narrow)["statistics"] = self.statistics.narrowed(chosen)
         return narrow
@@ -276,11 +287,12 @@ class QueryStatistics:
         next call.
         """
         if size not in self._blocks:
-            blocks = -(-self.n_queries // size)
             width = self.total.shape[0]
-            padded = np.zeros((blocks, size, width, width))
-            padded.reshape(-1, width, width)[: self.n_queries] = self.gram
-            self._blocks[size] = np.ascontiguousarray(np.moveaxis(padded, 1, 3))
+            blocks = np.zeros((-(-self.n_queries // size), width, width, size))
+            for block, first in zip(blocks, range(0, self.n_queries, size), strict=True):
+                beside = np.moveaxis(self.gram[first : first + size], 0, -1)
+                block[..., : beside.shape[-1]] = beside
+            self._blocks[size] = blocks
         return self._blocks[size]
 
     @cached_property

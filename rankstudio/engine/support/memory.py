@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from rankstudio.engine.errors import OutOfMemoryError
 
 _GROUPS = (
     ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current"),
@@ -24,6 +27,24 @@ def available() -> float:
 def size(n_bytes: float) -> str:
     """Return a number of bytes for a sentence: "18.6 GB"."""
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"
+
+
+@contextmanager
+def sufficient(what: str) -> Iterator[None]:
+    """Turn a MemoryError into an OutOfMemoryError that begins with what was being done.
+
+    Raises
+    ------
+    OutOfMemoryError
+    """
+    try:
+        yield
+    except MemoryError as error:
+        asked = f": {str(error).rstrip('.')}" if str(error) else ""
+        raise OutOfMemoryError(
+            f"{what}: there is not enough memory{asked}. {size(available())} are free. Fewer workers, "
+            "features or documents, or a method that keeps less, may fit."
+        ) from None
 
 
 def _bounds() -> Iterator[tuple[float, float]]:

@@ -27,9 +27,12 @@ from rankstudio.engine.querywise.query_data import QueryData, check_labels
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.threads import STEADY, steadily
 
 Measures = Mapping[str, float]
+
+_SETTINGS = 8  # that a plan tries, about: not its own number, as a path must not depend on its neighbours
 
 
 def group_training(fold: Fold) -> QueryData:
@@ -45,7 +48,8 @@ def group_training(fold: Fold) -> QueryData:
     check_rows(train.X, train.query_ptr, train.name_of)
     if vali is not None:
         check_rows(vali.X, vali.query_ptr, vali.name_of)
-    return QueryData(train.X, train.y, train.query_ptr, validation=vali.X if vali is not None else None)
+    validation = None if vali is None else vali.X
+    return QueryData(train.X, train.y, train.query_ptr, validation=validation, n_settings=_SETTINGS)
 
 
 class FoldContext:
@@ -173,6 +177,11 @@ class FoldContext:
         return {} if part is None else part.per_query(step)
 
     def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
+        size = f"{self.fold.train.n_documents:,} documents with {self.fold.train.feature_ids.size:,} features"
+        with sufficient(f"{self.plan.entry.label} on fold {self.fold.number}, {size}"):
+            yield from self._learn_steps(unit)
+
+    def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if entry is None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import Algorithm1Search
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import Search
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
+from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import pool
 
 # In this module numba is imported where it is needed: reading the catalog must not wait for it.
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.selection.greedy_rankrls.products import Products
 
 
-_MOST_BYTES = 4e9  # of per-query statistics, before Algorithm 1 is taken instead
+_MOST_BYTES = 4e9  # of per-query statistics, before another search is taken instead
 # Multiplications in a path, below which handing each step to threads costs more than it gains: measured with
 # 471 queries, 46 features, k = 46 (5e7, 20 % lost with two threads) and twice as many queries (30 % gained).
 _WORTH_THREADS = 8e7
+# Nanoseconds for each number of the Gram matrices, written twice: where they are so many, each page of memory
+# is the system's to find, and to fill with zeros first.
+_MOST_RECYCLED, _RECYCLED, _FRESH = 3.5e7, 5.0, 25.0
 _FEW = 4  # times the features: fewer candidates in a path than that are found faster each for itself
-_SHARE = 0.25  # of what is done once for every λ; halfway, in ratios, between a single λ and a grid of 16
 
 
 class Searches:
@@ -62,14 +66,15 @@ class Searches:
         self._regularization = regularization
         self._algorithm = algorithm
         self._stack = stack
-        self._sizes = (*data.X.shape, data.ptr.size - 1, k)
+        self._shape = Shape(data.X.shape[0], data.X.shape[1], data.ptr.size - 1, k)
+        if isinstance(data, QueryData):
+            self._shape = replace(self._shape, n_settings=data.n_settings)
 
     def forward(self, n_candidates: int | None = None) -> Search:
         """Return a search for a path whose steps compare so many candidates; all without the number."""
-        data, algorithm, (m, n, Q, k) = self._data, self._algorithm, self._sizes
+        data, shape, n, k = self._data, self._shape, self._shape.n, self._shape.k
         most = n if n_candidates is None else min(n_candidates, n)
-        if algorithm == "auto":
-            algorithm = _cheapest(m, n, Q, k) if most == n else _cheapest_for_few(m, n, Q, k, most)
+        algorithm = self._affordable(shape.all_candidates() if most == n else shape.few_candidates(most))
         if isinstance(data, SparseQueryData) or algorithm == "columns":
             return self._by_columns(most)
         if algorithm == "algorithm1":
@@ -78,13 +83,13 @@ class Searches:
             return self._by_statistics(data, most)
         from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch  # noqa: PLC0415
 
-        executor, workers = self._stack.enter_context(pool(Q * n * k * k > _WORTH_THREADS))
+        executor, workers = self._stack.enter_context(pool(shape.Q * n * k * k > _WORTH_THREADS))
         return LeaveQueryOutSearch(data.statistics, self._regularization, k, executor, workers)
 
     def floating(self) -> OnDemandSearch:
         """Return a search that can also take features out again."""
-        data, n = self._data, self._sizes[1]
-        algorithm = _cheapest(*self._sizes) if self._algorithm == "auto" else self._algorithm
+        data, n = self._data, self._shape.n
+        algorithm = self._affordable(self._shape.few_candidates(n))
         if isinstance(data, SparseQueryData) or algorithm != "statistics":
             return self._by_columns(n)
         return self._by_statistics(data, n)
@@ -93,9 +98,32 @@ class Searches:
         """Return a search that judges a candidate by its own weight, with all others as they are."""
         from rankstudio.engine.methods.selection.greedy_rankrls.back_fitting_search import BackFittingSearch  # noqa: PLC0415
 
-        m, n, _, k = self._sizes
-        executor, workers = self._stack.enter_context(pool(m * n * k * k > _WORTH_THREADS))
+        shape = self._shape
+        executor, workers = self._stack.enter_context(pool(shape.m * shape.n * shape.k**2 > _WORTH_THREADS))
         return BackFittingSearch(self._sparse, self._regularization, executor, workers)
+
+    def _affordable(self, costs: dict[str, float]) -> str:
+        """Return the algorithm that the user asks for, or the one that costs least of those that fit.
+
+        Raises
+        ------
+        OutOfMemoryError
+            Where there is too little memory for it; the text tells which algorithm would fit.
+        """
+        data, needed, free = self._data, self._shape.memory(), memory.available()
+        if isinstance(data, SparseQueryData):
+            return "columns"
+        if "statistics" in vars(data):
+            needed["statistics"] = 0.0  # they are there, for another λ
+        if "sparse columns" in data.remembered:
+            needed["columns"] = 0.0
+        if self._algorithm == "auto":
+            chosen = min(costs, key=lambda name: (needed[name] > free, costs[name]))
+        else:
+            chosen = self._algorithm
+        if needed[chosen] > free:
+            raise OutOfMemoryError(self._shape.refusal(chosen, free))
+        return chosen
 
     @property
     def _sparse(self) -> SparseQueryData:
@@ -121,29 +149,87 @@ class Searches:
         """Return a search whose steps compare so many candidates at most."""
         from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch  # noqa: PLC0415
 
-        *_, Q, k = self._sizes
-        executor, workers = self._stack.enter_context(pool(most * Q * k**3 / 2 > _WORTH_THREADS))
+        shape = self._shape
+        executor, workers = self._stack.enter_context(pool(most * shape.Q * shape.k**3 / 2 > _WORTH_THREADS))
         return OnDemandSearch(products, self._regularization, executor, workers)
 
 
-def _cheapest(m: int, n: int, Q: int, k: int) -> str:
-    """Tell which algorithm multiplies less; per-query statistics also have to fit in memory."""
-    if _too_large(n, Q, k) or m * n**2 + 2 * Q * n * k**2 > 12 * k * m * n:
-        return "algorithm1"
-    return "statistics"
+@dataclass(frozen=True)
+class Shape:
+    """The shape of a problem, from which follows what each algorithm costs.
 
+    Attributes
+    ----------
+    m, n, Q : int
+        Documents, features and queries.
+    k : int
+        Features to select at most.
+    n_settings : int
+        How many values of λ share what is computed once.
 
-def _cheapest_for_few(m: int, n: int, Q: int, k: int, most: int) -> str:
-    """Tell which algorithm is quicker where a step compares few candidates, in nanoseconds as measured.
-
-    On two cores, with m from 5,000 to 42,000, n from 46 to 1,500 and k from 20 to 46. A selected feature
-    costs as much as five candidates.
+    Notes
+    -----
+    Times are nanoseconds of one thread as measured, with m from 2,000 to 300,000, n from 46 to 3,000 and k
+    from 1 to 90. `benchmarks/greedy.py` shows how far they hold. At small k they are those of memory traffic:
+    Algorithm 1 passes again and again over matrices of shape (m, n) for each feature, and per-query
+    statistics are twice Q n² numbers to be written once, whatever λ and k are.
     """
-    statistics = _SHARE * n**2 * (0.3 * m + 8 * Q) + min(Q * n * k**2, 0.25 * most * Q * k**3)
-    columns = _SHARE * 10 * m * n + (most + 5) * m * k**2 + 0.25 * most * Q * k**3
-    return "columns" if _too_large(n, Q, k) or columns < statistics else "statistics"
 
+    m: int
+    n: int
+    Q: int
+    k: int
+    n_settings: int = 1
 
-def _too_large(n: int, Q: int, k: int) -> bool:
-    """Tell whether the statistics of the queries, and what a path takes besides, are too large for memory."""
-    return 8.0 * Q * ((n + 1) ** 2 + 2 * n * k) > _MOST_BYTES
+    def all_candidates(self) -> dict[str, float]:
+        """Return what the algorithms cost for each λ where every step compares all features."""
+        m, n, Q, k = self.m, self.n, self.Q, self.k
+        costs = {
+            "statistics": self._statistics() + Q * n * (8 + 5 * k + 0.6 * k**2),
+            "algorithm1": 38.0 * m * n * k,
+            "columns": self._columns() + m * n * (5.5 * k + 0.45 * k**2) + 0.2 * Q * n * k**3,
+        }
+        return self._without_large(costs)
+
+    def few_candidates(self, most: int) -> dict[str, float]:
+        """Return what they cost where a step compares so many at most; a selected one counts as five."""
+        m, n, Q, k = self.m, self.n, self.Q, self.k
+        costs = {
+            "statistics": self._statistics() + min(Q * n * k**2, 0.25 * most * Q * k**3),
+            "columns": self._columns() + (most + 5) * m * k**2 + 0.25 * most * Q * k**3,
+        }
+        return self._without_large(costs)
+
+    def memory(self) -> dict[str, float]:
+        """Return how many bytes the algorithms take besides X and the centred X."""
+        m, n, Q, k = self.m, self.n, self.Q, self.k
+        return {
+            "statistics": 8.0 * Q * (2 * (n + 1) ** 2 + 2 * n * k),
+            "algorithm1": 8.0 * 5 * m * n,
+            "columns": 36.0 * m * n + 8 * m * k + 8 * Q * (2 * n + 6 * k**2),
+        }
+
+    def refusal(self, algorithm: str, available: float) -> str:
+        """Return the sentence that says why an algorithm cannot be taken, and which one could."""
+        needed = self.memory()
+        fits = [f"{name} ({memory.size(size)})" for name, size in needed.items() if size <= available]
+        advice = f"by {' or '.join(fits)} it fits" if fits else "a part of the documents may fit"
+        return (
+            f"Greedy RankRLS by {algorithm}: {self.m:,} documents of {self.Q:,} queries with {self.n:,} "
+            f"features need {memory.size(needed[algorithm])} of memory, and {memory.size(available)} are "
+            f"free; {advice}."
+        )
+
+    def _statistics(self) -> float:
+        """Return the share of one λ in computing the Gram matrices of the queries."""
+        traffic = _FRESH if self.Q * self.n**2 > _MOST_RECYCLED else _RECYCLED
+        return self.n**2 * (0.04 * self.m + traffic * self.Q) / self.n_settings
+
+    def _columns(self) -> float:
+        """Return the share of one λ in putting the features in columns."""
+        return 10.0 * self.m * self.n / self.n_settings
+
+    def _without_large(self, costs: dict[str, float]) -> dict[str, float]:
+        """Leave statistics out that are too large, with what a path takes besides."""
+        large = 8.0 * self.Q * ((self.n + 1) ** 2 + 2 * self.n * self.k) > _MOST_BYTES
+        return {name: cost for name, cost in costs.items() if not (large and name == "statistics")}

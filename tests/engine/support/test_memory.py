@@ -1,0 +1,71 @@
+"""How much memory there is, whatever limits it, and that running out of it ends in a sentence."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.support import memory
+
+GIB = 1 << 30
+MEMINFO = f"MemTotal: {8 * GIB // 1024} kB\nMemFree: 5 kB\nMemAvailable: {6 * GIB // 1024} kB\n"
+
+
+def system(monkeypatch: pytest.MonkeyPatch, own: float | None = None, **files: str) -> None:
+    """Let the files of the system hold something else, by their names with _ for any other sign."""
+    monkeypatch.setattr(memory, "_text", lambda file: files.get(file.replace("/", "_").replace(".", "_"), ""))
+    monkeypatch.setattr(memory, "_address_space", lambda: own)
+
+
+def test_what_is_free_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    system(monkeypatch, proc_meminfo=MEMINFO)
+    assert memory.available() == 6 * GIB
+
+
+def test_a_control_group_has_less_and_gives_pages_of_files_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = {"sys_fs_cgroup_memory_max": f"{2 * GIB}\n", "sys_fs_cgroup_memory_current": f"{GIB}\n"}
+    system(monkeypatch, proc_meminfo=MEMINFO, **group)
+    assert memory.available() == GIB
+    stat = f"anon 1\ninactive_file {GIB // 2}\n"
+    system(monkeypatch, proc_meminfo=MEMINFO, **group, sys_fs_cgroup_memory_stat=stat)
+    assert memory.available() == 1.5 * GIB
+    system(monkeypatch, proc_meminfo=MEMINFO, sys_fs_cgroup_memory_max="max\n")
+    assert memory.available() == 6 * GIB
+
+
+def test_a_limit_of_the_address_space_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    status = f"VmPeak: 1 kB\nVmSize: {GIB // 1024} kB\n"
+    system(monkeypatch, 3.0 * GIB, proc_meminfo=MEMINFO, proc_self_status=status)
+    assert memory.available() == 2 * GIB
+    system(monkeypatch, 0.5 * GIB, proc_meminfo=MEMINFO, proc_self_status=status)
+    assert memory.available() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such limit")
+def test_the_limit_of_a_real_process() -> None:
+    code = "from rankstudio.engine.support import memory; print(memory.available())"
+    limited = f"ulimit -v 3000000; exec {sys.executable} -c '{code}'"
+    said = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=True).stdout
+    assert 0 < float(said) < 3000000 * 1024
+
+
+def test_running_out_of_memory_becomes_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available", lambda: 2.5e9)
+    with pytest.raises(OutOfMemoryError) as refused, memory.sufficient("RankRLS on fold 1"):
+        np.empty(1 << 58)
+    assert str(refused.value) == (
+        "RankRLS on fold 1: there is not enough memory: Unable to allocate 2.00 EiB for an array with shape "
+        "(288230376151711744,) and data type float64. 2.5 GB are free. Fewer workers, features or documents, "
+        "or a method that keeps less, may fit."
+    )
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    with (
+        pytest.raises(OutOfMemoryError, match=r"^Toy: there is not enough memory\. 2\.5 GB"),
+        memory.sufficient("Toy"),
+    ):
+        raise MemoryError
