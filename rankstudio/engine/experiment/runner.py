@@ -34,6 +34,7 @@ from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Note, Step, WorkProgress
+from rankstudio.engine.support.memory import sufficient
 
 __all__ = ["check", "collect", "open_data", "run", "select_model", "usual_choices"]
 
@@ -136,6 +137,8 @@ def run(
         Before the first event, for data that cannot be opened or a plan that does not fit them.
     WorkerError
         Where the executor's workers are gone.
+    OutOfMemoryError
+        Where a unit needs more memory than there is.
     """
     began = time.perf_counter()
     dataset, folds, most_steps = _work(plan, _open(plan) if dataset is None else dataset)
@@ -150,6 +153,7 @@ def run(
     done = done or Finished()
     finished: list[FoldResult] = []
     with ExitStack() as stack:
+        stack.enter_context(sufficient(plan.entry.label))
         spread: UnitScheduler | None = None
         if executor is not None:
             missing = [u for u in units if u.fold not in done.folds and _unit_key(u) not in done.units]

@@ -19,6 +19,7 @@ from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.support import threads
+from rankstudio.engine.support.memory import sufficient
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome, ignore
 
 _log = logging.getLogger(__name__)
@@ -89,7 +90,8 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
         messages = job.function(job.cancelled)
         while job.permission():
             try:
-                message = next(messages)
+                with sufficient(job.what):
+                    message = next(messages)
             except StopIteration:
                 return Outcome(Ending.DONE)
             job.count_step(message)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.splitting.splits import leave_query_out
-from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -35,6 +38,7 @@ from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import CATALOG
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.steps import Step
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
@@ -259,3 +263,28 @@ def test_data_are_told_apart_in_a_line() -> None:
     left = leave_query_out(FoldedDataset("One", None, (Fold(1, part(3)),)))
     assert repr(left) == "<FoldedDataset One: 12 folds by leave-query-out, 6 features>"
     assert repr(left.folds[0].train).endswith(" documents of 11 queries, 6 features>")
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_method_out_of_memory_ends_in_a_sentence(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    def learn(self: GreedyRankRLS, data: object) -> Iterator[Step]:
+        raise MemoryError("Unable to allocate 18.6 GiB")
+        yield
+
+    monkeypatch.setattr(GreedyRankRLS, "work", learn)
+    said = r"^Greedy RankRLS on fold 1, \d+ documents with 6 features: there is not enough memory: Unable to "
+    with ExitStack() as stack:
+        executor = stack.enter_context(ThreadPoolExecutor(workers)) if workers else None
+        with pytest.raises(OutOfMemoryError, match=said):
+            list(run(PLAN, dataset(), executor=executor))
+
+
+def test_a_measure_out_of_memory_ends_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def evaluate_many(self: Evaluator, scores: object) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(Evaluator, "evaluate_many", evaluate_many)
+    with pytest.raises(
+        OutOfMemoryError, match=r"^Greedy RankRLS: there is not enough memory\. .* are free\."
+    ):
+        list(run(PLAN, dataset()))

@@ -199,6 +199,13 @@ def test_a_task_that_fails_says_so_in_a_sentence(worker: Worker) -> None:
     assert done == []
 
 
+def test_a_task_out_of_memory_says_so_in_a_sentence(worker: Worker) -> None:
+    failed: list[str] = []
+    worker.task("Opening data", bytearray, 1 << 60, on_done=pytest.fail, on_error=failed.append)
+    wait_until(lambda: failed)
+    assert failed[0].startswith("Opening data: there is not enough memory. ")
+
+
 def test_of_an_abandoned_task_no_stale_result_arrives(worker: Worker) -> None:
     done: list[object] = []
     begun, go = threading.Event(), threading.Event()

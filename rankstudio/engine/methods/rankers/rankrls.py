@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import pool
 
+_MOST_BYTES = 4e9  # of per-query statistics, before they are done without
 _WORTH_THREADS = 4e6  # multiplications, below which handing work to threads costs more
 
 
@@ -38,7 +42,8 @@ class RankRLS(LinearRanker):
     Notes
     -----
     O(mn²) for the Gram matrices of the queries, shared by every λ; then O(n²) for the weights from one
-    eigendecomposition and O(Qn³) for the leave-query-out error.
+    eigendecomposition and O(Qn³) for the leave-query-out error. Where these matrices, O(Qn²), are too large
+    for memory, O(mn² + n³) for each λ in O(mn + n²) memory.
 
     Examples
     --------
@@ -60,9 +65,14 @@ class RankRLS(LinearRanker):
         """Yield the one step there is: all features at once."""
         regularization = self.checked("regularization")
         n = data.X.shape[1]
-        coef = weights(data.statistics, regularization)
-        _, errors = leave_query_out_models(data.statistics, regularization)
-        yield Step(1, tuple(range(n)), coef, float(errors.sum()), np.empty(0))
+        if _statistics_fit(data):
+            coef = weights(data.statistics, regularization)
+            _, errors = leave_query_out_models(data.statistics, regularization)
+            criterion = float(errors.sum())
+        else:
+            coef, residuals = held_out_residuals(data, regularization)
+            criterion = float(residuals @ residuals)
+        yield Step(1, tuple(range(n)), coef, criterion, np.empty(0))
 
     def nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step]:  # noqa: D102 - inherited
         from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy, where it is needed
@@ -96,10 +106,78 @@ class RankRLS(LinearRanker):
         """
         data = self._group(X, y, qid)
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
-        models, _ = leave_query_out_models(data.statistics, self.checked("regularization"))
+        regularization = self.checked("regularization")
+        if not _statistics_fit(data):
+            _, residuals = held_out_residuals(data, regularization)
+            return np.asarray(data.in_original_order(data.centred[1] - residuals))
+        models, _ = leave_query_out_models(data.statistics, regularization)
         per_document = np.repeat(models, np.diff(data.ptr), axis=0)
         predicted: Floats = data.in_original_order(np.einsum("mi,mi->m", data.centred[0], per_document))
         return predicted
+
+
+def _statistics_fit(data: QueryData) -> bool:
+    """Tell whether the Gram matrices of all queries fit in memory.
+
+    Raises
+    ------
+    OutOfMemoryError
+        Where neither they do nor what :func:`held_out_residuals` needs instead.
+    """
+    (m, n), Q = data.X.shape, data.ptr.size - 1
+    free = memory.available()
+    needed = 8.0 * Q * (n + 1) ** 2
+    if "statistics" in vars(data) or needed <= min(_MOST_BYTES, free):
+        return True
+    without = 8.0 * (3 * n**2 + 4 * m * n)
+    if without > free:
+        most = int((np.sqrt(16 * m**2 + 12 * free / 8) - 4 * m) / 6)
+        raise OutOfMemoryError(
+            f"RankRLS: {m:,} documents with {n:,} features need {memory.size(without)} of memory, and "
+            f"{memory.size(free)} are free; with {most:,} features so many documents fit."
+        )
+    return False
+
+
+def held_out_residuals(data: QueryData, regularization: float) -> tuple[Floats, Floats]:
+    """Learn from all queries, and find what the model without each query leaves of its labels.
+
+    Parameters
+    ----------
+    data : QueryData
+        Training data.
+    regularization : float
+        λ > 0.
+
+    Returns
+    -------
+    weights : ndarray of shape (n,)
+        Learned from all queries.
+    residuals : ndarray of shape (m,)
+        y^_q - X^_q w_q, with w_q learned from all queries but q.
+
+    Notes
+    -----
+    With LL' = T + λI and V = X^ L'^-1, they are (I - V_q V_q')^-1 (y^_q - X^_q w): O(n³ + mn²) time and
+    O(n² + mn) memory, and |q|³ for each query. It takes no Gram matrix of a query.
+    """
+    from scipy.linalg import cho_solve, solve, solve_triangular  # noqa: PLC0415 - where it is needed
+
+    from rankstudio.engine.querywise.nested_rankrls import factorise  # noqa: PLC0415 - as above
+
+    X, y = data.centred
+    gram, right = data.gram
+    left = gram.copy()
+    left[np.diag_indices_from(left)] += regularization
+    factor = factorise(left, regularization)
+    coef: Floats = cho_solve((factor, True), right, check_finite=False)
+    V = solve_triangular(factor, X.T, lower=True, check_finite=False).T
+    residuals = y - X @ coef
+    for first, last in pairwise(data.ptr.tolist()):
+        rows = V[first:last]
+        seen = np.eye(last - first) - rows @ rows.T
+        residuals[first:last] = solve(seen, residuals[first:last], assume_a="sym")
+    return coef, residuals
 
 
 def weights(statistics: QueryStatistics, regularization: float) -> Floats:

@@ -7,7 +7,8 @@ from oracles import centred_by_loops, leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems
 
 from rankstudio.engine import RankRLS
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.querywise.query_data import QueryData
 
 
 def bound(problem: Problem) -> float:
@@ -41,6 +42,42 @@ def test_left_out_predictions_add_up_to_the_criterion(problem: Problem) -> None:
     eps = bound(problem)
     expected = method.fit(X, y, qid=qid).criterion_
     assert float(residuals @ residuals) == pytest.approx(expected, rel=eps, abs=eps * float(y @ y))
+
+
+AVAILABLE = "rankstudio.engine.methods.rankers.rankrls.memory.available"
+MOST = "rankstudio.engine.methods.rankers.rankrls._MOST_BYTES"
+
+
+@given(problems(fewest_queries=2))
+def test_without_statistics_it_learns_the_same(problem: Problem) -> None:
+    X, y, qid, regularization = problem
+    eps, method = bound(problem), RankRLS(regularization=regularization)
+    with pytest.MonkeyPatch.context() as patch:
+        usual, predicted = method.fit(X, y, qid=qid).coef_, method.leave_query_out(X, y, qid=qid)
+        criterion = method.criterion_
+        patch.setattr(MOST, 0.0)
+        patch.setattr(QueryData, "statistics", property(lambda _: pytest.fail("needs statistics")))
+        large = method.fit(X, y, qid=qid)
+        scale = float(np.linalg.norm(y)) / min(1.0, regularization)
+        np.testing.assert_allclose(large.coef_, usual, rtol=0, atol=eps * scale)
+        assert large.criterion_ == pytest.approx(criterion, rel=eps, abs=eps * float(y @ y))
+        scale *= 1.0 + float(np.abs(X).sum())
+        np.testing.assert_allclose(method.leave_query_out(X, y, qid=qid), predicted, rtol=0, atol=eps * scale)
+
+
+def test_what_fits_in_no_memory_is_refused_with_what_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.random((40, 300)), rng.random(40), np.arange(40) // 4
+    monkeypatch.setattr(AVAILABLE, lambda: 3e6)
+    assert RankRLS().fit(X, y, qid=qid).criterion_ > 0  # the statistics alone would be 7 MB
+    monkeypatch.setattr(AVAILABLE, lambda: 1e6)
+    with pytest.raises(OutOfMemoryError) as refused:
+        RankRLS().fit(X, y, qid=qid)
+    assert str(refused.value) == (
+        "RankRLS: 40 documents with 300 features need 2.5 MB of memory, and 1.0 MB are free; with 179 "
+        "features so many documents fit."
+    )
+    assert RankRLS().fit(X[:, :179], y, qid=qid).criterion_ > 0
 
 
 def test_left_out_predictions_come_in_the_order_of_the_rows() -> None:
