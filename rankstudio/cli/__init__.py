@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import io
 import os
 import sys
@@ -75,7 +76,15 @@ def _prepare_streams() -> None:
         if stream is None:  # closed by who started the program
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end
         elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            codecs.register_error("rankstudio", _escape)
+            stream.reconfigure(errors="rankstudio")
+
+
+def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return what stands for what an output cannot encode: hyphens for rules, else the code points."""
+    if isinstance(error, UnicodeEncodeError) and error.object[error.start] == "─":
+        return "-", error.start + 1
+    return codecs.backslashreplace_errors(error)
 
 
 def _silence() -> None:

@@ -173,6 +173,7 @@ def test_what_the_output_cannot_encode_is_escaped(encoding: str) -> None:
     done = in_process("methods", PYTHONIOENCODING=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"\\u03a3" in done.stdout
+    assert b"\\u2500" not in done.stdout
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")
