@@ -53,7 +53,9 @@ def test_statistics_where_queries_are_long_and_others_where_they_are_short() -> 
     ],
     ids=str,
 )
-def test_few_features_of_many_documents_are_not_left_to_algorithm_1(shape: Shape, best: tuple[str, ...]) -> None:
+def test_few_features_of_many_documents_are_not_left_to_algorithm_1(
+    shape: Shape, best: tuple[str, ...]
+) -> None:
     costs = shape.all_candidates()
     assert min(costs, key=costs.__getitem__) in best
 
