@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,16 @@ from PySide6.QtWidgets import QLineEdit
 from waiting import turn, wait_until
 from windows import N_FEATURES, breaking, finish, noting, open_window, settle, slowly
 
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
+from rankstudio.engine.experiment.results.events import Event, StepDone
 from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.model.study_store import RunTarget
 from rankstudio.ui.style.theme import Theme
 
 
@@ -65,29 +70,34 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
 
 
 def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+    found = []
+
+    def counted(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+        for event in slowly(plan, dataset, target):
+            found.extend([event] * isinstance(event, StepDone))
+            yield event
+
+    with open_window(theme, tmp_path / "config", folds, counted) as window:
         commands = window.commands
         commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
         record = window.runs.records[0]
+        [job] = window.models.run_worker.jobs
         assert len(ys(window, 0)) == N_FEATURES
         commands["pause"].trigger()
-        turn(0.05)
-        stood = record.progress
-        turn(0.08)
-        assert record.progress == stood
+        wait_until(lambda: job.held)
         assert record.state is RunState.PAUSED
         assert commands["pause"].iconText() == "Resume"
-        assert window.sections.results.panel.rows()[0].state == "paused"
+        wait_until(lambda: window.sections.results.panel.rows()[0].state == "paused")
 
         def steps() -> int:
             return record.units_done * N_FEATURES + sum(len(s) for s in record.growing.values())
 
-        before = steps()
+        wait_until(lambda: steps() == len(found))
+        before = len(found)
         commands["step"].trigger()
-        wait_until(lambda: steps() == before + 1)
-        turn(0.05)
-        assert steps() == before + 1
+        wait_until(lambda: steps() == before + 1 and job.held)
+        assert len(found) == before + 1
         commands["pause"].trigger()
         wait_until(lambda: record.folds)
         commands["stop"].trigger()

@@ -86,12 +86,18 @@ class Job:
         self._cancelled = False
         self._paused = paused
         self._steps = 0
+        self._held = False
         self._abandoned = False
 
     @property
     def paused(self) -> bool:
         """Whether it waits to be resumed."""
         return self._paused
+
+    @property
+    def held(self) -> bool:
+        """Whether its thread has come to wait: what was yielded before the pause is out."""
+        return self._held
 
     def cancelled(self) -> bool:
         """Tell whether somebody asked the job to stop."""
@@ -130,7 +136,9 @@ class Job:
         """Wait while paused; False where the job was cancelled."""
         with self._state:
             while self._paused and not self._steps and not self._cancelled:
+                self._held = True
                 self._state.wait()
+            self._held = False
             return not self._cancelled
 
     def count_step(self, message: Any) -> None:
