@@ -83,7 +83,7 @@ def test_a_paused_job_is_not_asked_and_goes_on(worker: Worker) -> None:
     job = worker.submit(heard.job(count_for_ever))
     wait_until(lambda: len(heard.messages) > 10)
     job.pause()
-    turn()
+    wait_until(lambda: job.held and not worker._outbox)
     stood = len(heard.messages)
     turn()
     assert len(heard.messages) == stood
@@ -98,14 +98,14 @@ def test_a_step_ends_at_the_next_message_that_counts(worker: Worker) -> None:
     heard = Heard()
     job = heard.job(count_for_ever, is_step=lambda m: m % 5 == 4, paused=True)
     worker.submit(job)
-    turn(0.05)
+    wait_until(lambda: job.held)
     assert heard.messages == []
     job.step()
-    turn(0.05)
+    wait_until(lambda: len(heard.messages) >= 5 and job.held)
     assert heard.messages == [0, 1, 2, 3, 4]
     job.step()
     job.step()
-    turn(0.05)
+    wait_until(lambda: len(heard.messages) >= 15 and job.held)
     assert heard.messages == list(range(15))
 
 
@@ -294,5 +294,4 @@ def test_an_idle_worker_wakes_nobody(worker: Worker) -> None:
     heard = Heard()
     worker.submit(heard.job(count_to(1)))
     wait_until(lambda: heard.outcomes)
-    turn(0.01)
-    assert not worker._timer.isActive()
+    wait_until(lambda: not worker._timer.isActive())
