@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fuzz_report import rows_of, table
 from hypothesis import settings
 
 # Compiling a kernel takes longer than any deadline, and timings are no test.
@@ -19,6 +20,25 @@ settings.load_profile("rankstudio")
 TESTS = Path(__file__).resolve().parent
 LETOR_FOLDER = TESTS.parents[1] / "shared" / "letor"
 MARKERS = {TESTS / "ui": "gui", TESTS / "cli": "cli"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Say how long the fuzz tests try damaged files; by default each tries a few, always the same."""
+    group = parser.getgroup("fuzz", "damaged files")
+    group.addoption(
+        "--fuzz-seconds", type=float, help="try damaged files for so long, shared by the kinds of file"
+    )
+    group.addoption("--fuzz-seed", type=int, help="the seed of the damage: 0, or a fresh one for each kind")
+    group.addoption("--fuzz-input", type=int, help="try only the input of this number again")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what came of the damaged files."""
+    reports = (report for found in terminalreporter.stats.values() for report in found)
+    if rows := rows_of(reports):
+        terminalreporter.section("damaged files")
+        for line in table(rows):
+            terminalreporter.write_line(line)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
