@@ -5,20 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from fuzz_report import PROPERTY
-from fuzzer import Attempt, Budget, Tally, limited_memory, run
+from fuzzer import Attempt, Budget, Fuzz, Tally, limited_memory, run
 
 _LONGER = 240
 """Seconds that a kind may take beyond its share before it counts as hanging."""
-
-
-class Fuzz(Protocol):
-    """What the fixture gives: a function that tries inputs of a kind."""
-
-    def __call__(self, kind: str, attempt: Attempt, checks: int) -> None: ...
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

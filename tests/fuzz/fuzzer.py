@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import Protocol
 
 from rankstudio.engine.errors import RankStudioError
 
@@ -42,6 +43,12 @@ class Outcome(Enum):
 
 Attempt = Callable[[random.Random, Path], Outcome]
 """Writes an input into the folder, has it read, and returns what came of it."""
+
+
+class Fuzz(Protocol):
+    """What the fixture ``fuzz`` gives: a function that tries inputs of a kind; called once in a test."""
+
+    def __call__(self, kind: str, attempt: Attempt, checks: int) -> None: ...
 
 
 @dataclass(frozen=True)

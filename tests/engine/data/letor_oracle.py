@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 ABSENT = re.compile(rb"[+-]?nan|null", re.IGNORECASE)
 TOKEN = re.compile(rb"[^ \t\r]+")
+HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document behind the comment of the one before it
 
 
 class Refused(Exception):  # noqa: N818 - a verdict
@@ -52,6 +53,7 @@ def read(content: bytes) -> Contents:
         raise Refused(1, 1)
     content = content.removeprefix(b"\xef\xbb\xbf")
     contents = Contents()
+    hidden: list[Refused] = []
     if b"\0" in content:
         before = content[: content.index(b"\0")]
         raise Refused(before.count(b"\n") + 1, len(before.rpartition(b"\n")[2].decode(errors="replace")) + 1)
@@ -59,14 +61,23 @@ def read(content: bytes) -> Contents:
         document = read_line(line, number_of_line)
         if document is not None:
             contents.documents.append(document)
+            body, _, comment = line.partition(b"#")
+            if found := HIDDEN.search(comment):
+                hidden.append(Refused(number_of_line, _column(line, len(body) + 1 + found.start())))
     if not contents.documents or contents.width == 0:
         raise Refused
+    if hidden:
+        raise hidden[0]
     return contents
+
+
+def _column(line: bytes, position: int) -> int:
+    return len(line[:position].decode(errors="replace")) + 1
 
 
 def read_line(line: bytes, line_number: int) -> Document | None:
     def refuse(position: int) -> Refused:
-        return Refused(line_number, len(line[:position].decode(errors="replace")) + 1)
+        return Refused(line_number, _column(line, position))
 
     body, _, comment = line.partition(b"#")
     tokens = [(m.start(), m.group()) for m in TOKEN.finditer(body)]

@@ -1,0 +1,194 @@
+"""Damaged LETOR text, plain and packed: the numbers of the slow oracle, or a sentence with its line."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import random
+import zlib
+from pathlib import Path
+
+import numpy as np
+from data import letor_oracle as oracle
+from fuzzer import Fuzz, Outcome, refusal
+from mutations import MUTATIONS, TOKENS, mutated
+from samples import LETOR
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.errors import (
+    DatasetError,
+    FileAccessError,
+    FormatError,
+    MissingValueError,
+    OutputError,
+    RankStudioError,
+)
+
+WORDS = (
+    b" qid:",
+    b"qid:12 ",
+    b"#",
+    b" 1:1",
+    b" 3:NULL",
+    b" 300:0.5",
+    b" 1000000:1",
+    b" 1000001:1",
+    b"\r2 qid:9 ",
+)
+
+
+def insert_word(rng: random.Random, content: bytes) -> bytes:
+    """Put in a word of LETOR text, seldom many times."""
+    at = rng.randint(0, len(content))
+    word = rng.choice(WORDS) if rng.random() < 0.7 else b" %d:%s" % (rng.randrange(20), rng.choice(TOKENS))
+    return content[:at] + word * rng.choice((1, 1, 1, 1, 3, 500)) + content[at:]
+
+
+def damaged(rng: random.Random) -> bytes:
+    """Return damaged LETOR text."""
+    return mutated(rng, rng.choice(LETOR), LETOR, (*MUTATIONS, insert_word, insert_word, insert_word))
+
+
+def matrix(contents: oracle.Contents, missing: str) -> np.ndarray:
+    """Return the features as the oracle read them, with what is missing filled in, a query at a time."""
+    documents = contents.grouped()
+    X = np.zeros((len(documents), contents.width))
+    for row, document in enumerate(documents):
+        for feature, value in document.features.items():
+            X[row, feature - 1] = value
+    for feature in sorted({f for d in documents for f, value in d.features.items() if math.isnan(value)}):
+        for query in {d.query for d in documents}:
+            rows = [row for row, d in enumerate(documents) if d.query == query]
+            own = [value for value in X[rows, feature - 1] if not math.isnan(value)]
+            least = min(own) if own and missing == "query_min" else 0.0
+            for row in rows:
+                if math.isnan(X[row, feature - 1]):
+                    X[row, feature - 1] = least
+    return X
+
+
+def has_missing(contents: oracle.Contents) -> bool:
+    return any(math.isnan(value) for d in contents.documents for value in d.features.values())
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.shape == b.shape and bool((a == b).all()) and bool((np.signbit(a) == np.signbit(b)).all())
+
+
+def compare(data: RankingDataset, contents: oracle.Contents, missing: str) -> None:
+    documents = contents.grouped()
+    assert same_bits(data.X, matrix(contents, missing))
+    assert same_bits(data.y, np.array([d.label for d in documents]))
+    assert [data.query_ids[q] for q in data.query_index] == [d.query for d in documents]
+    assert list(data.comments) == [d.comment for d in documents]
+
+
+def text_of(content: bytes) -> bytes | None:
+    """Return the text in a file that may be packed, None where it cannot be unpacked."""
+    if content[:2] != b"\x1f\x8b":
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        return None
+
+
+def check(path: Path, content: bytes, missing: str, *, cache: bool) -> Outcome:
+    """Hold the reader to the oracle's verdict."""
+    path.write_bytes(content)
+    try:
+        data = load_letor(path, missing=missing, cache=cache)
+        if cache:
+            again = load_letor(path, missing=missing)
+            assert same_bits(data.X, again.X) and same_bits(data.y, again.y)
+            assert data.query_ids == again.query_ids and list(data.comments) == list(again.comments)
+    except (FormatError, FileAccessError, DatasetError) as error:
+        refuse(path, text_of(content), error, missing)
+        return refusal(error, path)
+    text = text_of(content)
+    assert text is not None, "a damaged gzip file was read"
+    contents = oracle.read(text)
+    assert missing != "refuse" or not has_missing(contents)
+    compare(data, contents, missing)
+    return Outcome.READ
+
+
+def refuse(path: Path, text: bytes | None, error: RankStudioError, missing: str) -> None:
+    """Make sure that what was refused had to be, at the place that the sentence tells."""
+    if text is None:
+        assert isinstance(error, FileAccessError | FormatError)
+        return
+    try:
+        contents = oracle.read(text)
+    except oracle.Refused as refused:
+        if not isinstance(error, MissingValueError):  # which may come before it
+            assert isinstance(error, FormatError)
+            assert (error.line, error.column) == refused.place
+        assert not error.line or f"line {error.line}" in str(error)
+        return
+    if isinstance(error, MissingValueError):
+        assert missing == "refuse"
+        assert has_missing(contents)
+        return
+    # Nothing is wrong with it, but it may be too much: some documents with a million columns.
+    assert isinstance(error, DatasetError) and contents.width * len(contents.documents) > 10**7, error
+
+
+def test_letor_text(fuzz: Fuzz) -> None:
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        missing = rng.choice(("query_min", "query_min", "zero", "refuse"))
+        return check(folder / "train.txt", damaged(rng), missing, cache=rng.random() < 0.1)
+
+    fuzz("LETOR text", attempt, 700)
+
+
+def test_packed_letor_text(fuzz: Fuzz) -> None:
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        content = gzip.compress(damaged(rng), mtime=0)
+        if rng.random() < 0.5:
+            content = mutated(rng, gzip.compress(rng.choice(LETOR), mtime=0), [content])
+        elif rng.random() < 0.3:
+            content += rng.choice((b"\0" * 9, gzip.compress(rng.choice(LETOR)), b"\n", b"\x1f\x8b"))
+        return check(folder / "train.txt.gz", content, "query_min", cache=False)
+
+    fuzz("LETOR text packed", attempt, 400)
+
+
+def test_folders_of_letor_text(fuzz: Fuzz) -> None:
+    """One damaged part among others; what is read can be written, and is the same when read again."""
+
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        contents = {name: rng.choice(LETOR) for name in ("train", "vali", "test")}
+        chosen = rng.choice(list(contents))
+        contents[chosen] = damaged(rng)
+        for name, content in contents.items():
+            (folder / f"{name}.txt").write_bytes(content)
+        normalize = rng.choice((False, False, "query_minmax"))
+        try:
+            opened = open_dataset(folder, normalize=normalize, cache=False)
+        except RankStudioError as error:
+            return refusal(error, folder)
+        part = opened.folds[0].parts[chosen]
+        assert part.n_features == opened.n_features
+        assert np.isfinite(part.X).all() and part.query_ptr[-1] == part.n_documents
+        if normalize:
+            assert part.X.min() >= 0.0 and part.X.max() <= 1.0
+        if part.n_features < 10_000:
+            written_again(part, folder / "again.txt")
+        return Outcome.READ
+
+    fuzz("LETOR folders", attempt, 250)
+
+
+def written_again(data: RankingDataset, path: Path) -> None:
+    try:
+        save_letor(data, path)
+    except OutputError as error:
+        refusal(error, path)
+        return
+    again = load_letor(path, cache=False)
+    assert same_bits(data.X, again.X) and same_bits(data.y, again.y)
+    assert list(data.query_ids) == list(again.query_ids)
