@@ -30,10 +30,14 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator:
 
     Texts that a spreadsheet would compute are guarded; see `rankstudio.engine.support.csv_cells`.
     """
+    return "".join(_csv_line([guarded(cell) for cell in row], separator) for row in chain([header], rows))
+
+
+def _csv_line(cells: Sequence[object], separator: str) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    writer.writerows([guarded(cell) for cell in row] for row in chain([header], rows))
-    return out.getvalue()
+    # What is in the line's end is quoted in cells, and a lone \r would be read as one.
+    csv.writer(out, delimiter=separator, lineterminator="\r\n").writerow(cells)
+    return out.getvalue().removesuffix("\r\n") + "\n"
 
 
 def save_csv(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -60,7 +64,7 @@ def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Se
     """
     ruler = ["---" if c in left else "---:" for c in range(len(header))]
     return "\n".join(
-        "| " + " | ".join(cell.strip().replace("|", "\\|") or "–" for cell in row) + " |"
+        "| " + " | ".join(_one_line(cell).replace("|", "\\|") or "–" for cell in row) + " |"
         for row in [header, ruler, *rows]
     )
 
@@ -78,7 +82,7 @@ def latex_text(
         Above the table.
     """
     columns = "".join("l" if c in left else "r" for c in range(len(header)))
-    lines = [" & ".join(_as_latex(cell.strip()) for cell in row) + r" \\" for row in (header, *rows)]
+    lines = [" & ".join(_as_latex(_one_line(cell)) for cell in row) + r" \\" for row in (header, *rows)]
     return "\n".join(
         [
             r"\begin{table}",
@@ -94,6 +98,10 @@ def latex_text(
             r"\end{table}",
         ]
     )
+
+
+def _one_line(cell: str) -> str:
+    return " ".join(cell.splitlines()).strip()
 
 
 def _as_latex(text: str) -> str:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 
-from rankstudio.engine.export.tables import latex_text, markdown_text, p_text, range_text
+from rankstudio.engine.export.tables import csv_text, latex_text, markdown_text, p_text, range_text
 
 
 def test_markdown_has_no_empty_cells_and_keeps_bars() -> None:
     assert markdown_text(["method", "MAP"], [["a|b", "0.5"], ["", " 0.25 "]]) == (
         "| method | MAP |\n| --- | ---: |\n| a\\|b | 0.5 |\n| – | 0.25 |"
     )
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_csv_keeps_ends_of_lines_within_a_cell(separator: str) -> None:
+    rows = [["a\rb", "c\nd", "e\n"], ["1", "2", "3"]]
+    text = csv_text(["x", "y", "z"], rows, separator)
+    assert list(csv.reader(io.StringIO(text, newline=""), delimiter=separator)) == [["x", "y", "z"], *rows]
+    assert text.endswith(f"1{separator}2{separator}3\n")
+
+
+def test_an_end_of_a_line_within_a_cell_is_a_blank_in_markdown_and_latex() -> None:
+    assert markdown_text(["n"], [["a\r\nb"]]).splitlines()[-1] == "| a b |"
+    assert r"a b \\" in latex_text(["n"], [["a\nb"]]).splitlines()
 
 
 def test_latex_is_a_table_for_booktabs() -> None:
