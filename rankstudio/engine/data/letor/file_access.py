@@ -114,9 +114,9 @@ def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
     size = len(content) - PADDING
     position = 0
     try:
-        # Several members; zeros fill up tapes.
-        while position < size and content[position] != 0 and not pieces.binary:
+        while position < size and not pieces.binary:  # there may be several members
             position = _unpack_member(path, content[:size], position, pieces, progress)
+            position = _skip_zeros(content[:size], position)
         text = _padded(path, pieces.size)
     except zlib.error:
         raise FileAccessError(
@@ -170,6 +170,14 @@ def _unpack_member(path: Path, packed: Bytes, position: int, pieces: _Pieces, pr
         pieces.append(member.decompress(waiting, _PIECE))
         waiting = member.unconsumed_tail
     return position - len(member.unused_data)
+
+
+def _skip_zeros(packed: Bytes, position: int) -> int:
+    """Return the position of the next byte that is not 0: zeros fill up tapes."""
+    while position < len(packed) and packed[position] == 0:
+        filled = packed[position : position + _PIECE] != 0
+        position += int(filled.argmax()) if filled.any() else len(filled)
+    return position
 
 
 def _padded(path: Path, size: int) -> Bytes:

@@ -163,9 +163,17 @@ def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path, monkeypatch: pytes
         (PACKED[:5], "cut short"),
         (b"\x1f\x8bnonsense, really", "damaged"),
         (PACKED + b"tail", "damaged"),
+        (PACKED + bytes(600) + b"tail", "damaged"),
         (PACKED[:-8] + b"\0\0\0\0\0\0\0\0", "damaged"),
     ],
-    ids=["within the end", "within the head", "no gzip", "with a tail", "with another checksum"],
+    ids=[
+        "within the end",
+        "within the head",
+        "no gzip",
+        "with a tail",
+        "with a tail behind zeros",
+        "with another checksum",
+    ],
 )
 def test_compressed_files_that_are_not(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "a.txt.gz"

@@ -77,7 +77,7 @@ def test_more_features_than_the_file_has(path: Path) -> None:
 @pytest.mark.parametrize("members", [1, 3])
 def test_gzip(path: Path, members: int) -> None:
     lines = TEXT.splitlines(keepends=True)
-    content = gzip.compress(TEXT) if members == 1 else b"".join(map(gzip.compress, lines))
+    content = gzip.compress(TEXT) if members == 1 else (b"\0" * 9).join(map(gzip.compress, lines))
     packed = path.with_name("train.letor.gz")
     packed.write_bytes(content + b"\0" * 10)
     d = load_letor(packed)
