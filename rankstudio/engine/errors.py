@@ -30,6 +30,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_MOST_SHOWN = 120
+
+
+def shown(value: object) -> str:
+    """Return a value that somebody gave as it is shown in a sentence: long ones are cut."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of more than 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
+
 
 class RankStudioError(Exception):
     """Root of all errors whose text is meant for the user; they travel between processes as they are."""
@@ -110,7 +121,7 @@ class ParameterError(RankStudioError, ValueError):
         self.name = name
         self.value = value
         self.expected = expected
-        super().__init__(f"{name}: expected {expected}, got {value!r}.")
+        super().__init__(f"{name}: expected {expected}, got {shown(value)}.")
 
 
 class MissingExtraError(RankStudioError, ImportError):

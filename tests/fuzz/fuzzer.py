@@ -183,6 +183,10 @@ def limited_memory(most: int = MOST_MEMORY) -> Iterator[None]:
 
 def _place(error: Exception) -> str:
     """Return where an error comes from, so that the same fault is told once."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if "rankstudio" in f.filename] or frames
-    return f"{type(error).__name__} {own[-1].filename}:{own[-1].lineno} {frames[-1].lineno}"
+    places = []
+    cause: BaseException | None = error
+    while cause is not None:
+        last = traceback.extract_tb(cause.__traceback__)[-1:]
+        places += [f"{type(cause).__name__} {frame.filename}:{frame.lineno}" for frame in last]
+        cause = cause.__cause__ or cause.__context__
+    return " ".join(places)

@@ -12,6 +12,7 @@ Mutation = Callable[[random.Random, bytes], bytes]
 TOKENS: tuple[bytes, ...] = (
     *(b"nan", b"inf", b"-inf", b"NULL", b"1e999", b"-1e999", b"1e-999", b"0x1p3", b"1_000", b"-0", b"00"),
     *(b"9" * 20, b"9" * 400, b"-1", b"0", b"4294967296", b"9223372036854775808", b"1e308", b"1e15"),
+    *(b"0x" + b"f" * 5000, b"0o7", b"5" * 5000, b"1.5", b"1e5"),
     *(b"\0", b"\r", b"\r\n", b"\n", b"\n\n", b"\t", b" ", b"\v", b"\f", b"\x1a", b"\x7f", b"\x85"),
     *(b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", "\u2028".encode(), "\u202e".encode(), "\u0661".encode()),
     *(b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc3", "é".encode(), "😀".encode()),

@@ -22,6 +22,7 @@ from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.support.files import is_there
 
 __all__ = ["DESCRIPTION", "HELP", "USAGE", "add_options", "run"]
 
@@ -48,7 +49,7 @@ rankstudio run --resume STUDY --out OUT."""
 def _beside(data: Sequence[str], path: Path) -> list[str]:
     """Take relative places from the folder of the comparison's file, where something is there."""
     places = [(path.parent / place).absolute() for place in data]
-    return [str(place) if place.exists() else name for place, name in zip(places, data, strict=True)]
+    return [str(place) if is_there(place) else name for place, name in zip(places, data, strict=True)]
 
 
 def run(args: argparse.Namespace) -> int:

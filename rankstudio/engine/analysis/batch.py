@@ -16,7 +16,7 @@ from rankstudio.engine.analysis.significance import (
     is_named,
     named,
 )
-from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml, with_new_names
 from rankstudio.engine.experiment.results.results import RunResult
@@ -103,12 +103,12 @@ def load_comparison(path: str | Path) -> Comparison:
         for key in values.get("parameters", {}):
             method(key)
         made = Comparison(
-            str(values.get("title", Path(path).stem)),
+            values.get("title", Path(path).stem),
             (data,) if isinstance(data, str) else tuple(data),
             tuple(with_new_names(run) for run in values["runs"]),
             values.get("parameters", {}),
             {name: value for name, value in values.items() if name not in _OWN},
-            str(values.get("against", "")),
+            values.get("against", ""),
         )
         plans = made.plans("nowhere")  # what makes no plan is found before any work
         if made.against:
@@ -124,10 +124,13 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
     if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
         raise PlanError('runs: expected tables [[runs]], each with a line like method = "gas".')
     for name in ("method", "ranker", "judge"):
-        if not all(_texts(run.get(name, "")) for run in runs):
+        if not all(_texts(given) and given != [] for run in runs if (given := run.get(name)) is not None):
             raise PlanError(f'runs: expected a text or a list of texts after "{name} =".')
     if not _texts(data):
-        raise PlanError(f"data: expected a text or a list of texts, got {data!r}.")
+        raise PlanError(f"data: expected a text or a list of texts, got {shown(data)}.")
+    for name in ("title", "against"):
+        if not isinstance(values.get(name, ""), str):
+            raise PlanError(f"{name}: expected a text, got {shown(values[name])}.")
     given = values.get("parameters", {})
     own = [
         run.get(name, {}) for run in runs for name in ("parameters", "ranker_parameters", "judge_parameters")

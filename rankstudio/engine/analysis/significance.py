@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT
@@ -312,7 +312,7 @@ def named(plans: Sequence[Plan], name: str) -> int:
     meant = [position for position, plan in enumerate(plans) if is_named(plan, name)]
     if not meant:
         there = dict.fromkeys("/".join(filter(None, (plan.method, plan.ranker))) for plan in plans)
-        raise PlanError(f"against: expected one of {', '.join(there)}, got {name!r}.")
+        raise PlanError(f"against: expected one of {', '.join(there)}, got {shown(name)}.")
     return min(meant, key=lambda position: bool(plans[position].ranker))
 
 

@@ -17,6 +17,7 @@ from rankstudio.engine.data.letor.progress import Progress, ReadProgress
 from rankstudio.engine.data.letor.reader import make_dataset, read_table
 from rankstudio.engine.errors import DatasetError, FileAccessError
 from rankstudio.engine.support import memory
+from rankstudio.engine.support.files import is_there
 
 _FOLD = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
 _PARTS = {
@@ -107,7 +108,7 @@ def open_dataset(
 
 def _find_folds(path: Path) -> list[_FoldFiles]:
     """Find the files of a dataset, looking one folder deeper if there is just one way to go."""
-    if not path.is_dir():
+    if not is_there(path) or not path.is_dir():
         files.regular_file_size(path)
         return [_FoldFiles(1, {"train": path})]
     found = _folds_in(path)

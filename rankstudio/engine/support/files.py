@@ -68,6 +68,14 @@ def make_folder(path: str | Path) -> Path:
     return path
 
 
+def is_there(path: Path) -> bool:
+    """Tell whether there is a file or folder; there is none where the system cannot even look for it."""
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long, a folder that may not be read
+        return False
+
+
 def temporary_folder() -> Path:
     """Make a folder that its owner alone may read, and that goes when this process ends.
 

@@ -11,6 +11,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
+from rankstudio.engine.support.files import is_there
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
@@ -96,7 +97,7 @@ class OpenController(QObject):
         data = self._settings.text("study/data")
         if plan is None or not data or plan.data != data:
             return
-        if data == SAMPLE or Path(data).exists():
+        if data == SAMPLE or is_there(Path(data)):
             self._loader.open(data, plan, plan)
         else:
             self.warned.emit(f"{data} was open the last time and is no longer there.")

@@ -153,6 +153,11 @@ def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> N
         ('parameters = { gas = 3 }\nruns = [{ method = "gas" }]', "expected a table for each method"),
         ('data = 3\nruns = [{ method = "gas" }]', "a text or a list of texts, got 3"),
         ('data = ["a", 3]\nruns = [{ method = "gas" }]', "a text or a list of texts, got"),
+        ('runs = [{ method = "kendall", ranker = [] }]', 'a list of texts after "ranker ="'),
+        ('title = []\nruns = [{ method = "gas" }]', "title: expected a text, got []."),
+        ('against = 3\nruns = [{ method = "gas" }]', "against: expected a text, got 3."),
+        (f'data = [3, "{"x" * 5000}"]\nruns = [{{ method = "gas" }}]', "xxx…."),
+        (f"seed = 0x{'f' * 5000}\nruns = [{{ method = 'rankrls' }}]", "got a number of thousands of digits."),
         ('folds = "x"\nruns = [{ method = "gas" }]', "folds: expected a list of numbers"),
     ],
 )
@@ -163,6 +168,7 @@ def test_what_is_of_the_wrong_kind_is_told(text: str, expected: str, file: Path)
         load_comparison(file)
     assert str(caught.value).startswith(f"{file}: ")
     assert expected in str(caught.value)
+    assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize("text", ["runs = " + "[" * 5000, "seed = " + "1" * 5000, "seed = \xe9"])

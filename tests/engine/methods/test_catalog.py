@@ -123,6 +123,9 @@ def test_values_come_out_canonical(name: str, value: object, canonical: object) 
         ("pinned", [0], "pinned: expected feature ids"),
         ("pinned", [3, 3], "each once"),
         ("pinned", 3, "pinned: expected feature ids"),
+        ("pinned", [2**63], "pinned: expected feature ids"),
+        ("n_features_to_select", 2**63, "features k: expected a whole number from 1 up"),
+        ("regularization", [10**400], "λ: expected numbers greater than 0, .* got .10{100,}…"),
         ("algorithm", "fast", "algorithm: expected one of auto, statistics, algorithm1, columns, got 'fast'"),
     ],
 )

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Literal, get_args
 
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.methods.catalog import Method, method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -214,8 +215,8 @@ def _check_ranker(plan: Plan) -> Method | None:
 
 def _check(name: str, value: object, expected: str, met: bool) -> None:
     if not met:
-        raise PlanError(f"{name}: expected {expected}, got {value!r}.")
+        raise PlanError(f"{name}: expected {expected}, got {shown(value)}.")
 
 
 def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= GREATEST_INTEGER

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import PlanError, shown
 
 GIVEN = "given"
 LEAVE_QUERY_OUT = "leave-query-out"
@@ -123,12 +123,12 @@ def parse_protocol(text: str) -> Protocol:
         if train + vali + test != 100 or not (train and test):
             raise PlanError(
                 "protocol: expected percents of train, vali and test that are 100 together, and more than 0 "
-                f"for train and test, got {text!r}."
+                f"for train and test, got {shown(text)}."
             )
         return Protocol("split", (train, vali, test))
     if (match := _NESTED.fullmatch(said)) and 0 < int(match[1]) < 100:
         return Protocol("nested", (int(match[1]),))
-    raise PlanError(f"protocol: expected {_PROTOCOLS}, got {text!r}.")
+    raise PlanError(f"protocol: expected {_PROTOCOLS}, got {shown(text)}.")
 
 
 @dataclass(frozen=True)
@@ -166,4 +166,4 @@ def parse_rule(text: str) -> Rule:
         return Rule("one-se")
     if (match := _AT_MOST.fullmatch(said)) and int(match[1]) > 0:
         return Rule("at most", int(match[1]))
-    raise PlanError(f"rule: expected {_RULES}, got {text!r}.")
+    raise PlanError(f"rule: expected {_RULES}, got {shown(text)}.")

@@ -8,10 +8,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Parameter
-from rankstudio.engine.support.files import write_text
+from rankstudio.engine.support.files import is_there, write_text
 
 _OLD_NAMES = {"judge": "ranker", "judge_parameters": "ranker_parameters"}
 """Fields as they were called once, in plans and in studies."""
@@ -62,7 +62,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     values = with_new_names(values)
     for name in values:
         if name not in known:
-            raise PlanError(f"A plan has no field {name!r}; it has {', '.join(sorted(known))}.")
+            raise PlanError(f"A plan has no field {shown(name)}; it has {', '.join(sorted(known))}.")
     if "data" not in values:
         raise PlanError('The plan does not say which data to run on: it needs a line like data = "MQ2008".')
     given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
@@ -119,4 +119,4 @@ def load_plan(path: str | Path) -> Plan:
 def with_data_beside(plan: Plan, path: str | Path) -> Plan:
     """Take a relative path of data from the folder of the plan's file, where something is there."""
     beside = (Path(path).parent / plan.data).absolute()
-    return plan.changed(data=str(beside)) if plan.data != SAMPLE and beside.exists() else plan
+    return plan.changed(data=str(beside)) if plan.data != SAMPLE and is_there(beside) else plan

@@ -6,7 +6,7 @@ method, so reading the catalog costs nothing.
 
 from __future__ import annotations
 
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.rankers import RANKERS
@@ -34,7 +34,9 @@ def method(key: str) -> Method:
     for entry in methods():
         if entry.key == key:
             return entry
-    raise PlanError(f"There is no method {key!r}; the catalog has {', '.join(m.key for m in methods())}.")
+    raise PlanError(
+        f"There is no method {shown(key)}; the catalog has {', '.join(m.key for m in methods())}."
+    )
 
 
 def method_of(estimator: type) -> Method:

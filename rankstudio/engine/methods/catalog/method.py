@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.value_kind import Kind
 
@@ -118,7 +118,7 @@ class Method:
             if p.name == name:
                 return p
         known = ", ".join(p.name for p in self.parameters)
-        raise PlanError(f"{self.label} has no parameter {name!r}; it has {known}.")
+        raise PlanError(f"{self.label} has no parameter {shown(name)}; it has {known}.")
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters in canonical form, defaults filled in, in the order of the catalog."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -14,6 +14,9 @@ from rankstudio.engine.support.number_grid import format_grid, format_number, fo
 
 _YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 _INFINITE = (inf, -inf)
+
+GREATEST_INTEGER = 2**63 - 1
+"""The greatest whole number that TOML and the kernels have."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,8 @@ class Parameter:
                 raise AssertionError(self.kind)  # a grid's values are one value
 
     def _inside(self, number: float) -> bool:
-        return (number > self.low if self.open_low else number >= self.low) and number <= self.high
+        high = min(self.high, GREATEST_INTEGER) if self.kind is Kind.INTEGER else self.high
+        return (number > self.low if self.open_low else number >= self.low) and number <= high
 
     def _validate_grid(self, value: Any) -> tuple[float, ...]:
         if isinstance(value, str):
@@ -183,7 +187,7 @@ class Parameter:
         else:
             try:
                 values = tuple(float(v) for v in (value if isinstance(value, Iterable) else (value,)))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise ParameterError(self.label, value, self.expected) from None
         for number in values:
             if not self._inside(number) or number in _INFINITE:
@@ -232,7 +236,7 @@ class Parameter:
             whole = all(isinstance(item, str) or int(item) == item for item in items)
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
-        if not whole or any(i < 1 for i in ids) or len(set(ids)) != len(ids):
+        if not whole or not _ids(ids):
             raise ParameterError(self.label, value, self.expected + ", each once and from 1 up")
         return ids
 
@@ -248,7 +252,7 @@ class Parameter:
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
         ids = [i for i, _ in pairs]
-        if any(i < 1 for i in ids) or len(set(ids)) != len(ids) or not all(0 < c < inf for _, c in pairs):
+        if not _ids(ids) or not all(0 < cost < inf for _, cost in pairs):
             raise ParameterError(self.label, value, self.expected + ", each once and from id 1 up")
         return tuple(sorted(pairs))
 
@@ -286,3 +290,8 @@ class Parameter:
                 return "yes" if value else "no"
             case _:
                 return str(value)
+
+
+def _ids(ids: Sequence[int]) -> bool:
+    """Tell whether numbers are ids of features, each once."""
+    return all(1 <= i <= GREATEST_INTEGER for i in ids) and len(set(ids)) == len(ids)

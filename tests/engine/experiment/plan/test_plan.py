@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.engine.errors import OutputError, PlanError
+from rankstudio.engine.errors import FileAccessError, OutputError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, plan_from_dict, save_plan
+from rankstudio.engine.experiment.plan.toml import (
+    load_plan,
+    plan_as_dict,
+    plan_from_dict,
+    save_plan,
+    with_data_beside,
+)
+from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.methods.catalog.method import StepKind
 
 
@@ -148,6 +155,13 @@ def test_a_missing_plan_and_a_folder_that_is_not_there_are_named(tmp_path: Path)
         load_plan(tmp_path / "none.toml")
     with pytest.raises(OutputError, match=r"plan\.toml could not be written: No such file"):
         save_plan(Plan("x"), tmp_path / "nowhere" / "plan.toml")
+
+
+def test_data_with_a_name_that_no_file_can_have_are_not_there(tmp_path: Path) -> None:
+    plan = Plan("x" * 5000)
+    assert with_data_beside(plan, tmp_path / "plan.toml") == plan
+    with pytest.raises(FileAccessError, match="File name too long"):
+        open_data(plan)
 
 
 JUDGED = Plan(
