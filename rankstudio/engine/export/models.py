@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import DataError, OutputError
+from rankstudio.engine.errors import DataError, OutputError, shown
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.export.tree_text import checked_trees
 from rankstudio.engine.querywise.scoring import linear_scores
@@ -21,6 +21,16 @@ from rankstudio.engine.support.files import write_text
 FORMAT = "rankstudio-model"
 VERSION = 2
 """1 knew linear models only; what it wrote is read as before."""
+
+_NO_MODEL = "this is not a model written by RankStudio"
+_GREATEST = 2**63 - 1
+_EXPECTED: Mapping[type, str] = {
+    str: "a text",
+    int: "a whole number from 1 up",
+    float: "a finite number",
+    list: "a list",
+    dict: "an object",
+}
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,19 @@ class Model:
         Returns
         -------
         ndarray of shape (m,)
+
+        Raises
+        ------
+        DataError
+            Where a feature is not there, or a score is beyond the range of numbers.
         """
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self._scores(X, feature_ids)
+        if not np.isfinite(scores).all() and np.isfinite(X).all():
+            raise DataError("The model's weights are so large that a score is beyond the range of numbers.")
+        return scores
+
+    def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
         place = {int(i): column for column, i in enumerate(ids)}
         missing = sorted({f.id for f in self.features} - set(place))
@@ -156,51 +178,79 @@ def load_model(path: str | Path) -> Model:
         Where the file cannot be read or is no such model.
     """
     try:
-        values = json.loads(Path(path).read_text(encoding="utf-8"))
-        if values["format"] != FORMAT or values["version"] > VERSION:
-            raise DataError(
-                f"{path}: expected {FORMAT} of version {VERSION} or before, "
-                f"found {values['format']} of version {values['version']}."
-            )
-        features = tuple(
-            Weight(_id(f["id"]), str(f["name"]), _number(f["weight"])) for f in values["features"]
-        )
-        beyond = dict(values.get("model", {}))
-        _check(beyond, {f.id for f in features})
-        return Model(
-            features, str(values["method"]), dict(values["parameters"]), dict(values["origin"]), beyond
-        )
+        values = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_object)
+        json.dumps(values, ensure_ascii=False).encode()  # a lone half of a pair of UTF-16 is no text
+        return _model(values)
     except OSError as error:
         raise DataError(f"{path}: the model cannot be read: {error.strerror}.") from error
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise DataError(f"{path}: this is not a model written by RankStudio.") from error
+    except RecursionError as error:
+        raise DataError(f"{path}: {_NO_MODEL}: it is nested too deeply.") from error
+    except ValueError as error:  # also of text that is not UTF-8, and of what is no JSON
+        raise DataError(f"{path}: {_NO_MODEL}: {error}.") from error
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
 
 
-def _check(beyond: Mapping[str, Any], ids: Set[int]) -> None:
-    """Raise one of the errors of :func:`load_model` for what is no model of any kind that there is."""
-    match beyond.get("kind", "linear"):
-        case "linear":
-            pass
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; ValueError where a field comes twice."""
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise ValueError("a field comes twice")
+    return values
+
+
+def _model(values: Any) -> Model:
+    """Return the model in what JSON says; ValueError where it is none, DataError where it is of a later version."""
+    form, version = _field(values, "format", str), _field(values, "version", int)
+    if form != FORMAT or version > VERSION:
+        raise DataError(
+            f"expected {FORMAT} of version {VERSION} or before, found {shown(form)} of version {version}."
+        )
+    features = tuple(
+        Weight(_field(f, "id", int), _field(f, "name", str), _field(f, "weight", float))
+        for f in _field(values, "features", list)
+    )
+    ids = [f.id for f in features]
+    if len(set(ids)) != len(ids):
+        raise ValueError("a feature comes twice")
+    parameters, origin = (_field(values, name, dict) for name in ("parameters", "origin"))
+    beyond = _beyond(_field(values, "model", dict), set(ids)) if "model" in values else {}
+    return Model(features, _field(values, "method", str), parameters, origin, beyond)
+
+
+def _beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
+    """Return what a model is that is not linear, checked."""
+    kind = _field(values, "kind", str)
+    match kind:
         case "thresholds":
-            for weak in beyond["thresholds"]:
-                _number(weak["adds"]), _number(weak["above"])
-                if _id(weak["id"]) not in ids:
-                    raise ValueError(f"feature {weak['id']} is none of the model")
-        case "trees" if isinstance(beyond["lightgbm"], str):
-            for column in beyond["columns"]:
-                _id(column)
-        case other:
-            raise ValueError(f"there is no kind {other!r}")
+            weak = [
+                {"id": _field(w, "id", int), **{name: _field(w, name, float) for name in ("above", "adds")}}
+                for w in _field(values, "thresholds", list)
+            ]
+            if unknown := {w["id"] for w in weak} - ids:
+                raise ValueError(f"a threshold is on feature {min(unknown)}, which is none of the model")
+            return {"kind": kind, "thresholds": weak}
+        case "trees":
+            columns = [_field({"column": c}, "column", int) for c in _field(values, "columns", list)]
+            text = _field(values, "lightgbm", str)
+            checked_trees(text, len(columns))
+            return {"kind": kind, "columns": columns, "lightgbm": text}
+    raise ValueError(f"found the kind {shown(kind)}, expected thresholds or trees")
 
 
-def _id(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{value!r} is no feature's number")
-    return value
+_Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 
 
-def _number(value: Any) -> float:
-    number = float(value)
-    if isinstance(value, str | bool) or not math.isfinite(number):
-        raise ValueError(f"{value!r} is no finite number")
-    return number
+def _field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
+    """Return a field of an object; ValueError where it is missing, or of another kind."""
+    if not isinstance(values, dict) or name not in values:
+        raise ValueError(f"there is no {name} where there should be one")
+    value = values[name]
+    fits = isinstance(value, int | float if kind is float else kind) and not isinstance(value, bool)
+    if kind is float and fits:
+        fits = abs(value) <= sys.float_info.max
+    if kind is int and fits:
+        fits = 1 <= value <= _GREATEST
+    if not fits:
+        raise ValueError(f"found {shown(value)} as {name}, expected {_EXPECTED[kind]}")
+    return kind(value)

@@ -61,7 +61,7 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     head, *blocks = _blocks(text)
     for key, value in head.items():
         if key not in _KNOWN and _HEADER.get(key) != value:
-            raise _refusal("its header", f"{key}={value[:40]}", "one ranking by trees that are added up")
+            raise _refusal("its header", f"{key}={value}", "one ranking by trees that are added up")
     trees = [_Tree.of(number, values, n_columns) for number, values in enumerate(blocks)]
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
     place = {column: number for number, column in enumerate(columns)}
@@ -99,12 +99,12 @@ class _Tree:
         where = f"tree {number}"
         for key, plain in _PLAIN.items():
             if values.get(key, "0") != plain:
-                raise _refusal(where, f"{key}={values[key][:40]}", f"{key}={plain}")
+                raise _refusal(where, f"{key}={values[key]}", f"{key}={plain}")
         leaves = _numbers(where, values, "leaf_value")
         splits = len(leaves) - 1
         if splits < 0 or values.get("num_leaves") != str(len(leaves)):
             found = f"{len(leaves)} values of leaves"
-            raise _refusal(where, found, f"num_leaves={values.get('num_leaves', '')[:40]}")
+            raise _refusal(where, found, f"num_leaves={values.get('num_leaves', '')}")
         features = _integers(where, values, "split_feature", splits, range(n_columns))
         decisions = _integers(where, values, "decision_type", splits, _DECISIONS)
         thresholds = _numbers(where, values, "threshold", splits)
@@ -157,7 +157,7 @@ def _integers(
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
     if len(words) != length or len(numbers) != length or not all(n in allowed for n in numbers):
-        raise _refusal(where, f"{key}={values.get(key, '')[:40]}", f"{length} whole numbers in range")
+        raise _refusal(where, f"{key}={values.get(key, '')}", f"{length} whole numbers in range")
     return numbers
 
 
@@ -166,9 +166,16 @@ def _numbers(where: str, values: Mapping[str, str], key: str, length: int | None
     words = tuple(values.get(key, "").split())
     fine = all(_NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words)
     if not fine or (length is not None and len(words) != length):
-        raise _refusal(where, f"{key}={values.get(key, '')[:40]}", f"{length or 'finite'} numbers")
+        raise _refusal(where, f"{key}={values.get(key, '')}", f"{length or 'finite'} numbers")
     return words
 
 
 def _refusal(where: str, found: str, expected: str) -> DataError:
-    return DataError(f"The model's trees cannot be used: in {where} found {found}, expected {expected}.")
+    return DataError(
+        f"The model's trees cannot be used: in {where} found {_plain(found)}, expected {_plain(expected)}."
+    )
+
+
+def _plain(text: str) -> str:
+    """Return the beginning of a text with nothing in it that cannot be shown."""
+    return "".join(c if c.isprintable() else "�" for c in (text if len(text) <= 60 else f"{text[:60]}…"))

@@ -174,7 +174,7 @@ def test_models_that_cannot_be_written_or_read_say_why(tmp_path: Path) -> None:
     ):
         save_model(tmp_path / "model.onnx", model)
     (tmp_path / "other.json").write_text('{"format": "x", "version": 1}')
-    with pytest.raises(DataError, match="expected rankstudio-model of version 2 or before, found x"):
+    with pytest.raises(DataError, match="expected rankstudio-model of version 2 or before, found 'x'"):
         load_model(tmp_path / "other.json")
     (tmp_path / "text.json").write_text("[]")
     with pytest.raises(DataError, match="not a model written by RankStudio"):

@@ -1,0 +1,90 @@
+"""Models that somebody changed: refused by a sentence that names the field, and never scored by halves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.errors import DataError
+from rankstudio.engine.export.models import Model, Weight, load_model, save_model
+
+FEATURE = {"id": 3, "name": "BM25", "weight": 0.5}
+WEAK = {"id": 3, "above": 0.25, "adds": 1}
+VALUES: dict[str, Any] = {
+    "format": "rankstudio-model",
+    "version": 2,
+    "method": "rankboost",
+    "parameters": {},
+    "origin": {"test": {"MAP": float("nan")}},
+    "features": [FEATURE],
+}
+
+
+def write(folder: Path, **changes: Any) -> Path:
+    path = folder / "model.json"
+    path.write_text(json.dumps(VALUES | changes), encoding="utf-8")
+    return path
+
+
+def thresholds(*weak: dict[str, Any]) -> dict[str, Any]:
+    return {"model": {"kind": "thresholds", "thresholds": list(weak)}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"format": "\u202e"},
+            r"expected rankstudio-model of version 2 or before, found '\\u202e' of version 2",
+        ),
+        ({"version": 3}, "expected rankstudio-model of version 2 or before"),
+        ({"version": True}, "found True as version, expected a whole number from 1 up"),
+        ({"method": None}, "found None as method, expected a text"),
+        ({"features": {}}, "found {} as features, expected a list"),
+        ({"features": [3]}, "there is no id where there should be one"),
+        ({"features": [FEATURE | {"id": 2**63}]}, "as id, expected a whole number from 1 up"),
+        ({"features": [FEATURE | {"name": 5}]}, "found 5 as name, expected a text"),
+        ({"features": [FEATURE | {"name": "\ud800"}]}, "surrogates not allowed"),
+        ({"features": [FEATURE | {"weight": 10**400}]}, "as weight, expected a finite number"),
+        ({"features": [FEATURE, FEATURE]}, "a feature comes twice"),
+        ({"model": {}}, "there is no kind where there should be one"),
+        ({"model": {"kind": "linear"}}, "found the kind 'linear', expected thresholds or trees"),
+        ({"model": {"kind": "thresholds"}}, "there is no thresholds where there should be one"),
+        (thresholds(WEAK | {"adds": "1"}), "found '1' as adds, expected a finite number"),
+        (thresholds(WEAK | {"id": 4}), "a threshold is on feature 4, which is none of the model"),
+        ({"model": {"kind": "trees", "columns": 3, "lightgbm": ""}}, "found 3 as columns, expected a list"),
+        ({"model": {"kind": "trees", "columns": [3], "lightgbm": "tree\n"}}, "trees cannot be used"),
+    ],
+    ids=str,
+)
+def test_what_is_no_model_is_told_by_its_field(tmp_path: Path, changes: Any, message: str) -> None:
+    path = write(tmp_path, **changes)
+    with pytest.raises(DataError, match=message) as raised:
+        load_model(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert len(str(raised.value)) < 400
+
+
+def test_a_field_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    path.write_text(path.read_text().replace('"weight": 0.5', '"weight": 0.5, "weight": 0.7'))
+    with pytest.raises(DataError, match="a field comes twice"):
+        load_model(path)
+
+
+def test_whole_numbers_of_any_size_are_scored_as_numbers(tmp_path: Path) -> None:
+    model = load_model(write(tmp_path, **thresholds(WEAK | {"adds": 10**30}, WEAK | {"above": -(10**30)})))
+    assert model.predict(np.array([[0.5], [0.0]]), np.array([3])).tolist() == [1e30 + 1, 1.0]
+    save_model(tmp_path / "again.json", model)
+    assert load_model(tmp_path / "again.json").beyond == model.beyond
+
+
+def test_scores_beyond_the_range_of_numbers_are_refused() -> None:
+    model = Model((Weight(1, "a", 1e308), Weight(2, "b", 1e308)), "", {}, {})
+    assert model.predict(np.array([[1.0, 0.5]])).tolist() == [1.5e308]
+    with pytest.raises(DataError, match="beyond the range of numbers"):
+        model.predict(np.array([[1.0, 1.0]]))

@@ -1,0 +1,126 @@
+"""Damaged models: the scores that their numbers say, or a sentence; LightGBM never ends the process."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fuzzer import Fuzz, Outcome, refusal
+from mutations import mutated, mutated_value
+
+from rankstudio.engine import LambdaMART
+from rankstudio.engine.errors import DataError
+from rankstudio.engine.export.models import Model, load_model, model_json, save_model
+from rankstudio.engine.methods.rankers.lambdamart import TreeStep
+
+N = 6
+
+LINEAR = {
+    "format": "rankstudio-model",
+    "version": 1,
+    "method": "greedy-rankrls",
+    "parameters": {"regularization": 2.0, "pinned": [3]},
+    "origin": {"data": "Sample", "fold": 1, "test": {"MAP": 0.5}},
+    "features": [{"id": 3, "name": "BM25", "weight": 0.5}, {"id": 1, "name": "é", "weight": -2}],
+}
+THRESHOLDS = LINEAR | {
+    "version": 2,
+    "method": "rankboost",
+    "model": {
+        "kind": "thresholds",
+        "thresholds": [{"id": 3, "above": 0.25, "adds": 1.5}, {"id": 1, "above": 0.5, "adds": -1}],
+    },
+}
+
+
+@cache
+def documents() -> np.ndarray:
+    return np.random.default_rng(3).random((60, N))
+
+
+@cache
+def trees() -> dict[str, Any]:
+    """Return a model of trees."""
+    X = documents()
+    *_, step = LambdaMART(n_rounds=3, num_leaves=4, min_data_in_leaf=3).steps(
+        X, np.floor(3 * X[:, 1] * X[:, 4]), qid=np.arange(len(X)) // 12
+    )
+    assert isinstance(step, TreeStep)
+    ids = range(1, N + 1)
+    used = [{"id": i, "name": f"feature {i}", "weight": 1.0} for i in ids]
+    return LINEAR | {"version": 2, "features": used, "model": step.beyond_weights(ids)}
+
+
+def damaged(rng: random.Random, values: dict[str, Any]) -> bytes:
+    """Return JSON with damaged text, values of another kind, or damaged trees."""
+    if rng.random() < 0.4:
+        return json.dumps(mutated_value(rng, values), ensure_ascii=rng.random() < 0.5).encode(
+            errors="surrogatepass"
+        )
+    own = values.get("model", {})
+    if "lightgbm" in own and rng.random() < 0.7:
+        text, *_ = own["lightgbm"].partition("\nend of trees")
+        changed = mutated(rng, text.encode()).decode(errors="replace") + own["lightgbm"][len(text) :]
+        return json.dumps(values | {"model": own | {"lightgbm": changed}}).encode()
+    others = [json.dumps(v, indent=2).encode() for v in (LINEAR, THRESHOLDS)]
+    return mutated(rng, json.dumps(values, indent=2, ensure_ascii=False).encode(), others)
+
+
+def scores(model: Model, row: dict[int, float]) -> float:
+    """Return the score of a document by the formula, in the order of the file."""
+    if not model.beyond or model.beyond.get("kind") == "linear":
+        return math.fsum(f.weight * row[f.id] for f in model.features)
+    return math.fsum(weak["adds"] for weak in model.beyond["thresholds"] if row[weak["id"]] > weak["above"])
+
+
+def check(path: Path) -> Outcome:
+    X = documents()
+    try:
+        model = load_model(path)
+    except DataError as error:
+        return refusal(error, path)
+    values = json.loads(path.read_text(encoding="utf-8"))
+    assert [(f.id, f.name, f.weight) for f in model.features] == [
+        (f["id"], f["name"], float(f["weight"])) for f in values["features"]
+    ]
+    assert (model.method, model.parameters, model.origin) == tuple(
+        values[name] for name in ("method", "parameters", "origin")
+    )
+    again = path.with_name("again.json")
+    save_model(again, model)
+    assert model_json(load_model(again)) == model_json(model)
+    try:
+        found = model.predict(X)
+    except DataError as error:
+        return refusal(error)
+    assert found.shape == (len(X),) and np.isfinite(found).all()
+    if model.beyond.get("kind") != "trees":
+        ids = range(1, N + 1)
+        expected = [scores(model, dict(zip(ids, row, strict=True))) for row in X.tolist()]
+        weak = model.beyond.get("thresholds", ())
+        size = sum(abs(w) / 1e9 for w in (*(f.weight for f in model.features), *(w["adds"] for w in weak)))
+        assert np.allclose(found, expected, rtol=1e-9, atol=size)
+    return Outcome.READ
+
+
+def test_linear_models(fuzz: Fuzz) -> None:
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        path = folder / "model.json"
+        path.write_bytes(damaged(rng, rng.choice((LINEAR, THRESHOLDS))))
+        return check(path)
+
+    fuzz("linear models", attempt, 1500)
+
+
+def test_models_of_trees(fuzz: Fuzz) -> None:
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        path = folder / "model.json"
+        path.write_bytes(damaged(rng, trees()))
+        return check(path)
+
+    fuzz("models of trees", attempt, 700)
