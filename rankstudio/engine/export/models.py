@@ -200,7 +200,7 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _model(values: Any) -> Model:
-    """Return the model in what JSON says; ValueError where it is none, DataError where it is of a later version."""
+    """Return the model in what JSON says; ValueError where it is none, DataError where it is a later one."""
     form, version = _field(values, "format", str), _field(values, "version", int)
     if form != FORMAT or version > VERSION:
         raise DataError(

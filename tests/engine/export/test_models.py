@@ -37,11 +37,8 @@ def thresholds(*weak: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (
-            {"format": "\u202e"},
-            r"expected rankstudio-model of version 2 or before, found '\\u202e' of version 2",
-        ),
-        ({"version": 3}, "expected rankstudio-model of version 2 or before"),
+        ({"format": "\u202e"}, r"model\.json: expected rankstudio-model .*, found '\\u202e' of version 2"),
+        ({"version": 3}, r"model\.json: expected rankstudio-model of version 2 or before, .* of version 3"),
         ({"version": True}, "found True as version, expected a whole number from 1 up"),
         ({"method": None}, "found None as method, expected a text"),
         ({"features": {}}, "found {} as features, expected a list"),

@@ -1,0 +1,92 @@
+"""Damaged settings of the window: each value is as it was, or counts as not there."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+from fuzzer import Fuzz, Outcome
+from mutations import MUTATIONS, mutated
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QWidget
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.process.settings import MOST_RECENT, THEMES, Settings
+
+PLAN = Plan(data="/data/MQ2008", parameters={"regularization": (0.1, 1 / 3), "pinned": (39,)}, folds=(2,))
+TEXTS = {"window/theme": "dark", "study/data": "/data/MQ2008", "study/file": "/s.rankstudio"}
+HOSTILE = (
+    *(b"@Variant(\\0\\0\\0\\x7f\\0\\0\\0\\xe\\x66)", b"@Variant(\0\0\0\x0b)", b"@ByteArray(\\xff\\x0)"),
+    *(b"@Rect(1 2 3)", b"@Size(9999999999 1)", b"@Point()", b"@Invalid()", b"@String(x)", b"@@x", b"@"),
+    *(b"\\x110000", b"%U0041", b"a, b, c", b'"a\\', b"[study]\n", b"=\n", b"1e999", b"nan"),
+)
+
+
+@pytest.fixture(scope="module")
+def window() -> QMainWindow:
+    """A window with a splitter, as the layout of the last time is given to."""
+    app = QApplication.instance() or QApplication(["rankstudio-tests"])
+    assert isinstance(app, QApplication)
+    made = QMainWindow()
+    splitter = QSplitter(Qt.Orientation.Horizontal)
+    splitter.setObjectName("outer")
+    splitter.addWidget(QWidget())
+    splitter.addWidget(QWidget())
+    made.setCentralWidget(splitter)
+    return made
+
+
+def insert_value(rng: random.Random, content: bytes) -> bytes:
+    """Put a value of another kind behind a key."""
+    at = content.find(b"=", rng.randint(0, len(content))) + 1
+    return content[:at] + rng.choice(HOSTILE) + content[at:]
+
+
+def test_settings(fuzz: Fuzz, window: QMainWindow, tmp_path: Path) -> None:
+    whole = Settings(tmp_path / "whole")
+    for key, text in TEXTS.items():
+        whole.set(key, text)
+    whole.set("study/shown", 3)
+    whole.set("window/geometry", window.saveGeometry())
+    splitter = window.centralWidget()
+    assert isinstance(splitter, QSplitter)
+    whole.set("splitters/outer", splitter.saveState())
+    for number in range(4):
+        whole.add_recent(f"/data/{number}, with é")
+    whole.save_plan(PLAN)
+    whole.sync()
+    contents = {name: (tmp_path / "whole" / name).read_bytes() for name in ("window.ini", "plan.toml")}
+
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        chosen = "window.ini" if rng.random() < 0.9 else "plan.toml"
+        for name, content in contents.items():
+            changed = mutated(rng, content, (), (*MUTATIONS, insert_value, insert_value))
+            (folder / name).write_bytes(changed if name == chosen else content)
+        settings = Settings(folder)
+        assert settings.theme in THEMES
+        assert len(settings.recent) <= MOST_RECENT and all(isinstance(p, str) for p in settings.recent)
+        assert all(isinstance(settings.text(key), str) for key in TEXTS)
+        assert isinstance(settings.number("study/shown"), float | None)
+        for key, restore in (
+            ("window/geometry", window.restoreGeometry),
+            ("splitters/outer", splitter.restoreState),
+        ):
+            state = settings.bytes(key)
+            assert state is None or isinstance(state, QByteArray)
+            if state is not None:
+                restore(state)
+        plan = settings.plan
+        assert plan is None or isinstance(plan, Plan)
+        if chosen == "window.ini":
+            assert plan == PLAN
+        settings.add_recent("/data/new")
+        assert settings.recent[0] == "/data/new"
+        settings.sync()
+        same = all(settings.text(key) == text for key, text in TEXTS.items())
+        return Outcome.READ if same and plan == PLAN else Outcome.REFUSED
+
+    fuzz("settings", attempt, 500)
