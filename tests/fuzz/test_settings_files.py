@@ -89,4 +89,4 @@ def test_settings(fuzz: Fuzz, window: QMainWindow, tmp_path: Path) -> None:
         same = all(settings.text(key) == text for key, text in TEXTS.items())
         return Outcome.READ if same and plan == PLAN else Outcome.REFUSED
 
-    fuzz("settings", attempt, 500)
+    fuzz("settings", attempt, 200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 
 _log = logging.getLogger(__name__)
+
+_OBJECT = re.compile(rb"@(Variant|DateTime)\(")
 
 MOST_RECENT = 8
 THEMES = ("system", "light", "dark")
@@ -29,6 +32,16 @@ def config_folder() -> Path:
     return user_config_path("RankStudio", appauthor=False)
 
 
+def _set_aside_objects(path: Path) -> None:
+    """Put a file away that has objects of Qt in it: we keep none, and damaged ones end the process."""
+    try:
+        if _OBJECT.search(path.read_bytes()):
+            path.replace(path.with_suffix(".damaged"))
+            _log.info("The settings in %s are none of ours; starting afresh.", path)
+    except OSError:
+        pass  # not there, which is the same, or not to be read, which QSettings tells
+
+
 class Settings:
     """Reads and writes the settings. What is missing, damaged or of a wrong type counts as not there.
 
@@ -40,7 +53,9 @@ class Settings:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or config_folder()
-        self._store = QSettings(str(self.folder / "window.ini"), QSettings.Format.IniFormat)
+        path = self.folder / "window.ini"
+        _set_aside_objects(path)
+        self._store = QSettings(str(path), QSettings.Format.IniFormat)
         if self._store.status() != QSettings.Status.NoError:
             _log.info("The settings in %s cannot be read; starting afresh.", self.folder)
 

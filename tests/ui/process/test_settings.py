@@ -58,6 +58,18 @@ def test_damaged_files_count_as_not_there(tmp_path: Path, seed: int) -> None:
     assert (settings.plan is None) == bool(seed)
 
 
+def test_objects_of_qt_are_not_unpacked(tmp_path: Path) -> None:
+    """A list of a thousand million texts, which asks for more memory than there is."""
+    ini = tmp_path / "window.ini"
+    ini.write_bytes(b"[window]\ntheme=@Variant(\\0\\0\\0\\xb\\x7f\\xff\\xff\\xff)\n")
+    settings = Settings(tmp_path)
+    assert settings.theme == "system"
+    settings.set("window/theme", "dark")
+    settings.sync()
+    assert Settings(tmp_path).theme == "dark"
+    assert (tmp_path / "window.damaged").exists()
+
+
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
