@@ -82,7 +82,7 @@ def open_dataset(
     tables: dict[Path, tuple[Table, Source]] = {}
     for file in paths:
         tables[file] = read_table(file, reading, refuse=missing == "refuse", cache=cache)
-        _check_memory(path, sum(table.X.nbytes for table, _ in tables.values()))
+        _check_memory(path, sum(table.X.nbytes for table, _ in tables.values()), len(folds) > 1)
     width = max(table.X.shape[1] for table, _ in tables.values())
     _check_widths({file: (table.X.shape[1], table.dense) for file, (table, _) in tables.items()})
     datasets: dict[Path, RankingDataset] = {}
@@ -189,13 +189,14 @@ def _listed(paths: Iterable[Path]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _check_memory(path: Path, needed: int) -> None:
+def _check_memory(path: Path, needed: int, several: bool) -> None:
     """Raise `DatasetError` before the parts read so far are more than the machine can hold."""
     free = memory.available()
     if needed > 0.9 * (needed + free):
+        advice = "open a single fold" if several else "leave out unused features, or number them anew"
         raise DatasetError(
-            f"{path}: its files need more memory than there is: {memory.size(needed)} are taken by what is "
-            f"read, and {memory.size(free)} are free; please open a single fold."
+            f"{path}: more memory is needed than there is: {memory.size(needed)} are taken by what is "
+            f"read, and {memory.size(free)} are free; please {advice}."
         )
 
 

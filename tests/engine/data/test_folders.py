@@ -182,6 +182,8 @@ def test_more_than_the_machine_can_hold(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(folders, "memory", SimpleNamespace(available=lambda: 0.0, size=memory.size))
     with pytest.raises(DatasetError, match="please open a single fold"):
         open_dataset(tmp_path)
+    with pytest.raises(DatasetError, match="please leave out unused features, or number them anew"):
+        open_dataset(tmp_path / "Fold1" / "train.txt")
     monkeypatch.undo()
     monkeypatch.setattr(memory, "available", lambda: float(len(LINE % 1) - 1))
     with pytest.raises(FileAccessError, match="does not fit into memory"):

@@ -54,7 +54,8 @@ def read_file(path: Path, progress: ReadProgress) -> Bytes:
     Returns
     -------
     uint8 array of shape (size + PADDING,)
-        The contents, and newlines behind them.
+        The contents, and newlines behind them; of what has a zero byte in its beginning, and is no text, only
+        that.
 
     Raises
     ------
@@ -71,6 +72,8 @@ def read_file(path: Path, progress: ReadProgress) -> Bytes:
                 count = file.readinto(view[done : min(done + _PIECE, size)])
                 if not count:
                     break
+                if not done and _is_binary(view[:count]):
+                    return _beginning(path, content, count)
                 done += count
                 progress.advance(count / 2)
             same = done == size == os.fstat(file.fileno()).st_size
@@ -79,6 +82,16 @@ def read_file(path: Path, progress: ReadProgress) -> Bytes:
     if not same:
         raise FileAccessError(path, "the file changed its size while it was read; please try again.")
     return content
+
+
+def _is_binary(begin: memoryview) -> bool:
+    return begin[: len(_GZIP)] != _GZIP and b"\0" in begin.tobytes()
+
+
+def _beginning(path: Path, content: Bytes, size: int) -> Bytes:
+    begin = _padded(path, size)
+    begin[:size] = content[:size]
+    return begin
 
 
 def checksum(content: Bytes, progress: ReadProgress) -> str:

@@ -47,6 +47,15 @@ def test_zero_bytes_take_no_more_than_the_file(compiled: None, tmp_path: Path) -
     assert peak(path) < 80 * MEGABYTE  # it was 9 times the file
 
 
+def test_what_begins_with_zero_bytes_is_not_read_to_its_end(compiled: None, tmp_path: Path) -> None:
+    path = tmp_path / "zeros.txt"
+    path.write_bytes(bytes(8 * MEGABYTE))
+    read: list[int] = []
+    with pytest.raises(FormatError, match="expected text"):
+        load_letor(path, progress=lambda done, _: read.append(done))
+    assert max(read, default=0) <= 2 * MEGABYTE
+
+
 def test_packed_zero_bytes_are_not_unpacked_to_their_end(compiled: None, tmp_path: Path) -> None:
     path = tmp_path / "zeros.txt.gz"
     path.write_bytes(gzip.compress(bytes(64 * MEGABYTE)))
