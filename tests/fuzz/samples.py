@@ -1,8 +1,10 @@
-"""Small files of every kind that is read, as they are before they are damaged."""
+"""LETOR text as it is before it is damaged, and afterwards."""
 
 from __future__ import annotations
 
 import random
+
+from mutations import MUTATIONS, TOKENS, mutated
 
 QUERIES = (("10", 4), ("12", 3), ("GX-7", 5))
 COMMENTS = ("", " docid = GX008-86-4444840 inc = 1 prob = 0.086622", " café", "#")
@@ -41,3 +43,27 @@ LETOR = tuple(
     for seed, flavour in enumerate(FLAVOURS)
     for end in ("\n", "\r\n")
 )
+
+WORDS = (
+    b" qid:",
+    b"qid:12 ",
+    b"#",
+    b" 1:1",
+    b" 3:NULL",
+    b" 300:0.5",
+    b" 1000000:1",
+    b" 1000001:1",
+    b"\r2 qid:9 ",
+)
+
+
+def insert_word(rng: random.Random, content: bytes) -> bytes:
+    """Put in a word of LETOR text, seldom many times."""
+    at = rng.randint(0, len(content))
+    word = rng.choice(WORDS) if rng.random() < 0.7 else b" %d:%s" % (rng.randrange(20), rng.choice(TOKENS))
+    return content[:at] + word * rng.choice((1, 1, 1, 1, 3, 500)) + content[at:]
+
+
+def damaged_letor(rng: random.Random) -> bytes:
+    """Return damaged LETOR text."""
+    return mutated(rng, rng.choice(LETOR), LETOR, (*MUTATIONS, insert_word, insert_word, insert_word))

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from data import letor_oracle as oracle
 from fuzzer import Fuzz, Outcome, refusal
-from mutations import MUTATIONS, TOKENS, mutated
-from samples import LETOR
+from mutations import mutated
+from samples import LETOR, damaged_letor
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
@@ -26,30 +26,6 @@ from rankstudio.engine.errors import (
     OutputError,
     RankStudioError,
 )
-
-WORDS = (
-    b" qid:",
-    b"qid:12 ",
-    b"#",
-    b" 1:1",
-    b" 3:NULL",
-    b" 300:0.5",
-    b" 1000000:1",
-    b" 1000001:1",
-    b"\r2 qid:9 ",
-)
-
-
-def insert_word(rng: random.Random, content: bytes) -> bytes:
-    """Put in a word of LETOR text, seldom many times."""
-    at = rng.randint(0, len(content))
-    word = rng.choice(WORDS) if rng.random() < 0.7 else b" %d:%s" % (rng.randrange(20), rng.choice(TOKENS))
-    return content[:at] + word * rng.choice((1, 1, 1, 1, 3, 500)) + content[at:]
-
-
-def damaged(rng: random.Random) -> bytes:
-    """Return damaged LETOR text."""
-    return mutated(rng, rng.choice(LETOR), LETOR, (*MUTATIONS, insert_word, insert_word, insert_word))
 
 
 def matrix(contents: oracle.Contents, missing: str) -> np.ndarray:
@@ -140,14 +116,14 @@ def refuse(path: Path, text: bytes | None, error: RankStudioError, missing: str)
 def test_letor_text(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         missing = rng.choice(("query_min", "query_min", "zero", "refuse"))
-        return check(folder / "train.txt", damaged(rng), missing, cache=rng.random() < 0.1)
+        return check(folder / "train.txt", damaged_letor(rng), missing, cache=rng.random() < 0.1)
 
     fuzz("LETOR text", attempt, 700)
 
 
 def test_packed_letor_text(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
-        content = gzip.compress(damaged(rng), mtime=0)
+        content = gzip.compress(damaged_letor(rng), mtime=0)
         if rng.random() < 0.5:
             content = mutated(rng, gzip.compress(rng.choice(LETOR), mtime=0), [content])
         elif rng.random() < 0.3:
@@ -163,7 +139,7 @@ def test_folders_of_letor_text(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         contents = {name: rng.choice(LETOR) for name in ("train", "vali", "test")}
         chosen = rng.choice(list(contents))
-        contents[chosen] = damaged(rng)
+        contents[chosen] = damaged_letor(rng)
         for name, content in contents.items():
             (folder / f"{name}.txt").write_bytes(content)
         normalize = rng.choice((False, False, "query_minmax"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from mutations import mutated, mutated_value
 
 from rankstudio.cli.commands.run import _beside
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import (
@@ -25,7 +28,7 @@ from rankstudio.engine.experiment.plan.toml import (
     with_data_beside,
 )
 from rankstudio.engine.experiment.reports import plan_of_results
-from rankstudio.engine.experiment.runner import open_data
+from rankstudio.engine.experiment.runner import check, open_data
 from rankstudio.engine.support.resources import resource
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -72,6 +75,11 @@ def damaged(rng: random.Random, values: tuple[dict[str, Any], ...]) -> bytes:
     return mutated(rng, tomli_w.dumps(chosen).encode(), [tomli_w.dumps(v).encode() for v in values])
 
 
+@cache
+def dataset() -> FoldedDataset:
+    return make_ranking(n_queries=12, seed=3)
+
+
 def stands_there(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
@@ -108,6 +116,11 @@ def test_plans(fuzz: Fuzz) -> None:
                 assert p.validate(p.written(given[p.name])) == given[p.name]
         if rng.random() < 0.1:
             check_data(plan)
+        assert len(plan.combinations) >= 1
+        try:
+            check(plan, dataset())
+        except RankStudioError as error:
+            refusal(error)
         return Outcome.READ
 
     fuzz("plans", attempt, 1500)

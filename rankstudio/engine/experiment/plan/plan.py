@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import Any, Literal, get_args
 
 from rankstudio.engine.errors import PlanError, shown
@@ -24,6 +25,9 @@ NORMALIZE: tuple[str, ...] = get_args(Normalize)
 
 SAMPLE = "sample"
 """The name under which a plan asks for the bundled sample instead of a file."""
+
+MOST_COMBINATIONS = 100_000
+"""Of values that a plan may try."""
 
 CRITERION = "criterion"
 """Choosing by the method's own criterion, for data without a validation part."""
@@ -105,6 +109,11 @@ class Plan:
         for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             _check(name, value, f"one of {', '.join(known)}", value in known)
+        tried = prod(len(axis.values) for axis in self.axes)
+        several = ", ".join(axis.label for axis in self.axes)
+        _check(
+            several, tried, f"at most {MOST_COMBINATIONS} combinations of values", tried <= MOST_COMBINATIONS
+        )
 
     @property
     def entry(self) -> Method:
