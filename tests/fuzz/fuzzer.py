@@ -10,8 +10,8 @@ wrong value. The inputs are numbered; seed and number make the same input again:
 from __future__ import annotations
 
 import random
-import resource
 import shutil
+import sys
 import time
 import traceback
 from collections import Counter
@@ -168,13 +168,17 @@ def refusal(error: RankStudioError, *names: str | Path) -> Outcome:
 
 @contextmanager
 def limited_memory(most: int = MOST_MEMORY) -> Iterator[None]:
-    """Let this process have so many more bytes and no more: what asks for all there is fails at once."""
+    """Let this process have so many more bytes and no more, on Linux: who asks for all fails at once."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource  # noqa: PLC0415 - not on Windows
+
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = pages * resource.getpagesize() + most
-    resource.setrlimit(
-        resource.RLIMIT_AS, (limit if soft == resource.RLIM_INFINITY else min(limit, soft), hard)
-    )
+    limit = limit if soft == resource.RLIM_INFINITY else min(limit, soft)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     try:
         yield
     finally:
