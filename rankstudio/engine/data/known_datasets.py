@@ -21,6 +21,7 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.resources import resource, table
 
@@ -153,7 +154,7 @@ def _read_names(path: Path) -> dict[int, str]:
     None are in a table whose header says that its first column holds something other than ids.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        text = read_text(path, encoding="utf-8-sig", errors="replace")
     except OSError:
         return {}
     if path.suffix.lower() == ".csv":

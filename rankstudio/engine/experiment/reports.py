@@ -24,7 +24,7 @@ from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.support.files import make_folder, write_text
+from rankstudio.engine.support.files import make_folder, read_text, write_text
 
 Row = tuple[Any, ...]
 
@@ -152,7 +152,7 @@ def plan_of_results(folder: Path) -> Plan | None:
     if not results.exists():
         return _plan_in(folder / "plan.toml")
     try:
-        return plan_from_dict(json.loads(results.read_text(encoding="utf-8"))["plan"])
+        return plan_from_dict(json.loads(read_text(results))["plan"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, RankStudioError):
         return None
 

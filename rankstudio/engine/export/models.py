@@ -16,7 +16,7 @@ from rankstudio.engine.errors import DataError, OutputError, shown
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.export.tree_text import checked_trees
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.support.files import write_text
+from rankstudio.engine.support.files import read_text, write_text
 
 FORMAT = "rankstudio-model"
 VERSION = 2
@@ -178,7 +178,7 @@ def load_model(path: str | Path) -> Model:
         Where the file cannot be read or is no such model.
     """
     try:
-        values = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_object)
+        values = json.loads(read_text(Path(path)), object_pairs_hook=_object)
         json.dumps(values, ensure_ascii=False).encode()  # a lone half of a pair of UTF-16 is no text
         return _model(values)
     except OSError as error:

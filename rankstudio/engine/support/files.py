@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import shutil
+import stat
 import tempfile
 import threading
 from pathlib import Path
@@ -66,6 +68,24 @@ def make_folder(path: str | Path) -> Path:
     except OSError as error:
         raise OutputError(f"{path}: the folder could not be made: {error.strerror or error}.") from error
     return path
+
+
+def read_text(path: Path, most: int = 256 << 20, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """Read a text of at most so many bytes from a file: a device has no end, a pipe may have no beginning.
+
+    Raises
+    ------
+    OSError
+        Where it cannot be read, is no file or is larger.
+    ValueError
+        Where it is in another encoding.
+    """
+    status = path.stat()
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise OSError(errno.EINVAL, "found a device or a pipe, expected a file")
+    if status.st_size > most:
+        raise OSError(errno.EFBIG, f"it has {status.st_size} bytes, expected at most {most}")
+    return path.read_text(encoding=encoding, errors=errors)
 
 
 def is_there(path: Path) -> bool:

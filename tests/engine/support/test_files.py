@@ -1,10 +1,13 @@
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
-from rankstudio.engine.errors import OutputError
-from rankstudio.engine.support.files import write_bytes
+from rankstudio.engine.errors import DataError, OutputError, PlanError
+from rankstudio.engine.experiment.plan.toml import load_plan
+from rankstudio.engine.export.models import load_model
+from rankstudio.engine.support.files import is_there, read_text, write_bytes
 
 
 def test_a_file_is_written_and_replaced(tmp_path):
@@ -41,3 +44,30 @@ def test_a_file_is_as_open_as_others(tmp_path):
     other = tmp_path / "b.txt"
     other.write_bytes(b"")
     assert path.stat().st_mode == other.stat().st_mode
+
+
+def test_a_text_is_read_from_a_file_that_is_not_too_large(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"abc\r\n")
+    assert read_text(path, 5) == "abc\n"
+    with pytest.raises(OSError, match="it has 5 bytes, expected at most 4"):
+        read_text(path, 4)
+    with pytest.raises(IsADirectoryError):
+        read_text(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such files")
+def test_what_has_no_end_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(OSError, match="found a device or a pipe, expected a file"):
+            read_text(path)
+        with pytest.raises(PlanError, match="found a device or a pipe"):
+            load_plan(path)
+        with pytest.raises(DataError, match="found a device or a pipe"):
+            load_model(path)
+
+
+def test_a_name_that_is_too_long_is_of_nothing(tmp_path):
+    assert is_there(tmp_path)
+    assert not is_there(tmp_path / ("x" * 5000))

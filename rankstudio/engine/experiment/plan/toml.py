@@ -11,7 +11,9 @@ from typing import Any
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Parameter
-from rankstudio.engine.support.files import is_there, write_text
+from rankstudio.engine.support.files import is_there, read_text, write_text
+
+_MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 _OLD_NAMES = {"judge": "ranker", "judge_parameters": "ranker_parameters"}
 """Fields as they were called once, in plans and in studies."""
@@ -91,7 +93,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         Where the file cannot be read or is not TOML; the text names the file.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(path, _MOST_BYTES))
     except OSError as error:
         raise PlanError(f"{path}: the plan cannot be read: {error.strerror}.") from error
     except RecursionError as error:
