@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
+from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.letor import _line_kernel as kernels
 from rankstudio.engine.data.letor.file_access import PADDING
 from rankstudio.engine.data.letor.format_errors import (
@@ -279,6 +280,15 @@ def _convert_hard(text: Bytes, hard: Ints, rows: _Rows) -> Iterator[tuple[int, i
             rows.X[row, column] = value
 
 
+def _refuse_hidden(path: Path, text: Bytes, begins: Ints, comments: TextComments) -> None:
+    """Raise `FormatError` where a comment has a document in it, behind a line end of old."""
+    for hidden in _HIDDEN.finditer(comments.content.data):
+        row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
+        if hidden.end() <= comments.offsets[row + 1]:  # the comments stand one behind the other
+            at = begins[row] + hidden.start() - comments.offsets[row]
+            raise format_error(path, text, int(at), OLD_LINE_END, 0)
+
+
 def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcomes: list[_Outcome]) -> Table:
     """Put the rows of the pieces together and group them by query."""
     counts = [int(o.tally[kernels.ROWS]) for o in outcomes]
@@ -294,11 +304,8 @@ def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcom
     if scattered is not None:
         rows = rows.at(order)
     comments = copy_comments(text, rows.spans)
-    hidden = _HIDDEN.search(comments.content.data) if np.any(comments.content == ord("\r")) else None
-    if hidden is not None:
-        row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
-        at = rows.spans[row, kernels.COMMENT_BEGIN] + hidden.start() - comments.offsets[row]
-        raise format_error(path, text, int(at), OLD_LINE_END, 0)
+    if np.any(comments.content == ord("\r")):
+        _refuse_hidden(path, text, rows.spans[:, kernels.COMMENT_BEGIN], comments)
     n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
     return Table(
         X=rows.X,

@@ -20,7 +20,16 @@ _OLD_NAMES = {"judge": "ranker", "judge_parameters": "ranker_parameters"}
 
 
 def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a plan under the names that they have today."""
+    """Return the fields of a plan under the names that they have today.
+
+    Raises
+    ------
+    PlanError
+        Where a field is there under both.
+    """
+    for old, new in _OLD_NAMES.items():
+        if old in values and new in values:
+            raise PlanError(f"{new}: expected it once, found it also as {old}.")
     return {_OLD_NAMES.get(name, name): value for name, value in values.items()}
 
 

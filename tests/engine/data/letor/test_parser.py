@@ -94,6 +94,8 @@ def test_every_flavour(content: bytes, piece: int) -> None:
 @example(b"0 qid:1 1:1 1:1\n", 1 << 20)
 @example(b"0 qid:1 1:1e400\n0 qid:1 0:1\n", 1 << 20)
 @example(b"1 qid:a 1:1\n1 qid:b 1:2\n\n1 qid:a 1:3", 1)
+@example(b"1 qid:1 1:1 #a\rb\n1 qid:1 1:2 # qid:7", 1 << 20)
+@example(b"1 qid:1 1:1 #a\n1 qid:1 1:2 # b\r2 qid:7 1:3", 1 << 20)
 def test_broken_text(content: bytes, piece: int) -> None:
     check(content, piece)
 

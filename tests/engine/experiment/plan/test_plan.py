@@ -116,6 +116,7 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
             PlanError,
             "λ1, λ2: expected at most 100000 combinations of values, got 998001.",
         ),
+        ("data = 'x'\njudge = 'rankrls'\nranker = 'ranksvm'", PlanError, "found it also as judge."),
         ("data = 'x'\njudge = 3", PlanError, "ranker: expected a text, got 3"),
         ("data = 'x'\njudge = 'magic'", PlanError, "There is no method 'magic'; the catalog has"),
         ("data = 'x'\njudge = 'gas'", PlanError, "ranker: expected a ranker, one of rankrls, ranksvm, "),
