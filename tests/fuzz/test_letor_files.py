@@ -6,7 +6,10 @@ import gzip
 import math
 import random
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 from data import letor_oracle as oracle
@@ -16,6 +19,7 @@ from samples import LETOR, damaged_letor
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.letor import file_access, parser
 from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.errors import (
@@ -60,6 +64,14 @@ def compare(data: RankingDataset, contents: oracle.Contents, missing: str) -> No
     assert same_bits(data.y, np.array([d.label for d in documents]))
     assert [data.query_ids[q] for q in data.query_index] == [d.query for d in documents]
     assert list(data.comments) == [d.comment for d in documents]
+
+
+@contextmanager
+def pieces(rng: random.Random) -> Iterator[None]:
+    """Have files read, unpacked and parsed in pieces of any size."""
+    size = rng.choice((7, 40, 1000, 1 << 20, 1 << 20))
+    with mock.patch.multiple(parser, _PIECE=size, _PEEK=size), mock.patch.object(file_access, "_PIECE", size):
+        yield
 
 
 def text_of(content: bytes) -> bytes | None:
@@ -116,7 +128,8 @@ def refuse(path: Path, text: bytes | None, error: RankStudioError, missing: str)
 def test_letor_text(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         missing = rng.choice(("query_min", "query_min", "zero", "refuse"))
-        return check(folder / "train.txt", damaged_letor(rng), missing, cache=rng.random() < 0.1)
+        with pieces(rng):
+            return check(folder / "train.txt", damaged_letor(rng), missing, cache=rng.random() < 0.1)
 
     fuzz("LETOR text", attempt, 700)
 
@@ -128,7 +141,8 @@ def test_packed_letor_text(fuzz: Fuzz) -> None:
             content = mutated(rng, gzip.compress(rng.choice(LETOR), mtime=0), [content])
         elif rng.random() < 0.3:
             content += rng.choice((b"\0" * 9, gzip.compress(rng.choice(LETOR)), b"\n", b"\x1f\x8b"))
-        return check(folder / "train.txt.gz", content, "query_min", cache=False)
+        with pieces(rng):
+            return check(folder / "train.txt.gz", content, "query_min", cache=False)
 
     fuzz("LETOR text packed", attempt, 400)
 
