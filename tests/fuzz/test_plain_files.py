@@ -33,7 +33,8 @@ def expected_scores(content: bytes) -> list[float] | int:
     lines = text.splitlines() if "\r" in text else text.split("\n")
     scores = []
     for number, line in enumerate(lines, start=1):
-        if not _NUMBER.fullmatch(line.strip()):
+        separated = any("\x1c" <= c <= "\x1f" for c in line) and line.isascii()  # no blanks for float()
+        if not _NUMBER.fullmatch(line.strip()) or separated:
             return number
         scores.append(float(line))
     return scores
