@@ -9,6 +9,9 @@ import shutil
 import stat
 import tempfile
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rankstudio.engine.errors import OutputError
@@ -20,6 +23,9 @@ It has Python parse what they are, and the parser of Python 3.11 raises a System
 threads use it at a time (python/cpython#106905).
 """
 
+_ASIDE, _PART = ".rankstudio-", ".part"
+_DAY = 24 * 60 * 60
+
 
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file whole or not at all: beside it first, then moved into place.
@@ -30,18 +36,33 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         Where it cannot be written; what stood there before is untouched.
     """
     path = Path(path)
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        # mkstemp makes files that only their owner may read; results are as public as their folder.
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
+        with _written_aside(path, content) as aside:
+            aside.replace(path)
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         raise OutputError(f"{path} could not be written: {error.strerror or error}.") from error
+
+
+def create_file(path: Path, content: bytes) -> None:
+    """Make a file where there is none yet: whole and on the disk, or not at all.
+
+    Raises
+    ------
+    FileExistsError
+        Where there is one.
+    OSError
+        Where it cannot be written.
+    """
+    with _written_aside(path, content) as aside:
+        _sync(aside)
+        try:
+            os.link(aside, path)  # unlike a move, it takes nobody's place
+        except FileExistsError:
+            raise
+        except OSError:  # a disk without links
+            with path.open("xb") as file:
+                file.write(content)
+            _sync(path)
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -96,6 +117,14 @@ def is_there(path: Path) -> bool:
         return False
 
 
+def remove_abandoned(folder: Path, pattern: str) -> None:
+    """Remove what is a day old of the files and folders that were written aside by who was killed then."""
+    for path in folder.glob(pattern):
+        with suppress(OSError):  # somebody else's, or gone by now
+            if time.time() - path.stat().st_mtime > _DAY:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def temporary_folder() -> Path:
     """Make a folder that its owner alone may read, and that goes when this process ends.
 
@@ -107,6 +136,28 @@ def temporary_folder() -> Path:
     path = Path(tempfile.mkdtemp(prefix="rankstudio-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
+
+
+@contextmanager
+def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
+    """Provide a file in the folder of another one, to be given its name; else it is gone afterwards."""
+    remove_abandoned(path.parent, f"{_ASIDE}*{_PART}")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_ASIDE, suffix=_PART)
+    aside = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        # mkstemp makes files that only their owner may read; results are as public as their folder.
+        aside.chmod(0o666 & ~_umask())
+        yield aside
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    """Have the system write a file to the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def _umask() -> int:

@@ -7,7 +7,7 @@ import pytest
 from rankstudio.engine.errors import DataError, OutputError, PlanError
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.export.models import load_model
-from rankstudio.engine.support.files import is_there, read_text, write_bytes
+from rankstudio.engine.support.files import create_file, is_there, read_text, write_bytes
 
 
 def test_a_file_is_written_and_replaced(tmp_path):
@@ -71,3 +71,27 @@ def test_what_has_no_end_is_not_read(tmp_path):
 def test_a_name_that_is_too_long_is_of_nothing(tmp_path):
     assert is_there(tmp_path)
     assert not is_there(tmp_path / ("x" * 5000))
+
+
+def test_what_a_killed_process_left_goes_when_it_is_a_day_old(tmp_path):
+    old, new = tmp_path / ".rankstudio-old.part", tmp_path / ".rankstudio-new.part"
+    for left in (old, new):
+        left.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    write_bytes(tmp_path / "a.txt", b"")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.txt", new.name}
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_is_made_only_where_there_is_none(tmp_path, monkeypatch, links):
+    def link(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    if not links:
+        monkeypatch.setattr(os, "link", link)
+    path = tmp_path / "a.txt"
+    create_file(path, b"one")
+    with pytest.raises(FileExistsError):
+        create_file(path, b"two")
+    assert path.read_bytes() == b"one"
+    assert list(tmp_path.iterdir()) == [path]

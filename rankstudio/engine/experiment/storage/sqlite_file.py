@@ -15,14 +15,15 @@ import shutil
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import StoreError, StudyInUseError
 from rankstudio.engine.experiment.storage import study_rows
 from rankstudio.engine.experiment.storage.study_rows import MIGRATIONS, Migration, Row
+from rankstudio.engine.support.files import create_file
 
 APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""
@@ -32,6 +33,9 @@ _DAMAGED = "the file is damaged or cut short; expected a complete study"
 _FOREIGN = "this is not a study written by RankStudio"
 _ACTIVE = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
 """How much there is in a file that does something by itself when it is written or read."""
+
+_MODE, _WAL = slice(18, 20), b"\2\2"
+"""Where a database says whether it has a log, and that it has: to be switched later takes a journal."""
 
 _NOT_UTF8 = "expected names in UTF-8, which alone can be stored, found"
 _IN_WORDS = {
@@ -68,6 +72,7 @@ class StudyFile:
         self, path: str | Path, migrations: Sequence[Migration] = MIGRATIONS, *, reading: bool = False
     ) -> None:
         self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
+        _refuse_long_name(self.path)
         self._turn = threading.RLock()
         self._migrations = migrations
         self._reading = reading and self.path.is_file() and not _writable(self.path)
@@ -162,7 +167,8 @@ class StudyFile:
 
 def _open(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     """Return a connection that owns the file of a sound study, brought to the newest version."""
-    _inspect(path, migrations)
+    with _copy(path) if Path(f"{path}-journal").exists() else nullcontext() as copy:
+        _inspect(path, migrations, copy)
     if not _writable(path):
         raise StoreError(f"{path}: {_FORBIDDEN}.")  # SQLite would call it a fault of the disk
     with in_words(path):
@@ -189,21 +195,28 @@ def _writable(path: Path) -> bool:
 
 def _copied(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     """Return a copy in memory of a sound study that may not be written, brought to the newest version."""
+    with _copy(path) as copy:
+        _inspect(path, migrations, copy)
+        with in_words(path), closing(sqlite3.connect(copy)) as source:
+            db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            db.text_factory = study_rows.as_text
+            source.backup(db)
+            _migrate(db, migrations)
+    return db
+
+
+@contextmanager
+def _copy(path: Path) -> Iterator[Path]:
+    """Provide a copy of a study and of the logs beside it, which SQLite reads only where it may write."""
     try:
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
             copy = Path(folder) / "study"
-            for end in ("", "-wal"):  # SQLite reads a log only where it may write beside it
+            for end in ("", "-wal", "-journal"):
                 with suppress(FileNotFoundError):
                     shutil.copyfile(f"{path}{end}", f"{copy}{end}")
-            _inspect(path, migrations, copy)
-            with in_words(path), closing(sqlite3.connect(copy)) as source:
-                db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-                db.text_factory = study_rows.as_text
-                source.backup(db)
-                _migrate(db, migrations)
+            yield copy
     except OSError as error:
         raise StoreError(f"{path}: the study cannot be read: {error.strerror}.") from error
-    return db
 
 
 def _own(db: sqlite3.Connection, path: Path) -> None:
@@ -224,11 +237,15 @@ def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # an older RankStudio sees it at once
 
 
-def create(path: str | Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Make the file of a study without any contents.
+def create(
+    path: str | Path,
+    migrations: Sequence[Migration] = MIGRATIONS,
+    fill: Callable[[sqlite3.Connection], None] = lambda _: None,
+) -> None:
+    """Make the file of a study, with what is filled in at once.
 
-    Made in memory and written in one piece, only where nothing is yet, so that neither a second process
-    nor an end in the middle leaves half a study.
+    Made in memory and given its name in one piece, only where nothing is yet, so that neither a second
+    process nor an end in the middle leaves half a study.
 
     Raises
     ------
@@ -241,16 +258,10 @@ def create(path: str | Path, migrations: Sequence[Migration] = MIGRATIONS) -> No
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         for number, migration in enumerate(migrations, start=1):
             _apply(db, migration, number)
+        fill(db)
         content = db.serialize()
     try:
-        with path.open("xb") as file:
-            try:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            except OSError:
-                path.unlink()
-                raise
+        create_file(path, content[: _MODE.start] + _WAL + content[_MODE.stop :])
     except FileExistsError as error:
         raise StoreError(f"{path}: there is a file of this name already.") from error
     except OSError as error:
@@ -304,14 +315,14 @@ def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = No
     What is looked at is the copy, where there is one.
     """
     place = copy or path
-    _refuse_long_name(path)
     if not place.is_file():
         found = "found a folder, expected a study" if path.is_dir() else "there is no such study"
         raise StoreError(f"{path}: {found}.")
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
     log = any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
-    uri = f"{place.as_uri()}?mode=ro" + ("" if log else "&immutable=1")
+    mode = "ro" if copy is None else "rw"  # a copy may be rolled back
+    uri = f"{place.as_uri()}?mode={mode}" + ("" if log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
         db.text_factory = study_rows.as_text  # what is damaged is told in SQLite's own words
         found = db.execute("PRAGMA application_id").fetchone()[0]

@@ -77,11 +77,9 @@ class Study:
         StoreError
             Where there is a file, or none can be written.
         """
-        sqlite_file.create(path)
-        study = cls(StudyFile(path))
-        with study._file.transaction() as db:
-            write(db, "study", title=title, created=_now(), versions=as_json(versions()))
-        return study
+        about = {"title": title, "created": _now(), "versions": as_json(versions())}
+        sqlite_file.create(path, fill=lambda db: write(db, "study", **about))
+        return cls(StudyFile(path))
 
     @property
     def path(self) -> Path:

@@ -225,6 +225,58 @@ def test_nothing_stale_remains_of_a_process_that_was_killed(path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def killed(path: Path, statements: str, number: signal.Signals = signal.SIGKILL) -> None:
+    """Carry statements out in a process that does not survive them."""
+    script = f"import os, resource, signal, sqlite3, sys\nfrom pathlib import Path\n{statements}"
+    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+    assert done.returncode == -number
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")
+def test_a_kill_in_the_middle_of_making_it_leaves_no_half_study(path: Path) -> None:
+    statements = (
+        "from rankstudio.engine.experiment.storage.study import Study\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"  # which the first byte beyond so many sends
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
+        "Study.create(Path(sys.argv[1]))"
+    )
+    killed(path, statements, signal.SIGXFSZ)
+    Study.create(path, "Whole").close()
+    with Study.open(path) as study:
+        assert study.title == "Whole"
+
+
+def test_a_study_has_its_title_from_its_first_moment_on(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("rankstudio.engine.experiment.storage.study.StudyFile", end)
+        Study.create(path, "Called so")
+    with Study.open(path) as study:
+        assert (study.title, study.damage()) == ("Called so", ())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+@pytest.mark.parametrize("reading", [False, True])
+def test_a_journal_that_was_left_is_rolled_back(
+    path: Path, reading: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Study.create(path, "Before").close()
+    statements = (
+        "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "db.execute('PRAGMA journal_mode = DELETE'); db.execute('PRAGMA cache_size = 1')\n"
+        "db.execute('BEGIN'); db.execute('UPDATE study SET title = hex(zeroblob(100000))')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    killed(path, statements)
+    assert path.with_name(f"{path.name}-journal").stat().st_size > 0
+    if reading:
+        monkeypatch.setattr(study_file, "_writable", lambda _: False)
+    with Study.open(path, reading=reading) as study:
+        assert (study.title, study.damage()) == ("Before", ())
+
+
 def test_threads_share_a_study(path: Path) -> None:
     _, folds = finished()
     with Study.create(path) as study:
