@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.letor import cache as parsed
 from rankstudio.engine.errors import CacheWarning, FileAccessError, OutputError
-from rankstudio.engine.support.files import READING_ARRAYS, temporary_folder
+from rankstudio.engine.support.files import READING_ARRAYS, remove_abandoned, temporary_folder
 
 LIMIT = 4 << 30  # bytes, or as many as one run needs
 
@@ -36,6 +36,7 @@ _ARRAYS = ("X", "y", "query_ptr", "feature_ids")
 _WORDS = "words.json"
 _FILES = (_WORDS, *(f"{name}.npy" for name in _ARRAYS))
 _PIECE = 1 << 22
+_NEW = "new-"
 
 
 def folder() -> Path:
@@ -191,7 +192,7 @@ def _fits(place: Path, states: tuple[tuple[int, int, int], ...]) -> bool:
 
 def _write(place: Path, files: Mapping[str, Sequence[memoryview]]) -> None:
     """Make the folder of a part, whole and on the disk or not at all."""
-    new = Path(tempfile.mkdtemp(dir=place.parent, prefix="new-"))
+    new = Path(tempfile.mkdtemp(dir=place.parent, prefix=_NEW))
     try:
         for name, pieces in files.items():
             with (new / name).open("wb") as file:
@@ -226,6 +227,7 @@ def _mapped(path: Path) -> NDArray[Any]:
 
 def _prune(folder: Path, limit: int, needed: Iterable[str]) -> None:
     """Remove the parts unused for longest until the others take at most ``limit`` bytes; keep the needed."""
+    remove_abandoned(folder, f"{_NEW}*")
     kept = set(needed)
     entries = []
     for place in folder.iterdir():

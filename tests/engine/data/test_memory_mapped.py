@@ -71,6 +71,14 @@ def test_a_file_among_the_parts_is_let_be(folder: Path) -> None:
     assert {place.name for place in folder.iterdir()} == {name, "notes.txt"}
 
 
+def test_a_part_that_was_half_written_goes_when_it_is_a_day_old(folder: Path) -> None:
+    for name in ("new-old", "new-now"):
+        (folder / name).mkdir(parents=True)
+    os.utime(folder / "new-old", (0, 0))
+    [name] = mapped.keep([make_ranking(n_queries=5).folds[0].train])
+    assert {path.name for path in folder.iterdir()} == {name, "new-now"}
+
+
 def test_a_part_can_be_sent_to_another_folder(folder: Path) -> None:
     names = mapped.keep(parts())
     sent = {name: mapped.packed(folder / name) for name in names}

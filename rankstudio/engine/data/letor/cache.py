@@ -29,6 +29,7 @@ from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.letor.parsed_table import Scattered, Table
 from rankstudio.engine.data.letor.progress import ReadProgress
+from rankstudio.engine.support.files import remove_abandoned
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ _SUFFIX = ".table"
 _DIGEST = 32
 _ALIGN = 64
 _PIECE = 1 << 22
+_NEW = "new-"
 _ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows")
 _COMMENTS = ("offsets", "content")
 
@@ -98,6 +100,7 @@ def store(checksum: str, table: Table, progress: ReadProgress, file_size: int) -
 
 def prune(limit: int) -> None:
     """Remove the entries unused for longest until the others have at most ``limit`` bytes."""
+    remove_abandoned(folder(), f"{_NEW}*")
     entries = []
     for path in folder().iterdir():
         status = path.stat()
@@ -129,7 +132,7 @@ def _read(path: Path, progress: ReadProgress) -> Bytes:
 def _write(path: Path, parts: list[memoryview], progress: ReadProgress) -> None:
     """Write the parts and their digest under a name of its own, then give the file its name."""
     digest = hashlib.sha256()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-", suffix=_SUFFIX)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_NEW, suffix=_SUFFIX)
     try:
         with os.fdopen(handle, "wb") as file:
             for part in parts:

@@ -156,6 +156,16 @@ def test_nothing_half_written_is_left(path: Path, folder: Path, monkeypatch: pyt
     assert list(folder.iterdir()) == []
 
 
+def test_what_was_half_written_goes_when_it_is_a_day_old(path: Path, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("new-old.table", "new-now.table"):
+        (folder / name).touch()
+    os.utime(folder / "new-old.table", (0, 0))
+    load_letor(path)
+    assert len(list(folder.iterdir())) == 2
+    assert not (folder / "new-old.table").exists()
+
+
 def test_the_entries_unused_for_longest_go_first(tmp_path: Path, folder: Path) -> None:
     paths = []
     for i in range(4):
