@@ -12,7 +12,10 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Carry out the command line of this process; Ctrl+C ends it in a sentence, while modules load too."""
+    """Carry out the command line of this process.
+
+    Ctrl+C ends it in a sentence, while modules load too, and so does a request to terminate.
+    """
     interrupted = False
 
     def interrupt(number: int, frame: object) -> None:
@@ -24,7 +27,8 @@ def main() -> int:
         sys.excepthook, sys.unraisablehook = _show, _show_unraisable
         import signal  # noqa: PLC0415 - Ctrl+C may come while it loads
 
-        signal.signal(signal.SIGINT, interrupt)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, interrupt)
         from rankstudio.cli import main as carry_out  # noqa: PLC0415 - as above
 
         status = carry_out()

@@ -34,7 +34,7 @@ exit status:
   0    done
   1    something is wrong with the data or the request; one sentence on the error stream says what
   2    a wrong command line
-  130  stopped by Ctrl+C; what was finished is printed, and kept where a study keeps it"""
+  130  stopped by Ctrl+C or SIGTERM; what was finished is printed, and kept where a study keeps it"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Ctrl+C while modules load ends the process with one sentence, whichever module it is."""
+"""Ctrl+C, and SIGTERM, while modules load ends the process with one sentence, whichever module it is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Interrupting:
             os.dup2(printed, 1)
             os.dup2(printed, 2)
             # exec() has Python remember an interruption until its end
-            exec("import signal; signal.raise_signal(signal.SIGINT)")
+            number = "SIGTERM" if len(tried) % 2 and "rankstudio.cli" in sys.modules else "SIGINT"
+            exec(f"import signal; signal.raise_signal(signal.{number})")
             os._exit(99)
         status = os.waitstatus_to_exitcode(os.wait()[1])
         printed = open(f"{folder}/{name}").read()
