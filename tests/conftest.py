@@ -23,13 +23,16 @@ MARKERS = {TESTS / "ui": "gui", TESTS / "cli": "cli"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say how long the fuzz tests try damaged files; by default each tries a few, always the same."""
+    """Say how long damaged files are tried, by default a few, always the same, and how many runs are killed."""
     group = parser.getgroup("fuzz", "damaged files")
     group.addoption(
         "--fuzz-seconds", type=float, help="try damaged files for so long, shared by the kinds of file"
     )
     group.addoption("--fuzz-seed", type=int, help="the seed of the damage: 0, or a fresh one for each kind")
     group.addoption("--fuzz-input", type=int, help="try only the input of this number again")
+    parser.addoption(
+        "--kill-runs", type=int, default=36, help="kill so many runs, over all ways of execution"
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -100,3 +103,9 @@ def letor_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no LETOR files: RANKSTUDIO_LETOR_DIR is not set and there is no {LETOR_FOLDER}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def kills(pytestconfig: pytest.Config) -> int:
+    """How many runs are killed."""
+    return int(pytestconfig.getoption("--kill-runs"))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from experiment.local_cluster import LocalCluster
 from experiment.small import assert_same, dataset, ended
 
 from rankstudio.engine.errors import WorkerError
@@ -29,50 +25,6 @@ from rankstudio.engine.experiment.storage.study import Study
 module = pytest.importorskip("rankstudio.engine.experiment.execution.dask_cluster")
 
 PLAN = Plan("small", parameters={"regularization": tuple(2.0**e for e in range(-6, 6))})
-
-
-class LocalCluster:
-    """A scheduler and workers, each a process that listens on the loopback alone."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._stack = ExitStack()
-        self.workers: list[subprocess.Popen] = []
-        address = folder / "scheduler.json"
-        self.scheduler = self._start(
-            "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)
-        )
-        deadline = time.monotonic() + 60
-        while not address.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        self.address = json.loads(address.read_text())["address"]
-
-    def add_worker(self, cache: str | None = None) -> subprocess.Popen:
-        """Start one more worker, perhaps with a cache folder of its own, as on another machine."""
-        options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(self._folder)]
-        worker = self._start("worker", self.address, *options, cache=cache)
-        self.workers.append(worker)
-        return worker
-
-    def _start(self, what: str, *options: str, cache: str | None = None) -> subprocess.Popen:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-        if cache is not None:
-            environment["RANKSTUDIO_CACHE_DIR"] = cache
-        log = self._stack.enter_context((self._folder / f"{what}-{time.monotonic_ns()}.log").open("w"))
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", *options],
-            stdout=log,
-            stderr=log,
-            env=environment,
-        )
-        self._stack.callback(process.wait, 30)
-        self._stack.callback(process.kill)
-        return process
-
-    def close(self) -> None:
-        """End all processes."""
-        self._stack.close()
 
 
 @pytest.fixture(scope="module")

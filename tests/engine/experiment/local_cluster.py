@@ -1,0 +1,57 @@
+"""A cluster for the tests: a dask scheduler and workers on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+
+class LocalCluster:
+    """A scheduler and workers, each a process that listens on the loopback alone."""
+
+    """A scheduler and workers, each a process that listens on the loopback alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self.workers: list[subprocess.Popen] = []
+        address = folder / "scheduler.json"
+        self.scheduler = self._start(
+            "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)
+        )
+        deadline = time.monotonic() + 60
+        while not address.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        self.address = json.loads(address.read_text())["address"]
+
+    def add_worker(self, cache: str | None = None) -> subprocess.Popen:
+        """Start one more worker, perhaps with a cache folder of its own, as on another machine."""
+        options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(self._folder)]
+        worker = self._start("worker", self.address, *options, cache=cache)
+        self.workers.append(worker)
+        return worker
+
+    def _start(self, what: str, *options: str, cache: str | None = None) -> subprocess.Popen:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        if cache is not None:
+            environment["RANKSTUDIO_CACHE_DIR"] = cache
+        log = self._stack.enter_context((self._folder / f"{what}-{time.monotonic_ns()}.log").open("w"))
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", *options],
+            stdout=log,
+            stderr=log,
+            env=environment,
+        )
+        self._stack.callback(process.wait, 30)
+        self._stack.callback(process.kill)
+        return process
+
+    def close(self) -> None:
+        """End all processes."""
+        self._stack.close()
