@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--fuzz-seed", type=int, help="the seed of the damage: 0, or a fresh one for each kind")
     group.addoption("--fuzz-input", type=int, help="try only the input of this number again")
     parser.addoption(
-        "--kill-runs", type=int, default=36, help="kill so many runs, over all ways of execution"
+        "--kill-runs", type=int, default=30, help="kill so many runs, over all ways of execution"
     )
 
 

@@ -25,8 +25,8 @@ class ForkServer:
 
     Parameters
     ----------
-    loaded : str
-        What it has loaded besides the engine: "window", "cluster" or nothing.
+    modules : str
+        What it loads besides engine and terminal.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class ForkServer:
         Whether programs can be killed at a system call.
     """
 
-    def __init__(self, loaded: str = "") -> None:
+    def __init__(self, *modules: str) -> None:
         here = os.pathsep.join((str(_HERE), *(path for path in sys.path if path)))
         # A copy has one thread: libraries must not have started others before.
         single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, str(_HERE / "fork_server.py"), loaded],
+            [sys.executable, str(_HERE / "fork_server.py"), *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

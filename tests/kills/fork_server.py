@@ -32,6 +32,8 @@ from rankstudio.__main__ import main as program
 from rankstudio.cli.progress_bar import ProgressBar
 from rankstudio.engine.support import jit
 
+_SECONDS = 200
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -166,6 +168,7 @@ def _be(request: Request, said: int) -> None:
             os.dup2(printed.fileno(), 1)
             os.dup2(printed.fileno(), 2)
         os.environ.update(request.environment)
+        signal.alarm(_SECONDS)  # whatever it waits for
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if request.count or (request.moment and request.moment.call):
             system_calls.be_followed()
@@ -254,10 +257,9 @@ def main() -> None:
     """Serve until the input ends."""
     with os.fdopen(os.dup(1), "w", buffering=1) as answers:
         os.dup2(2, 1)
-        if "window" in sys.argv[1:]:
-            import_module("window_user")
-        if "cluster" in sys.argv[1:]:
-            import_module("rankstudio.engine.experiment.execution.dask_cluster")
+        for module in sys.argv[1:]:
+            with suppress(ImportError):  # an extra, or Qt without its libraries: who needs it fails
+                import_module(module)
         multiprocessing.set_forkserver_preload(["warm_engine"])
         forkserver.ensure_running()
         tasks = [path.name for path in Path("/proc/self/task").iterdir()]

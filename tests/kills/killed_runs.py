@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
@@ -60,8 +61,8 @@ class Way:
         See `Request`.
     command : callable
         Returns the arguments for a folder of results and, where the run goes on, its study.
-    settings : dict of str to str
-        For the environment.
+    calls : int, optional
+        How many system calls a run has that write, where that is known from another way.
     """
 
     def __init__(
@@ -70,13 +71,12 @@ class Way:
         folder: Path,
         program: str,
         command: Callable[[Path, Path | None], tuple[str, ...]],
-        settings: dict[str, str] | None = None,
+        calls: int | None = None,
     ) -> None:
         self._server, self._folder, self._program, self._command = server, folder, program, command
-        self._settings = settings or {}
         (folder / "warm").mkdir(parents=True)
-        self.calls = 0
-        if server.can_follow:
+        self.calls = calls or 0
+        if calls is None and server.can_follow:
             self._begin("counted", fresh=True)
             self.calls = self._start(count=True).calls
         self._begin("undisturbed", fresh=False)
@@ -95,13 +95,15 @@ class Way:
             ended = self._start(going_on=before.n_runs > 0, random=random, victims=victims)
             told |= {line for line in ended.told if line.startswith("UnitFinished")}
             self._see_that_nothing_runs(ended)
+            self._see_what_is_said(ended, before)
             before = self._see_that_nothing_is_lost(before, told)
             landed.append(where(ended, before))
-            if random.random() > _AGAIN:
+            if landed[-1] == "too late" or random.random() > _AGAIN:
                 break
         ended = self._start(going_on=before.n_runs > 0, random=random, unharmed=True)
         assert ended.status == 0, self.printed()
         self._see_that_nothing_runs(ended)
+        self._see_what_is_said(ended, before)
         self._see_that_nothing_is_lost(before, told)
         self._see_the_end()
         shutil.rmtree(self._case)
@@ -163,7 +165,6 @@ class Way:
             "RANKSTUDIO_CONFIG_DIR": str(self._case / "user"),
             "RANKSTUDIO_DATA_DIR": str(self._case / "user"),
             "TMPDIR": str(self._case / "temporary"),
-            **self._settings,
         }
         arguments = self._command(self._out, self._study() if by_resume else None)
         return Request(self._program, arguments, environment, str(self._case / "printed"), **changes)
@@ -208,6 +209,19 @@ class Way:
 
     def _see_that_nothing_runs(self, ended: Ended) -> None:
         assert not still_running(ended.workers)
+
+    def _see_what_is_said(self, ended: Ended, before: Contents) -> None:
+        """See workers that were killed named, and the window list what the study has."""
+        assert ended.status in (0, 1, -signal.SIGKILL), self.printed()
+        said = [line for line in ended.told if line.startswith("Failed")]
+        if ended.status == 1 or said:
+            assert "The workers ended before their work did" in (*said, self.printed())[0]
+        listed = [line.split() for line in ended.told if line.startswith("Listed")]
+        if any(line not in ("Begun", *said) for line in ended.told) and self._program == "window":
+            assert len(listed) == before.n_runs, ended.told
+            for _, count, state in listed:
+                assert int(count) == len(before.units)
+                assert state in ("UNFINISHED", "DONE")
 
     def _see_that_nothing_is_lost(self, before: Contents, told: set[str], whole: bool = True) -> Contents:
         now = self._contents()

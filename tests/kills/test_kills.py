@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 
@@ -22,12 +23,18 @@ from killed_runs import Way, table
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
-from rankstudio.ui.model.execution_backend import LIVE, PROCESSES
 
-SHARES = {"threads": 0.2, "1": 0.2, "2": 0.2, "cluster": 0.15, LIVE: 0.125, PROCESSES: 0.125}
+TERMINAL: dict[str, tuple[str, ...]] = {
+    "threads": (),
+    "one thread": ("--workers", "1"),
+    "processes": ("--workers", "2"),
+}
+SHARES = {"threads": 0.23, "one thread": 0.23, "processes": 0.2, "cluster": 0.14, "window": 0.2}
 """Of all kills, by the way of execution."""
 
-WORKERS = (-1, -2)
+PROGRAM, WORKERS = (0,), (0, 0, -1, -2)
+
+pytestmark = pytest.mark.timeout(0)  # with more kills it takes longer; every program has its own limit
 
 
 @pytest.fixture(scope="module")
@@ -37,78 +44,83 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ForkServer]:
-    with ForkServer() as made:
+    with ForkServer("window_user", "rankstudio.engine.experiment.execution.dask_cluster") as made:
         yield made
 
 
-def in_the_terminal(server: ForkServer, folder: Path, data: Path, *options: str) -> Way:
-    def command(out: Path, study: Path | None) -> tuple[str, ...]:
-        what = (
-            ("--resume", str(study)) if study is not None else ("--data", str(data), "--lambda", "2^-4..2^3")
-        )
-        return ("run", *what, "--out", str(out), *options)
+@pytest.fixture(scope="module")
+def terminal(server: ForkServer, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Way]:
+    """A function that returns the terminal's way with some options, each made once."""
 
-    return Way(server, folder, "terminal", command)
+    @cache
+    def way(*options: str) -> Way:
+        def command(out: Path, study: Path | None) -> tuple[str, ...]:
+            what = ("--data", str(data), "--lambda", "2^-4..2^3")
+            return ("run", *(("--resume", str(study)) if study else what), "--out", str(out), *options)
+
+        return Way(server, tmp_path_factory.mktemp("cases"), "terminal", command)
+
+    return way
 
 
-def kill(way: Way, name: str, kills: int, victims: tuple[int, ...] = (0,)) -> None:
+def kill(way: Way, name: str, runs: float, victims: tuple[int, ...] = PROGRAM) -> None:
     """Kill so many runs of a way; print where that was."""
     landed: Counter[str] = Counter()
     number = 0
-    while landed.total() < max(round(SHARES[name] * kills), 1):
+    while landed.total() < max(round(runs), 1):
         number += 1
         landed.update(way.kill(Random(f"{name} {number}"), f"{name} {number}", victims))
     sys.stdout.write(table({name: landed}))  # to be seen with -s
 
 
-@pytest.mark.parametrize("workers", ["threads", "1", "2"])
-def test_in_the_terminal(server: ForkServer, data: Path, tmp_path: Path, workers: str, kills: int) -> None:
-    options = () if workers == "threads" else ("--workers", workers)
-    way = in_the_terminal(server, tmp_path / "cases", data, *options)
-    kill(way, workers, kills, (0, 0, *WORKERS) if workers == "2" else (0,))
+@pytest.mark.parametrize("name", TERMINAL)
+def test_in_the_terminal(terminal: Callable[..., Way], name: str, kills: int) -> None:
+    victims = WORKERS if name == "processes" else PROGRAM
+    kill(terminal(*TERMINAL[name]), name, SHARES[name] * kills, victims)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="dask is not installed")
-def test_on_a_cluster(data: Path, tmp_path: Path, kills: int) -> None:
+@pytest.mark.skipif(find_spec("distributed") is None, reason="dask is not installed")
+def test_on_a_cluster(terminal: Callable[..., Way], tmp_path: Path, kills: int) -> None:
     cluster = LocalCluster(tmp_path)
     try:
-        cluster.add_worker()
-        cluster.add_worker()
-        with ForkServer("cluster") as server:
-            way = in_the_terminal(server, tmp_path / "cases", data, "--scheduler", cluster.address)
-            kill(way, "cluster", kills)
-            # A worker that is killed costs nothing, and is replaced here.
-            ended = way.kill(Random("worker"), "worker", (cluster.workers[0].pid,))
-            assert set(ended) == {"too late"}
+        for _ in range(2):
+            cluster.add_worker()
+        way = terminal("--scheduler", cluster.address)
+        kill(way, "cluster", SHARES["cluster"] * kills)
+        for number in range(max(round(kills / 100), 1)):
+            worker = cluster.workers[-2].pid
+            cluster.add_worker()
+            landed = way.kill(Random(f"worker {number}"), f"worker {number}", (worker,))
+            assert set(landed) == {"too late"}  # it costs nothing: another one does its work
     finally:
         cluster.close()
 
 
-@pytest.mark.parametrize("backend", [LIVE, PROCESSES])
-def test_in_the_window(data: Path, tmp_path: Path, backend: str, kills: int) -> None:
+@pytest.mark.gui
+def test_in_the_window(
+    server: ForkServer, data: Path, tmp_path_factory: pytest.TempPathFactory, kills: int
+) -> None:
+    folder = tmp_path_factory.mktemp("plan")
     grid = tuple(2.0**exponent for exponent in range(-4, 4))
-    save_plan(Plan(str(data), parameters={"regularization": grid}), tmp_path / "plan.toml")
+    save_plan(Plan(str(data), parameters={"regularization": grid}), folder / "plan.toml")
+    calls = None
+    for backend, victims in (("live", PROGRAM), ("processes", WORKERS)):
 
-    def command(out: Path, _: Path | None) -> tuple[str, ...]:
-        return str(tmp_path / "plan.toml"), str(out), backend
+        def command(out: Path, _: Path | None, backend: str = backend) -> tuple[str, ...]:
+            return str(folder / "plan.toml"), str(out), backend
 
-    with ForkServer("window") as server:
-        way = Way(server, tmp_path / "cases", "window", command)
-        kill(way, backend, kills, (0, *WORKERS) if backend == PROCESSES else (0,))
+        way = Way(server, folder / backend, "window", command, calls)
+        calls = way.calls
+        kill(way, f"window, {backend}", SHARES["window"] * kills / 2, victims)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("workers", ["threads", "1", "2"])
-def test_asked_to_end(
-    server: ForkServer, data: Path, tmp_path: Path, number: signal.Signals, workers: str, kills: int
-) -> None:
-    options = () if workers == "threads" else ("--workers", workers)
-    way = in_the_terminal(server, tmp_path / "cases", data, *options)
-    name = f"{number.name} {workers}"
-    landed = Counter(
-        way.signal(number, Random(f"{name} {n}"), f"case {n}") for n in range(max(kills // 18, 1))
-    )
-    sys.stdout.write(table({name: landed}))
+@pytest.mark.parametrize("name", TERMINAL)
+def test_asked_to_end(terminal: Callable[..., Way], name: str, number: signal.Signals, kills: int) -> None:
+    way, title = terminal(*TERMINAL[name]), f"{number.name}, {name}"
+    times = range(max(round(kills / 18), 1))
+    landed = Counter(way.signal(number, Random(f"{title} {n}"), f"{title} {n}") for n in times)
+    sys.stdout.write(table({title: landed}))
 
 
 def test_kernels_that_are_being_written(server: ForkServer, tmp_path: Path, kills: int) -> None:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 from experiment.small import assert_same, dataset, ended, two_settings
 
@@ -157,84 +151,6 @@ def test_every_method_goes_on_with_the_same_bits(path: Path, plan: Plan) -> None
         (after,) = study.runs()
         assert after.n_finished == after.n_units
         assert_same(study.result(after.key), undisturbed)
-
-
-# Each round is a process of its own that is killed at some moment: after a random number of events and a few
-# random milliseconds, so that it falls into the run however busy the machine is. Forked, because to import
-# everything anew takes a hundred times as long as to run; it says what it showed to a pipe that outlives it.
-KILLED = """
-import json, os, random, signal, sys, time
-from experiment.small import dataset
-from rankstudio.engine.experiment.results.events import RunFinished, StepDone, UnitFinished
-from rankstudio.engine.experiment.plan.toml import plan_from_dict
-from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.storage.study import Study
-
-path, plan, seed, rounds = sys.argv[1], plan_from_dict(json.loads(sys.argv[2])), *map(int, sys.argv[3:])
-
-def work():
-    with Study.open(path) as study:
-        for event in run_stored(plan, dataset(), study):
-            if isinstance(event, StepDone):
-                time.sleep(0.001)
-            if isinstance(event, (StepDone, UnitFinished)):
-                u = event.unit
-                os.write(1, f"{type(event).__name__} {u.fold} {u.position}\\n".encode())
-
-list(run(plan.changed(parameters={"regularization": (1.0,)}), dataset()))  # compiled before the clock runs
-random.seed(seed)
-for _ in range(rounds):
-    heard, said = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.dup2(said, 1)
-        work()
-        os._exit(0)
-    os.close(said)
-    with open(heard) as shown:
-        for _ in range(random.randrange(120)):
-            print(shown.readline(), end="")
-        time.sleep(random.uniform(0.0, 0.01))
-        os.kill(child, signal.SIGKILL)
-        print(shown.read(), end="")
-    print("killed", os.waitpid(child, 0)[1], 0)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
-@pytest.mark.parametrize("seed", [1, 2])
-def test_kill_9_at_any_moment_takes_only_the_unit_in_flight(path: Path, seed: int) -> None:
-    grid = [float(v) for v in np.geomspace(0.01, 100, 100)]
-    plan = Plan("small", parameters={"regularization": tuple(grid)})
-    Study.create(path).close()
-    values = json.dumps({"data": "small", "parameters": {"regularization": grid}})
-    command = [sys.executable, "-c", KILLED, str(path), values, str(seed), "10"]
-    done = subprocess.run(
-        command,
-        check=True,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-    )
-    shown: dict[tuple[int, int], None] = {}
-    killed = []
-    for line in done.stdout.decode().splitlines():
-        what, fold, position = line.split()
-        if what == "StepDone":
-            assert (int(fold), int(position)) not in shown  # nothing shown is computed again
-        elif what == "UnitFinished":
-            shown[int(fold), int(position)] = None
-        else:
-            killed.append((int(fold), len(shown)))
-    assert [status for status, _ in killed] == [signal.SIGKILL] * 10
-    assert 0 < killed[-1][1] < 200  # the kills fell into the run, not before it or after it
-    with Study.open(path) as study:
-        (summary,) = study.runs()
-        stored = list(study.finished_units(summary.key))
-        assert stored[: len(shown)] == list(shown)
-        assert len(stored) <= len(shown) + 1  # one more may have been stored and not shown yet
-        assert_same(ended(run_stored(plan, dataset(), study)), ended(run(plan, dataset())))
-        assert [s.n_finished for s in study.runs()] == [200]
 
 
 def test_a_study_in_use_stops_no_one_who_has_it(path: Path) -> None:
