@@ -20,7 +20,6 @@ from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.experiment.reports import RESULT_FILES
 from rankstudio.engine.experiment.storage.study import SUFFIX, Study
 
-N_UNITS = 16
 _UNITS = "SELECT fold, position, setting, payload, seconds FROM unit ORDER BY run, fold, position"
 _FOLDS = "SELECT fold, payload FROM fold ORDER BY run, fold"
 _AGAIN = 0.35  # how often what goes on is killed again
@@ -84,7 +83,6 @@ class Way:
         assert ended.status == 0, self.printed()
         files, contents = self._files(), self._contents()
         assert set(files) == set(RESULT_FILES)
-        assert len(contents.units) == N_UNITS
         self.undisturbed = Undisturbed(files, contents, ended)
 
     def kill(self, random: Random, name: str, victims: tuple[int, ...] = (0,)) -> list[str]:
@@ -97,7 +95,7 @@ class Way:
             self._see_that_nothing_runs(ended)
             self._see_what_is_said(ended, before)
             before = self._see_that_nothing_is_lost(before, told)
-            landed.append(where(ended, before))
+            landed.append(where(ended, before, self._n_units))
             if landed[-1] == "too late" or random.random() > _AGAIN:
                 break
         ended = self._start(going_on=before.n_runs > 0, random=random, unharmed=True)
@@ -127,7 +125,7 @@ class Way:
         assert self._start(going_on=contents.n_runs > 0, random=random, unharmed=True).status == 0
         self._see_the_end()
         shutil.rmtree(self._case)
-        return where(ended, contents)
+        return where(ended, contents, self._n_units)
 
     def printed(self) -> str:
         """Return what the programs of the last case printed."""
@@ -139,6 +137,10 @@ class Way:
         self._cache = self._case / "cache" if fresh else self._folder / "warm"
         for part in ("temporary", "user", "out"):
             (self._case / part).mkdir(parents=True)
+
+    @property
+    def _n_units(self) -> int:
+        return len(self.undisturbed.contents.units)
 
     @property
     def _out(self) -> Path:
@@ -253,12 +255,12 @@ class Way:
             assert part.match("new-*") or memory_mapped.is_whole(part), part
 
 
-def where(ended: Ended, contents: Contents) -> str:
-    """Return where a kill fell."""
+def where(ended: Ended, contents: Contents, n_units: int) -> str:
+    """Return where a kill fell, in a run of so many units."""
     if ended.status == 0 and not any(line.startswith("Failed") for line in ended.told):
         return "too late"
     n = len(contents.units)
-    return "before the first unit" if n == 0 else "after the last" if n == N_UNITS else "between"
+    return "before the first unit" if n == 0 else "after the last" if n == n_units else "between"
 
 
 def table(landed: dict[str, Counter[str]]) -> str:
