@@ -127,6 +127,24 @@ class Way:
         shutil.rmtree(self._case)
         return where(ended, contents, self._n_units)
 
+    def lose(self, victim: int, random: Random, name: str, other: Way) -> str:
+        """Kill who gives the work out; see the run end in a sentence, and go on in another way."""
+        self._begin(name, fresh=False)
+        ended = self._server.start(
+            self._request(False, moment=self._moment(random, calls=False), victim=victim)
+        )
+        printed = self.printed()
+        assert "Traceback" not in printed, printed
+        assert ended.status in (0, 1), printed
+        if ended.status == 1:
+            assert printed.splitlines()[-1].startswith("rankstudio: "), printed
+        told = {line for line in ended.told if line.startswith("UnitFinished")}
+        contents = self._see_that_nothing_is_lost(Contents(), told)
+        self._command = other._command
+        assert self._start().status == 0, self.printed()
+        self._see_the_end()
+        return where(ended, contents, self._n_units)
+
     def printed(self) -> str:
         """Return what the programs of the last case printed."""
         return (self._case / "printed").read_text()
@@ -183,6 +201,11 @@ class Way:
 
     def _study(self) -> Path | None:
         studies = [*self._out.glob(f"*{SUFFIX}"), *(self._case / "user").rglob(f"*{SUFFIX}")]
+        if self._program == "window":  # what it was not told of yet, nobody has seen
+            settings = self._case / "user" / "window.ini"
+            lines = settings.read_text().splitlines() if settings.exists() else []
+            noted = [line for line in lines if line.startswith("file=")]
+            studies = [study for study in studies if any(study.name in line for line in noted)]
         assert len(studies) <= 1, studies
         return studies[0] if studies else None
 

@@ -92,6 +92,9 @@ def test_on_a_cluster(terminal: Callable[..., Way], tmp_path: Path, kills: int) 
             cluster.add_worker()
             landed = way.kill(Random(f"worker {number}"), f"worker {number}", (worker,))
             assert set(landed) == {"too late"}  # it costs nothing: another one does its work
+        if kills >= 100:  # dask looks for a lost scheduler for half a minute
+            lost = way.lose(cluster.scheduler.pid, Random("s3"), "scheduler", terminal("--workers", "1"))
+            sys.stdout.write(table({"cluster, its scheduler": Counter([lost])}))
     finally:
         cluster.close()
 

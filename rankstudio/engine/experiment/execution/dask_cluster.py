@@ -49,13 +49,15 @@ def connected(address: str) -> Iterator[Cluster]:
 @contextmanager
 def _quietly() -> Iterator[None]:
     """Keep dask from printing what it tries when a scheduler ends: who asks for results is told."""
-    log = logging.getLogger("distributed.client")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
+    logs = [logging.getLogger(name) for name in ("distributed.client", "tornado.application")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        log.setLevel(before)
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
 
 
 def _left(until: float) -> float:
