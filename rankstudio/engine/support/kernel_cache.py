@@ -1,8 +1,9 @@
 """Compiled kernels on the disk, as numba keeps them: no fault of that cache ends a run or reaches a result.
 
-numba believes what it finds. Here each file ends with a digest of its bytes, the version of numba and the
-source that was compiled, and what does not fit is compiled anew. Where no folder can be written, a temporary
-one serves this process and those it starts; where that cannot be either, nothing is kept.
+numba believes what it finds. Here each file ends with a digest of its bytes, its name, the version of numba
+and the source that was compiled, and code says for which types it is; what does not fit is compiled anew.
+Where no folder can be written, a temporary one serves this process and those it starts; where that cannot be
+either, nothing is kept.
 """
 
 from __future__ import annotations
@@ -74,13 +75,24 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
     """numba's index and data of a function, each with a digest at its end."""
 
-    def _dump(self, obj: Any) -> bytes:
-        content: bytes = super()._dump(obj)
-        return content + self._digest(content)
+    def save(self, key: Any, data: Any) -> None:
+        super().save(key, (key, data))
+
+    def load(self, key: Any) -> Any:
+        # Where two processes write at a time the index of one may stay, and the code of the other.
+        kept, data = super().load(key) or (None, None)
+        return data if kept == key else None
 
     def _save_index(self, overloads: dict[Any, str]) -> None:
-        with self._open_for_write(self._index_path) as file:
-            file.write(self._dump(overloads))
+        self._write(self._index_path, overloads)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _write(self, path: str, obj: Any) -> None:
+        content: bytes = self._dump(obj)
+        with self._open_for_write(path) as file:
+            file.write(content + self._digest(path, content))
 
     def _load_index(self) -> dict[Any, str]:
         try:
@@ -94,9 +106,10 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
     def _load(self, path: str) -> Any:
         """Return what a file holds; OSError, by which numba compiles anew, where its digest does not fit."""
         content = Path(path).read_bytes()
-        if content[-_DIGEST:] != self._digest(content[:-_DIGEST]):
+        if content[-_DIGEST:] != self._digest(path, content[:-_DIGEST]):
             raise OSError(f"{path} is damaged or of another version")
         return pickle.loads(content[:-_DIGEST])
 
-    def _digest(self, content: bytes) -> bytes:
-        return hashlib.sha256(f"{self._version} {self._source_stamp!r}\n".encode() + content).digest()
+    def _digest(self, path: str, content: bytes) -> bytes:
+        origin = f"{Path(path).name} {self._version} {self._source_stamp!r}\n"
+        return hashlib.sha256(origin.encode("utf-8", "surrogateescape") + content).digest()

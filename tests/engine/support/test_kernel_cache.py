@@ -107,6 +107,30 @@ def test_code_of_another_source_is_compiled_anew(folder: Path, monkeypatch: pyte
         assert compiled()
 
 
+def test_code_of_another_kernel_or_for_other_types_is_compiled_anew(folder: Path) -> None:
+    def thrice(value: float) -> float:
+        return 3 * value
+
+    assert (doubled()(21), kernel(thrice)(7), kernel(thrice)(0.5)) == (42, 21, 1.5)
+    other, one, two = sorted(folder.rglob("*.nbc"), key=lambda path: (path.name.split(".")[1], path.name))
+    for path, code in ((one, two.read_bytes()), (two, one.read_bytes()), (one, other.read_bytes())):
+        path.write_bytes(code)
+        assert (kernel(thrice)(7), kernel(thrice)(0.5)) == (21, 1.5)
+
+
+def test_an_index_that_names_the_code_of_other_types_is_not_believed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:  # both processes find no index, and write the same names
+        patch.setattr(kernel_cache._CheckedFiles, "_load_index", lambda _: {})
+        assert (doubled()(0.25), doubled()(21)) == (0.5, 42)
+        (code,) = folder.rglob("*.nbc")
+        whole = code.read_bytes()
+        assert doubled()(0.25) == 0.5
+    code.write_bytes(whole)
+    assert (doubled()(0.25), doubled()(21)) == (0.5, 42)
+
+
 def test_where_the_disk_is_full_nothing_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
