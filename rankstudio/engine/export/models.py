@@ -214,12 +214,29 @@ def _model(values: Any) -> Model:
     if len(set(ids)) != len(ids):
         raise ValueError("a feature comes twice")
     parameters, origin = (_field(values, name, dict) for name in ("parameters", "origin"))
-    beyond = _beyond(_field(values, "model", dict), set(ids)) if "model" in values else {}
+    beyond = checked_beyond(_field(values, "model", dict), set(ids)) if "model" in values else {}
     return Model(features, _field(values, "method", str), parameters, origin, beyond)
 
 
-def _beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Return what a model is that is not linear, checked."""
+def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
+    """Return what a model is that is not linear, checked.
+
+    Parameters
+    ----------
+    values : Mapping
+        What :class:`Model` has as ``beyond``, as it was read.
+    ids : set of int
+        Of the features that there are.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        For what is no model of any kind that there is.
+    """
     kind = _field(values, "kind", str)
     match kind:
         case "thresholds":

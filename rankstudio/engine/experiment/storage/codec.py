@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import io
 import json
+import math
+import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -23,10 +25,19 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
-from rankstudio.engine.export.models import Model
+from rankstudio.engine.experiment.storage.stored_values import (
+    IMPOSSIBLE,
+    array,
+    columns,
+    exactly,
+    measures,
+    sequence,
+)
+from rankstudio.engine.export.models import Model, checked_beyond
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.support import memory
 from rankstudio.engine.support.files import READING_ARRAYS
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -87,6 +98,7 @@ class StoredStep(Step):
 
 
 _LINEAR: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration, FSMStep)}
+_EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool, "lipschitz": float}
 _OWN = {f.name for f in fields(Step)}
 
 
@@ -143,21 +155,19 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int]) -> PathResult:
         Where the bytes are damaged.
     """
     try:
-        with READING_ARRAYS, np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = _arrays(content)
         header = json.loads(arrays["header"].tobytes())
-        values = dict(zip(header["measures"], arrays["validation"], strict=True))
-        errors = arrays.get("errors", ())  # not there in what older versions stored
-        standard_errors = dict(zip(header["measures"], errors, strict=True)) if len(errors) else {}
+        names = sequence(header["measures"], str)
+        errors = arrays.get("errors", np.empty(0))  # not there in what older versions stored
         return PathResult(
             unit,
             _steps(header, arrays, tuple(ids)),
-            FrozenMapping(values),
-            header["divisor"],
+            FrozenMapping(_measured(names, arrays["validation"], len(header["kinds"]))),
+            _divisor(header["divisor"]),
             StepKind(header["along"]),
-            FrozenMapping(standard_errors),
+            FrozenMapping(_measured(names, errors, len(header["kinds"])) if errors.size else {}),
         )
-    except (ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (*IMPOSSIBLE, zipfile.BadZipFile, zlib.error, struct.error, AssertionError) as error:
         raise StoreError(
             f"what is stored of fold {unit.fold} with combination {unit.position + 1} is damaged."
         ) from error
@@ -181,34 +191,101 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
 
 
 def fold_from_values(
-    fold: int, values: Mapping[str, Any], units: Mapping[tuple[int, int], PathResult]
+    fold: int,
+    values: Mapping[str, Any],
+    units: Mapping[tuple[int, int], PathResult],
+    names: Collection[str],
+    ids: Sequence[int],
 ) -> FoldResult:
-    """Return the fold that :func:`fold_values` made values of, with its units' paths."""
+    """Return the fold that :func:`fold_values` made values of, with its units' paths.
+
+    Parameters
+    ----------
+    fold : int
+    values : Mapping
+    units : Mapping
+        Paths by the number of the fold and the position of the combination.
+    names : collection of str
+        The plan's measures.
+    ids : sequence of int of length n
+        The 1-based id of each column.
+
+    Raises
+    ------
+    IMPOSSIBLE
+        Where these cannot be the values of a fold of these units.
+    """
     path = units[fold, values["chosen"]["position"]]
     step = next(step for step in path.steps if step.number == values["chosen"]["number"])
-    single = values["baseline"]
+    if values["selected"] != [ids[column] for column in step.selected]:
+        raise ValueError("expected the features of the chosen step")
+    queries = {name: np.array(sequence(row, float)) for name, row in values.get("per_query", {}).items()}
+    if (queries and set(queries) != set(names)) or len({row.size for row in queries.values()}) > 1:
+        raise ValueError("expected each measure in each query")
     return FoldResult(
         fold,
         Chosen(path.unit, step),
-        tuple(values["selected"]),
-        FrozenMapping(values["validation"]),
-        FrozenMapping(values["test"]),
+        sequence(values["selected"], int),
+        measures(values["validation"], names),
+        measures(values["test"], names),
         tuple(path for (number, _), path in sorted(units.items()) if number == fold),
-        Baseline(**{**single, **{part: FrozenMapping(single[part]) for part in ("validation", "test")}}),
-        FrozenMapping({name: np.array(row) for name, row in values.get("per_query", {}).items()}),
+        _baseline(values["baseline"], names, ids),
+        FrozenMapping(queries),
     )
 
 
+def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection[int]) -> Baseline:
+    if values["feature"] not in ids:
+        raise ValueError("expected a feature of the data")
+    return Baseline(
+        exactly(values["feature"], int),
+        exactly(values["name"], str),
+        exactly(values["descending"], bool),
+        measures(values["validation"], names),
+        measures(values["test"], names),
+    )
+
+
+def _arrays(content: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an archive; MemoryError where they are more than there is room for."""
+    with READING_ARRAYS, np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        if sum(entry.file_size for entry in archive.zip.infolist()) > memory.available():
+            raise MemoryError
+        return {name: archive[name] for name in archive.files}
+
+
+def _measured(names: Sequence[str], found: NDArray[Any], n_steps: int) -> dict[str, NDArray[Any]]:
+    """Return each measure after each step."""
+    shape = (len(names), n_steps) if names else (0,)
+    return dict(zip(names, array(found, "<f8", shape), strict=True))
+
+
+def _divisor(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 < value < math.inf:
+        raise ValueError("expected a divisor")
+    number: float = value
+    return number
+
+
 def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...]) -> tuple[Step, ...]:
-    selected, candidates = _apart("selected", arrays), _apart("candidates", arrays)
-    used, weights = _apart("used", arrays), _apart("weights", arrays)
+    selected, candidates = _apart("selected", arrays, "<i8"), _apart("candidates", arrays, "<f8")
+    used, weights = _apart("used", arrays, "<i8"), _apart("weights", arrays, "<f8")
+    kinds, n = header["kinds"], len(ids)
+    for name, dtype in {"number": "<i8", "n": "<i8", "criterion": "<f8", "before": "<f8"}.items():
+        array(arrays[name], dtype, (len(kinds),))
     steps: list[Step] = []
-    for k, kind in enumerate(header["kinds"]):
-        coef = np.zeros(int(arrays["n"][k]))
-        coef[used[k]] = weights[k]
-        extras = dict(header["extras"][k])
+    for k, kind in enumerate(kinds):
+        if arrays["n"][k] != n or candidates[k].size not in (0, n):
+            raise ValueError(f"expected {n} features")
+        coef = np.zeros(n)
+        coef[columns(used[k], n)] = weights[k]
+        columns(selected[k], n)
+        extras = {name: exactly(value, _EXTRAS[name]) for name, value in header["extras"][k].items()}
         if kind == StoredStep.__name__:
-            extras = {"beyond": FrozenMapping(header["beyond"][k]), "ids": ids}
+            beyond = dict(header["beyond"][k])
+            if beyond:
+                beyond = checked_beyond(beyond, set(ids))
+            extras = {"beyond": FrozenMapping(beyond), "ids": ids}
         steps.append(
             {**_LINEAR, StoredStep.__name__: StoredStep}[kind](
                 int(arrays["number"][k]),
@@ -246,6 +323,11 @@ def _joined(name: str, rows: Sequence[NDArray[Any]], dtype: str) -> dict[str, ND
     return {name: flat, f"{name}_sizes": np.array([len(row) for row in rows], dtype="<i8")}
 
 
-def _apart(name: str, arrays: Arrays) -> list[NDArray[Any]]:
-    ends = np.cumsum(arrays[f"{name}_sizes"])
-    return [row.copy() for row in np.split(arrays[name], ends)[:-1]]
+def _apart(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
+    """Return rows that :func:`_joined` joined; ValueError where their lengths are not those of the array."""
+    flat, sizes = arrays[name], arrays[f"{name}_sizes"]
+    array(sizes, "<i8", (len(arrays["n"]),))
+    if sizes.size and not 0 <= sizes.min() <= sizes.max() <= flat.size:
+        raise ValueError("expected lengths of rows")
+    array(flat, dtype, (int(sizes.sum()),))
+    return [row.copy() for row in np.split(flat, np.cumsum(sizes))[:-1]]

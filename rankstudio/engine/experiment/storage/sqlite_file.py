@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import StoreError, StudyInUseError
-from rankstudio.engine.experiment.storage import study_rows
+from rankstudio.engine.experiment.storage import sqlite_log, study_rows
 from rankstudio.engine.experiment.storage.study_rows import MIGRATIONS, Migration, Row
 from rankstudio.engine.support.files import create_file
 
@@ -36,6 +36,14 @@ _ACTIVE = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index
 
 _MODE, _WAL = slice(18, 20), b"\2\2"
 """Where a database says whether it has a log, and that it has: to be switched later takes a journal."""
+
+_TYPES = """
+    SELECT m.name, c.name, c.type, c."notnull", c.pk
+    FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"""
+_KEYS = """
+    SELECT m.name, k.seq, c.name, c.seqno, k."unique"
+    FROM sqlite_master AS m, pragma_index_list(m.name) AS k, pragma_index_info(k.name) AS c
+    WHERE m.type = 'table' AND k.origin <> 'c'"""
 
 _NOT_UTF8 = "expected names in UTF-8, which alone can be stored, found"
 _IN_WORDS = {
@@ -334,23 +342,28 @@ def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = No
                 f"{path}: the study is of version {version}, made by a newer RankStudio; "
                 f"expected {len(migrations)} or before."
             )
-        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {_DAMAGED}.")
+        if log and not sqlite_log.is_whole(place):
+            raise StoreError(
+                f"{path}-wal: the log of the study is damaged, and what was stored last is in it; without "
+                "this file the study opens as it was before."
+            )
         if db.execute(_ACTIVE).fetchone()[0] or not _columns_of(migrations[:version]) <= _columns(db):
             raise StoreError(f"{path}: {_FOREIGN}.")
 
 
-def _columns_of(migrations: Sequence[Migration]) -> set[tuple[str, str]]:
-    """Return the tables that migrations make, each with every column."""
+def _columns_of(migrations: Sequence[Migration]) -> set[tuple[Any, ...]]:
+    """Return the tables that migrations make, each with every column and key."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         for number, migration in enumerate(migrations, start=1):
             _apply(db, migration, number)
         return _columns(db)
 
 
-def _columns(db: sqlite3.Connection) -> set[tuple[str, str]]:
-    found = "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
-    return set(db.execute(found + "WHERE m.type = 'table'").fetchall())
+def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
+    """Return each column of each table with its type, and its place in each key."""
+    return {*db.execute(_TYPES), *db.execute(_KEYS)}
 
 
 def _refuse_long_name(path: Path) -> None:

@@ -27,8 +27,9 @@ from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_va
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunSummary
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
+from rankstudio.engine.experiment.storage.stored_values import IMPOSSIBLE
 from rankstudio.engine.experiment.storage.study_records import StudyRecords, as_json, same, write_data
-from rankstudio.engine.experiment.storage.study_rows import next_id, write
+from rankstudio.engine.experiment.storage.study_rows import Row, next_id, write
 from rankstudio.engine.experiment.versions import versions
 
 __all__ = ["SUFFIX", "RecordedData", "RunKey", "RunSummary", "Study"]
@@ -102,12 +103,15 @@ class Study:
                 self._records.asked(row)
             except StoreError as error:
                 found.append(str(error))
-        return tuple(found)
+        lost = (
+            f"{self.path}: what was stored of {runs} is not there any more." for runs in self._records.lost()
+        )
+        return (*found, *lost)
 
     @property
     def last_id(self) -> int:
         """The greatest number of a run, removed ones included; 0 before the first."""
-        return int(self._file.rows("SELECT ifnull(max(id), 0) FROM run")[0][0])
+        return max((row.id for row in self._records.sound("run")), default=0)
 
     def close(self) -> None:
         """Give the file up for others."""
@@ -212,7 +216,7 @@ class Study:
         """
         combinations = run.plan.combinations
         units = {}
-        for row in self._records.sound("unit", "WHERE run = ? ORDER BY fold, position", run.id):
+        for row in sorted(self._parts(run)[0], key=lambda row: (row["fold"], row["position"])):
             fold, position = row["fold"], row["position"]
             unit = Unit(fold, position, combinations[position])
             if as_json(unit.values) != row["setting"]:
@@ -228,8 +232,10 @@ class Study:
         if not self._records.summary(row).damage:
             return
         with self._file.transaction() as db:
-            for table in ("unit", "fold"):
-                for part in self._file.records(table, "WHERE run = ?", run.id):
+            for table, parts in zip(
+                ("unit", "fold"), self._records.parts(*self._records.asked(row)), strict=True
+            ):
+                for part in parts:
                     if not part.sound:
                         db.execute(f"DELETE FROM {table} WHERE rowid = ?", (part.id,))
             write(db, "run", **{**row.values, "finished": None, "seconds": None})
@@ -257,12 +263,23 @@ class Study:
         units = self.finished_units(run) if units is None else units
         n_combinations, done = len(run.plan.combinations), Counter(fold for fold, _ in units)
         order = {number: place for place, number in enumerate(run.plan.folds)}
+        names = run.plan.evaluated
         found = []
-        for row in self._records.sound("fold", "WHERE run = ? ORDER BY fold", run.id):
+        for row in sorted(self._parts(run)[1], key=lambda row: row["fold"]):
             if done[row["fold"]] == n_combinations:
-                with suppress(ValueError, KeyError, TypeError, StopIteration):  # as above
-                    found.append(fold_from_values(row["fold"], json.loads(row["payload"]), units))
+                with suppress(*IMPOSSIBLE):  # as above
+                    found.append(
+                        fold_from_values(
+                            row["fold"], json.loads(row["payload"]), units, names, run.feature_ids
+                        )
+                    )
         return tuple(sorted(found, key=lambda result: order.get(result.fold, result.fold)))
+
+    def _parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
+        """Return the sound units and folds of a run."""
+        row = self._records.run(run.id)
+        units, folds = self._records.parts(row, run.plan, self._records.data(row))
+        return [part for part in units if part.sound], [part for part in folds if part.sound]
 
     def finish(self, run: RunKey, seconds: float) -> None:
         """Note that a run is finished, and how long it took, if that is not noted already."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
+import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,19 @@ from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.storage.data_fingerprint import Fingerprint, change
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunSummary
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
+from rankstudio.engine.experiment.storage.stored_values import (
+    IMPOSSIBLE,
+    checksum,
+    exactly,
+    moment,
+    numbers,
+    sequence,
+    texts,
+)
 from rankstudio.engine.experiment.storage.study_rows import Row, next_id, write
 
-# What was damaged when there were no digests yet has one now; it is found where it cannot be read.
-_UNREADABLE = (ValueError, KeyError, TypeError)
+_LONGEST, _SHORT = 300, 20
+"""Characters of what is wrong with a plan, and of a cell."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ class StudyRecords:
         try:
             (row,) = self.sound("dataset", "WHERE id = ?", run["dataset"])
             return _recorded(row)
-        except _UNREADABLE as error:
+        except IMPOSSIBLE as error:
             raise StoreError(
                 f"{self.file.path}: what is stored of the data of run {run.id} is damaged; please run "
                 "it anew."
@@ -88,7 +99,7 @@ class StudyRecords:
         used = {row["dataset"] for row in self.listed()}
         for row in self.sound("dataset", "WHERE place = ?", place):
             changed = ""
-            with suppress(*_UNREADABLE):
+            with suppress(*IMPOSSIBLE):
                 changed = change(_sources(row["files"]), found)
             if changed and row.id in used:
                 raise ChangedDataError(
@@ -106,17 +117,41 @@ class StudyRecords:
         """Return what a run was asked for, and on which data; StoreError where that cannot be read."""
         run, data = self.run(row.id), self.data(row)
         try:
-            json.loads(run["versions"])
+            texts(json.loads(run["versions"]))
+            moment(run["created"]), moment(run["finished"] or run["created"])
             return run, plan_from_dict(json.loads(run["plan"])), data
-        except (PlanError, ParameterError, *_UNREADABLE) as error:
-            raise StoreError(f"{self.file.path}: the plan of run {row.id} cannot be read: {error}") from error
+        except (PlanError, ParameterError) as error:
+            why = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
+            raise StoreError(f"{self.file.path}: the plan of run {row.id} cannot be read: {why}") from error
+        except IMPOSSIBLE as error:
+            raise StoreError(f"{self.file.path}: the plan of run {row.id} cannot be read.") from error
+
+    def parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
+        """Return the units and the folds of a run; what its plan does not have counts as damaged."""
+        numbers, most = plan.folds or data.folds, _count(plan)
+        found = (self.file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
+        units, folds = (
+            [r if r.sound and r["fold"] in numbers else replace(r, sound=False) for r in rows]
+            for rows in found
+        )
+        return [replace(r, sound=r.sound and 0 <= r["position"] < most) for r in units], folds
+
+    def lost(self) -> list[str]:
+        """Return in words the runs that are not in the file any more: numbers are given without a gap."""
+        there = [row.id for row in self.file.records("run", "WHERE id > 0 ORDER BY id")]
+        named = max(
+            (row["run"] for table in ("unit", "fold", "removed") for row in self.sound(table)), default=0
+        )
+        ends = [*there, named + 1] if named > max(there, default=0) else there
+        gaps = [(a + 1, b - 1) for a, b in zip([0, *ends], ends, strict=False) if a + 1 < b]
+        return [f"run {first}" if first == last else f"runs {first} to {last}" for first, last in gaps]
 
     def summary(self, row: Row) -> RunSummary:
         """Return a run as a list shows it; StoreError where its plan or its data cannot be read."""
         run, plan, data = self.asked(row)
-        units, folds = (self.file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
+        units, folds = self.parts(row, plan, data)
         n_folds = len(plan.folds or data.folds)
-        n_units = len(plan.combinations) * n_folds
+        n_units = _count(plan) * n_folds
         n_sound = len(_sound(units))
         lacking = n_units + n_folds - n_sound - len(_sound(folds)) if run["finished"] else 0
         damaged = ", ".join(_damaged(units, folds)) or (f"{lacking} of its parts" if lacking else "")
@@ -164,23 +199,42 @@ def _sound(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.sound]
 
 
+def _shown(cell: Any) -> str:
+    """Return a cell that may hold anything for a sentence."""
+    text = str(cell)
+    whole = text.isprintable() and len(text) < _SHORT
+    return text if whole else textwrap.shorten(ascii(cell), _SHORT, placeholder="…")
+
+
 def _recorded(row: Row) -> RecordedData:
-    """Return what a row of a study tells of a dataset; one of _UNREADABLE where it cannot be read."""
-    lists = (tuple(json.loads(row[name])) for name in ("folds", "feature_ids", "feature_names"))
-    return RecordedData(row["name"], row["place"], row["checksum"], _sources(row["files"]), *lists)
+    """Return what a row of a study tells of a dataset; one of IMPOSSIBLE where it cannot be read."""
+    folds, ids = (numbers(json.loads(row[name])) for name in ("folds", "feature_ids"))
+    names = sequence(json.loads(row["feature_names"]), str)
+    if len(ids) != len(names):
+        raise ValueError("expected a name for each feature")
+    return RecordedData(row["name"], row["place"], row["checksum"], _sources(row["files"]), folds, ids, names)
 
 
 def _sources(files: str) -> tuple[Source, ...]:
     """Return the files of a dataset from a row of a study."""
-    return tuple(Source(Path(f["path"]), f["size"], f["checksum"]) for f in json.loads(files))
+    return tuple(
+        Source(Path(f["path"]), exactly(f["size"], int), checksum(f["checksum"])) for f in json.loads(files)
+    )
+
+
+def _count(plan: Plan) -> int:
+    """Return how many combinations a plan has."""
+    return math.prod(len(axis.values) for axis in plan.axes)
 
 
 def _damaged(units: Sequence[Row], folds: Sequence[Row]) -> list[str]:
     """Return in words which rows of a run are damaged."""
     named = [
-        f"fold {row['fold']} with combination {_next(row['position'])}" for row in units if not row.sound
+        f"fold {_shown(row['fold'])} with combination {_next(row['position'])}"
+        for row in units
+        if not row.sound
     ]
-    return named + [f"the results of fold {row['fold']}" for row in folds if not row.sound]
+    return named + [f"the results of fold {_shown(row['fold'])}" for row in folds if not row.sound]
 
 
 def as_json(values: Any) -> str:
@@ -188,6 +242,6 @@ def as_json(values: Any) -> str:
     return json.dumps(values, ensure_ascii=False)
 
 
-def _next(position: Any) -> Any:
+def _next(position: Any) -> str:
     """Return a position as people count; as it is where it is no number any more."""
-    return position + 1 if isinstance(position, int) else position
+    return _shown(position + 1 if isinstance(position, int) else position)

@@ -10,15 +10,21 @@ from typing import Any
 
 Migration = str | Callable[[sqlite3.Connection], None]
 
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "study": ("title", "created", "versions"),
-    "dataset": ("id", "name", "place", "checksum", "files", "folds", "feature_ids", "feature_names"),
-    "run": ("id", "dataset", "plan", "same", "versions", "created", "finished", "seconds"),
-    "unit": ("run", "fold", "position", "setting", "seconds", "payload"),
-    "fold": ("run", "fold", "payload"),
-    "removed": ("run",),
+_DATASET = ("name", "place", "checksum", "files", "folds", "feature_ids", "feature_names")
+_RUN = ("plan", "same", "versions", "created")
+
+COLUMNS: Mapping[str, Mapping[str, Any]] = {
+    "study": {"title": str, "created": str, "versions": str},
+    "dataset": {"id": int, **dict.fromkeys(_DATASET, str)},
+    "run": {
+        **{"id": int, "dataset": int, **dict.fromkeys(_RUN, str)},
+        **{"finished": str | None, "seconds": float | None},
+    },
+    "unit": {"run": int, "fold": int, "position": int, "setting": str, "seconds": float, "payload": bytes},
+    "fold": {"run": int, "fold": int, "payload": str},
+    "removed": {"run": int},
 }
-"""The columns of each table, besides the digest."""
+"""The columns of each table, besides the digest, with their types: SQLite lets any value into any column."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,8 @@ def row_of(table: str, found: Iterable[Any]) -> Row:
     """Return what a query of :func:`select` found as a row."""
     rowid, written, *cells = found
     values = dict(zip(COLUMNS[table], cells, strict=True))
-    return Row(rowid, values, _digest(values) == written)
+    typed = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
+    return Row(rowid, values, typed and _digest(values) == written)
 
 
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
@@ -67,8 +74,9 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
-    """Return the number of a new row; the digest covers it."""
-    return int(db.execute(f"SELECT ifnull(max(id), 0) + 1 FROM {table}").fetchone()[0])
+    """Return the number of a new row, which the digest covers; a damaged row may have the greatest of all."""
+    taken = f"SELECT ifnull(max(id), 0) + 1 FROM {table} WHERE id BETWEEN 0 AND {1 << 62}"
+    return int(db.execute(taken).fetchone()[0])
 
 
 def as_text(raw: bytes) -> str:

@@ -19,7 +19,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.storage.study_rows import COLUMNS
+from rankstudio.engine.experiment.storage.study_rows import COLUMNS, write
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0)}, rule="one-se")
 OTHER = PLAN.changed(parameters={"regularization": (4.0,)})
@@ -154,6 +154,87 @@ def test_a_run_whose_plan_or_data_are_damaged_is_named_and_the_others_are_listed
         assert sentence in told
     assert_same(computed(path)[0], expected[0])
     assert computed(path, OTHER, 3)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "lost"),
+    [
+        ("DELETE FROM run WHERE id = 1", "run 1"),
+        ("DELETE FROM run", "runs 1 to 2"),
+        ("UPDATE run SET id = 9223372036854775807 WHERE id = 1", "run 1"),
+    ],
+)
+def test_a_run_that_is_not_there_any_more_is_told(
+    path: Path, expected: tuple[RunResult, RunResult], statement: str, lost: str
+) -> None:
+    damage(path, statement)
+    assert any(f"what was stored of {lost} is not there any more." in sentence for sentence in told(path))
+    assert_same(computed(path)[0], expected[0])
+
+
+def test_a_row_without_a_key_is_none_of_a_study(path: Path) -> None:
+    columns = "run, fold, payload, digest"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("ALTER TABLE fold RENAME TO other")
+        db.execute(f"CREATE TABLE fold ({columns})")
+        db.execute(f"INSERT INTO fold SELECT {columns} FROM other")
+        db.execute("DROP TABLE other")
+        db.commit()
+    with pytest.raises(StoreError, match="this is not a study written by RankStudio"):
+        Study.open(path)
+
+
+def test_an_index_that_does_not_fit_its_table_is_damage(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name LIKE '%index_unit_1'").fetchone()
+    content = bytearray(path.read_bytes())
+    begin = 4096 * (page - 1)
+    entry = begin + int.from_bytes(content[begin + 8 : begin + 10], "big")  # of the first row
+    content[entry + 6] ^= 4  # another fold
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="the file is damaged"):
+        Study.open(path)
+
+
+def test_what_is_impossible_is_damaged_whatever_its_digest(
+    path: Path, expected: tuple[RunResult, RunResult]
+) -> None:
+    with Study.open(path) as study:
+        first = study.runs()[0]
+        fold, later = study._file.records("fold", "WHERE run = 1")
+        unit = study._file.records("unit", "WHERE run = 2")[0]
+        with study._file.transaction() as db:
+            write(db, "fold", **{**fold.values, "payload": '{"chosen": []}'})
+            write(db, "fold", **{**later.values, "payload": later["payload"].replace("true", '"yes"', 1)})
+            write(db, "unit", **{**unit.values, "position": 7})
+        with pytest.raises(StoreError, match="what is stored of run 1 is damaged"):
+            study.result(first.key)
+        assert "combination 8" in study.runs()[1].damage
+    assert_same(computed(path)[0], expected[0])
+    assert_same(computed(path, OTHER, 3)[0], expected[1])
+    with Study.open(path) as study:
+        assert [run.damage for run in study.runs()] == ["", ""]
+
+
+@pytest.mark.parametrize("at", [24, 60, 3000])
+def test_a_damaged_log_is_told_and_the_file_without_it_opens(path: Path, at: int) -> None:
+    kept = path.with_name("kept.rankstudio")
+    with Study.open(path) as study:
+        for run in study.runs():
+            study.remove(run.key)
+        for end in ("", "-wal"):
+            Path(f"{kept}{end}").write_bytes(Path(f"{path}{end}").read_bytes())
+    log = Path(f"{kept}-wal")
+    content = bytearray(log.read_bytes())
+    content[at] ^= 1
+    log.write_bytes(content)
+    with pytest.raises(StoreError, match=f"^{log}: the log of the study is damaged"):
+        Study.open(kept)
+    assert log.read_bytes() == content
+    content[at] ^= 1
+    log.write_bytes(content)
+    with Study.open(kept) as study:
+        assert study.runs() == []
 
 
 def test_a_record_of_data_that_can_be_mended_is_and_nothing_is_computed_again(
