@@ -103,7 +103,7 @@ def prune(limit: int) -> None:
     remove_abandoned(folder(), f"{_NEW}*")
     entries = []
     for path in folder().iterdir():
-        status = path.stat()
+        status = path.lstat()
         entries.append((status.st_mtime, status.st_size, path))
     total = 0
     for _, size, path in sorted(entries, reverse=True):
