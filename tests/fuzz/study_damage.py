@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from mutations import VALUES, flip_bits, mutated, mutated_value
 
+from rankstudio.engine.experiment.storage.sqlite_file import APPLICATION_ID
 from rankstudio.engine.experiment.storage.study_rows import COLUMNS, row_of, select, write
 
 PAGE = 4096
@@ -104,6 +105,53 @@ def edit_with_digest(rng: random.Random, path: Path) -> None:
                 if rng.random() < 0.7:
                     db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row.id,))
                 write(db, table, **values)
+
+
+def move_results(rng: random.Random, path: Path, other: Path) -> None:
+    """Put results of the runs of another study into a study, with the digests that they had there."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("ATTACH ? AS other", (str(other),))
+        table = rng.choice(("unit", "fold"))
+        where = rng.choice(("", f"WHERE run = {rng.randint(1, 5)}", f"WHERE fold = {rng.randint(1, 2)}"))
+        db.execute(f"REPLACE INTO {table} SELECT * FROM other.{table} {where}")
+
+
+def make_foreign(rng: random.Random, path: Path, original: Path) -> None:
+    """Write a database that says it is a study, with tables that are nearly those of one, and their rows."""
+    with (
+        closing(sqlite3.connect(original)) as source,
+        closing(sqlite3.connect(path, isolation_level=None)) as db,
+    ):
+        db.execute(f"PRAGMA page_size = {rng.choice((512, 4096, 65536))}")
+        db.execute(f"PRAGMA encoding = '{rng.choice(('UTF-8', 'UTF-8', 'UTF-16le', 'UTF-16be'))}'")
+        db.execute(f"PRAGMA auto_vacuum = {rng.choice((0, 1, 2))}")
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        (version,) = source.execute("PRAGMA user_version").fetchone()
+        db.execute(f"PRAGMA user_version = {rng.choice((version, version, 1, 2))}")
+        for name, sql in source.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
+        ).fetchall():
+            for _ in range(rng.choice((0, 0, 1, 2))):
+                sql = sql.replace(*rng.choice(_OTHER_SCHEMA))  # noqa: PLW2901
+            with suppress(sqlite3.Error):
+                db.execute(sql)
+                rows = source.execute(f"SELECT * FROM {name}").fetchall()
+                db.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        for _ in range(rng.choice((0, 0, 1, 3))):
+            with suppress(sqlite3.Error):
+                _schema(rng, db)
+        db.execute(f"PRAGMA journal_mode = {rng.choice(('DELETE', 'WAL', 'TRUNCATE'))}")
+
+
+_OTHER_SCHEMA = (
+    *(("TEXT NOT NULL", "TEXT"), ("TEXT NOT NULL", "BLOB NOT NULL"), ("INTEGER NOT NULL", "REAL NOT NULL")),
+    *(("PRIMARY KEY (run, fold", "UNIQUE (run, fold"), (", position)", ")"), ("INTEGER PRIMARY KEY", "INT")),
+    *(("TEXT NOT NULL", "TEXT NOT NULL COLLATE NOCASE"), ("REFERENCES run", "CHECK (run < 3)")),
+    *(("REFERENCES run", "REFERENCES run ON DELETE CASCADE"), ("payload BLOB", "payload TEXT")),
+    *(("REAL", "TEXT"), ("))", ")) WITHOUT ROWID"), ("REAL NOT NULL", "REAL AS (1.0)")),
+    *(("title TEXT", "title TEXT UNIQUE"), ("CREATE TABLE", "CREATE TEMP TABLE"), ("payload", '"pay\nload"')),
+)
+"""Pieces of the tables of a study, and what may stand there instead."""
 
 
 def _impossible(rng: random.Random, table: str, name: str, value: Any) -> Any:
@@ -234,7 +282,7 @@ def _schema(rng: random.Random, db: sqlite3.Connection) -> None:
                 f"CREATE VIEW other AS SELECT * FROM {table}",
                 f"CREATE TRIGGER other AFTER INSERT ON {table} BEGIN DELETE FROM run; END",
                 f"CREATE TABLE copied AS SELECT * FROM {table}",
-                f"PRAGMA user_version = {rng.choice((0, 1, 2, 4, 99, -1))}",
+                f"PRAGMA user_version = {rng.choice((0, 1, 2, 3, 99, -1))}",
                 f"PRAGMA application_id = {rng.choice((0, 1, -1))}",
                 "VACUUM",
             )

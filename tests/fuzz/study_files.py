@@ -36,6 +36,8 @@ class Original:
         Of the file.
     base, log : bytes
         Of the file and the log beside it, as they are where the process ends before it closes the study.
+    other : Path
+        A study of the same runs by other measures.
     plans : dict of int to Plan
         By the number of the run.
     units : dict of int to dict
@@ -49,6 +51,7 @@ class Original:
     content: bytes
     base: bytes
     log: bytes
+    other: Path
     plans: dict[int, Plan]
     units: dict[int, dict[tuple[int, int], str]]
     results: dict[int, str]
@@ -88,6 +91,10 @@ def plans(data: Path, other: Path) -> list[Plan]:
 
 def make_study(path: Path, wanted: Sequence[Plan]) -> Original:
     """Write a study with finished runs, one that was stopped and one that was removed."""
+    other = path.with_name("other.rankstudio")
+    with Study.create(other) as study:
+        for plan in (plan.changed(convention="mslr") for plan in wanted):
+            fill(study, plan, open_data(plan))
     numbered = dict(enumerate(wanted, start=1))
     data = {number: open_data(plan) for number, plan in numbered.items()}
     with Study.create(path, "Fuzzed") as study:
@@ -97,7 +104,7 @@ def make_study(path: Path, wanted: Sequence[Plan]) -> Original:
         study.remove(study.runs()[REMOVED - 1].key)
         base, log = path.read_bytes(), Path(f"{path}-wal").read_bytes()
     results = {number: result_shown(ended(run(plan, data[number]))) for number, plan in numbered.items()}
-    return Original(path.read_bytes(), base, log, numbered, units, results, data)
+    return Original(path.read_bytes(), base, log, other, numbered, units, results, data)
 
 
 def fill(study: Study, plan: Plan, data: FoldedDataset, stopped: bool = False) -> None:

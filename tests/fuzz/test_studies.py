@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from experiment.small import ended
 from fuzzer import Attempt, Outcome, refusal
-from study_damage import damaged_log, damaged_pages, edit_cells, edit_with_digest
+from study_damage import damaged_log, damaged_pages, edit_cells, edit_with_digest, make_foreign, move_results
 from study_files import (
     REMOVED,
     UNFINISHED,
@@ -47,14 +47,18 @@ def look(path: Path, original: Original, *, whole: bool = True) -> Outcome:
     content = path.read_bytes()
     told: list[str] = []
     try:
-        with Study.open(path) as study:
+        opened = Study.open(path)
+    except RankStudioError as error:
+        assert path.read_bytes() == content
+        return refusal(error, path)
+    try:
+        with opened as study:
             told += study.damage()
             listed = study.runs()
             told += [summary.damage for summary in listed if summary.damage]
             for summary in listed:
                 check_run(study, summary, original, whole)
     except RankStudioError as error:
-        assert path.read_bytes() == content
         return refusal(error, path)
     for sentence in told:
         refusal(RankStudioError(sentence), path)
@@ -119,13 +123,30 @@ def test_cells(fuzz: Fuzz, original: Original) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         path = folder / "study.rankstudio"
         path.write_bytes(original.content)
-        edit_cells(rng, path)
+        if rng.random() < 0.1:
+            move_results(rng, path, original.other)
+        else:
+            edit_cells(rng, path)
         outcome = look(path, original, whole=False)
         if rng.random() < 0.3:
             attempt_to_go_on(rng, path, original)
         return outcome
 
     fuzz("study cells", attempt, 60)
+
+
+def test_foreign_databases(fuzz: Fuzz, original: Original, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.rankstudio"
+    kept.write_bytes(original.content)
+
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        path = folder / "study.rankstudio"
+        make_foreign(rng, path, kept)
+        outcome = look(path, original, whole=False)
+        attempt_to_go_on(rng, path, original)
+        return outcome
+
+    fuzz("study foreign", attempt, 30)
 
 
 def test_impossible_rows(fuzz: Fuzz, original: Original) -> None:

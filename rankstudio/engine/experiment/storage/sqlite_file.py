@@ -349,7 +349,8 @@ def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = No
                 f"{path}-wal: the log of the study is damaged, and what was stored last is in it; without "
                 "this file the study opens as it was before."
             )
-        if db.execute(_ACTIVE).fetchone()[0] or not _columns_of(migrations[:version]) <= _columns(db):
+        known = _columns(db) & _columns_of(migrations)
+        if db.execute(_ACTIVE).fetchone()[0] or known != _columns_of(migrations[:version]):
             raise StoreError(f"{path}: {_FOREIGN}.")
 
 

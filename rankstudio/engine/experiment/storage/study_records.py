@@ -137,13 +137,13 @@ class StudyRecords:
         return [replace(r, sound=r.sound and 0 <= r["position"] < most) for r in units], folds
 
     def lost(self) -> list[str]:
-        """Return in words the runs that are not in the file any more: numbers are given without a gap."""
+        """Return in words the runs that are not in the file any more: they were numbered without a gap."""
         there = [row.id for row in self.file.records("run", "WHERE id > 0 ORDER BY id")]
-        named = max(
-            (row["run"] for table in ("unit", "fold", "removed") for row in self.sound(table)), default=0
-        )
-        ends = [*there, named + 1] if named > max(there, default=0) else there
-        gaps = [(a + 1, b - 1) for a, b in zip([0, *ends], ends, strict=False) if a + 1 < b]
+        last = max(there, default=0)
+        found = (row["run"] for table in ("unit", "fold", "removed") for row in self.file.records(table))
+        named = {run for run in found if isinstance(run, int) and run > last}
+        gaps = [(a + 1, b - 1) for a, b in zip([0, *there], there, strict=False) if a + 1 < b]
+        gaps += [(run, run) for run in sorted(named)]
         return [f"run {first}" if first == last else f"runs {first} to {last}" for first, last in gaps]
 
     def summary(self, row: Row) -> RunSummary:

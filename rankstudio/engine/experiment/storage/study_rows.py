@@ -26,6 +26,12 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
 }
 """The columns of each table, besides the digest, with their types: SQLite lets any value into any column."""
 
+_ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
+    FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = {})"""
+"""What the results of a run are results of: the digests of its units and folds cover it, too."""
+
+_RESULTS = ("unit", "fold")
+
 
 @dataclass(frozen=True)
 class Row:
@@ -51,20 +57,24 @@ class Row:
 
 def select(table: str, where: str) -> str:
     """Return the query for the rows of a table that :func:`row_of` takes."""
-    return f"SELECT rowid, digest, {', '.join(COLUMNS[table])} FROM {table} {where}"
+    origin = _ORIGIN.format(f"{table}.run") if table in _RESULTS else "NULL"
+    return f"SELECT rowid, digest, {origin}, {', '.join(COLUMNS[table])} FROM {table} {where}"
 
 
 def row_of(table: str, found: Iterable[Any]) -> Row:
     """Return what a query of :func:`select` found as a row."""
-    rowid, written, *cells = found
+    rowid, written, origin, *cells = found
     values = dict(zip(COLUMNS[table], cells, strict=True))
     typed = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
-    return Row(rowid, values, typed and _digest(values) == written)
+    return Row(rowid, values, typed and _digest({**values, "": origin}) == written)
 
 
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
     """Write a row, in place of one that has the same key."""
-    values["digest"] = _digest(values)
+    origin = None
+    if table in _RESULTS:
+        (origin,) = db.execute(f"SELECT {_ORIGIN.format('?')}", (values["run"],)).fetchone()
+    values["digest"] = _digest({**values, "": origin})
     anew = ", ".join(f"{name} = excluded.{name}" for name in values)
     db.execute(
         f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) "
@@ -93,6 +103,17 @@ def _add_digests(db: sqlite3.Connection) -> None:
             cells = db.execute(f"SELECT {', '.join(names)} FROM {table} WHERE rowid = ?", (row,)).fetchone()
             digest = _digest(dict(zip(names, cells, strict=True)))
             db.execute(f"UPDATE {table} SET digest = ? WHERE rowid = ?", (digest, row))
+
+
+def _bind_results(db: sqlite3.Connection) -> None:
+    """Have the digests of results cover what they are results of: the migration to version 4."""
+    for table in _RESULTS:
+        names = ", ".join(COLUMNS[table])
+        for (rowid,) in db.execute(f"SELECT rowid FROM {table}").fetchall():
+            found = db.execute(f"SELECT rowid, digest, NULL, {names} FROM {table} WHERE rowid = ?", (rowid,))
+            row = row_of(table, found.fetchone())
+            if row.sound:
+                write(db, table, **row.values)
 
 
 def _digest(values: Mapping[str, Any]) -> str:
@@ -127,5 +148,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     """,
     _add_digests,
     "CREATE TABLE removed (run INTEGER PRIMARY KEY REFERENCES run, digest TEXT NOT NULL)",
+    _bind_results,
 )
 """The n-th makes a file of version n from one of version n - 1; the first one's is empty."""

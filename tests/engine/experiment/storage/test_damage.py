@@ -160,7 +160,7 @@ def test_a_run_whose_plan_or_data_are_damaged_is_named_and_the_others_are_listed
     ("statement", "lost"),
     [
         ("DELETE FROM run WHERE id = 1", "run 1"),
-        ("DELETE FROM run", "runs 1 to 2"),
+        ("DELETE FROM run", "run 2"),
         ("UPDATE run SET id = 9223372036854775807 WHERE id = 1", "run 1"),
     ],
 )
@@ -169,6 +169,23 @@ def test_a_run_that_is_not_there_any_more_is_told(
 ) -> None:
     damage(path, statement)
     assert any(f"what was stored of {lost} is not there any more." in sentence for sentence in told(path))
+    assert_same(computed(path)[0], expected[0])
+
+
+def test_results_of_another_study_are_damage_in_this_one(
+    path: Path, expected: tuple[RunResult, RunResult]
+) -> None:
+    other = path.with_name("other.rankstudio")
+    with Study.create(other) as study:
+        list(run_stored(PLAN.changed(convention="mslr"), dataset(), study))
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("ATTACH ? AS other", (str(other),))
+        for table in ("unit", "fold"):
+            assert db.execute(f"REPLACE INTO {table} SELECT * FROM other.{table} WHERE fold = 2").rowcount > 0
+        db.commit()
+    with Study.open(path) as study:
+        assert "fold 2 with combination 1" in study.runs()[0].damage
+        assert "the results of fold 2" in study.runs()[0].damage
     assert_same(computed(path)[0], expected[0])
 
 
@@ -182,6 +199,17 @@ def test_a_row_without_a_key_is_none_of_a_study(path: Path) -> None:
         db.commit()
     with pytest.raises(StoreError, match="this is not a study written by RankStudio"):
         Study.open(path)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_tables_of_a_newer_version_than_the_file_says_are_none_of_a_study(path: Path, version: int) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute(f"PRAGMA user_version = {version}")
+    content = path.read_bytes()
+    with pytest.raises(StoreError, match="this is not a study written by RankStudio"):
+        Study.open(path)
+    assert path.read_bytes() == content
 
 
 def test_an_index_that_does_not_fit_its_table_is_damage(path: Path) -> None:
