@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -63,9 +64,15 @@ def look(path: Path, original: Original, *, whole: bool = True) -> Outcome:
     for sentence in told:
         refusal(RankStudioError(sentence), path)
     lost = set(original.plans) - {summary.key.id for summary in listed} - {REMOVED}
-    unnamed = [number for number in lost if not any(f"run {number}" in sentence for sentence in told)]
+    unnamed = lost - {number for sentence in told for number in named(sentence.removeprefix(str(path)))}
     assert not unnamed, f"runs {unnamed} are neither shown nor named: {told}"
     return Outcome.REFUSED if told else Outcome.READ
+
+
+def named(sentence: str) -> range:
+    """Return the runs that a sentence names."""
+    found = re.search(r"runs? (\d+)(?: to (\d+))?", sentence)
+    return range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
 
 
 def check_run(study: Study, summary: RunSummary, original: Original, whole: bool) -> None:
@@ -146,7 +153,7 @@ def test_foreign_databases(fuzz: Fuzz, original: Original, tmp_path: Path) -> No
         attempt_to_go_on(rng, path, original)
         return outcome
 
-    fuzz("study foreign", attempt, 30)
+    fuzz("study foreign", attempt, 20)
 
 
 def test_impossible_rows(fuzz: Fuzz, original: Original) -> None:
@@ -241,6 +248,9 @@ def test_terminal_and_window(
         rows = json.loads(out) if out else []
         compared, noted = terminal(capsys, "compare", str(path), "--json")
         assert not compared or noted or kind != "pages" or compared == whole
+        if rng.random() < 0.1:
+            resumed(rng, path, original, capsys)
+            return Outcome.REFUSED if told else Outcome.READ
         listed, sentences = window_list(path)
         assert len(listed) == len(rows)
         if kind != "rows":
@@ -249,6 +259,19 @@ def test_terminal_and_window(
         return Outcome.REFUSED if told else Outcome.READ
 
     fuzz("study shown", attempt, 12)
+
+
+def resumed(rng: random.Random, path: Path, original: Original, capsys: pytest.CaptureFixture[str]) -> None:
+    """Have the terminal go on with what is left of a study; what it finishes is what it was."""
+    out, _ = terminal(capsys, "run", "--resume", str(path), "--json")
+    try:
+        with Study.open(path) as study:
+            for summary in study.runs():
+                if summary.finished and not summary.damage:
+                    shown = result_shown(study.result(summary.key))
+                    assert not out or shown in original.results.values()
+    except RankStudioError as error:
+        refusal(error, path)
 
 
 def window_list(path: Path) -> tuple[list[RunRecord], list[str]]:
