@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Slot
@@ -11,6 +12,10 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets.layout import fill, named
 
 GAP = 8
+
+_SIZES = 12
+"""Where the sizes begin in a splitter's state: behind a mark, a version and their number, 4 bytes each."""
+_MOST = 1 << 16
 
 _LEAST_RIGHT = 340  # pixels, with which the names of features can be read
 
@@ -79,7 +84,7 @@ class Workspace(QWidget):
         for splitter in self._splitters():
             state = settings.bytes(f"splitters/{splitter.objectName()}")
             if state is not None:
-                splitter.restoreState(state)
+                splitter.restoreState(_with_sizes(bytes(splitter.saveState().data()), bytes(state.data())))
 
     @Slot()
     def _keep_dragged(self) -> None:
@@ -87,6 +92,19 @@ class Workspace(QWidget):
 
     def _splitters(self) -> list[QSplitter]:
         return [self._outer, *self._outer.findChildren(QSplitter)]
+
+
+def _with_sizes(present: bytes, stored: bytes) -> bytes:
+    """Return the state of a splitter with the sizes of a stored one, where that has as many possible ones.
+
+    The rest of a state is how wide handles are and the like, which nobody changes: Qt believes whatever it
+    finds, and what is damaged would make the window as wide as 16 million pixels.
+    """
+    begin, end = _SIZES, _SIZES + 4 * int.from_bytes(present[_SIZES - 4 : _SIZES], "big")
+    if len(stored) != len(present) or stored[:begin] != present[:begin]:
+        return present
+    possible = all(0 <= size < _MOST for (size,) in struct.iter_unpack(">i", stored[begin:end]))
+    return stored[:end] + present[end:] if possible else present
 
 
 def _splitter(
