@@ -65,8 +65,11 @@ def _end() -> "NoReturn":
 
 def _exit() -> "NoReturn":
     """Exit with the status: Python would end itself by the signal where eval() or exec() was interrupted."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        try:  # noqa: SIM105 - contextlib would have to be loaded
+            stream.flush()
+        except OSError:  # full, or nobody reads it any more
+            pass
     os._exit(INTERRUPTED)
 
 

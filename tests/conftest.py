@@ -23,7 +23,7 @@ MARKERS = {TESTS / "ui": "gui", TESTS / "cli": "cli"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say how long damaged files are tried, by default a few and always the same; how many runs are killed."""
+    """Say how long damaged files are tried, by default a few, the same ones; how many runs are killed."""
     group = parser.getgroup("fuzz", "damaged files")
     group.addoption(
         "--fuzz-seconds", type=float, help="try damaged files for so long, shared by the kinds of file"

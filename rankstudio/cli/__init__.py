@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import codecs
-import io
-import os
 import sys
 import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from rankstudio import __version__
+from rankstudio.cli import streams
 from rankstudio.engine.errors import Cancelled, RankStudioError
 
 COMMANDS = ("run", "compare", "studies", "reproduce", "evaluate", "convert", "methods")
@@ -47,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _Notes().show
-    _prepare_streams()
+    streams.set_up()
     try:
         try:
             return _dispatch(arguments)
@@ -60,36 +59,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"rankstudio: {error}", file=sys.stderr)
         return FAILED
     except BrokenPipeError:
-        _silence()  # who read the output has seen enough (``| head``)
+        streams.silence()  # who read the output has seen enough (``| head``)
         return FAILED
     except OSError as error:
-        _silence()
+        streams.silence()
         what = error.filename or "The output could not be written"
         print(f"rankstudio: {what}: {error.strerror or error}.", file=sys.stderr)
         return FAILED
-
-
-def _prepare_streams() -> None:
-    """Have what an output cannot encode escaped, and take what is printed where there is no output."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:  # closed by who started the program
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end
-        elif isinstance(stream, io.TextIOWrapper):
-            codecs.register_error("rankstudio", _escape)
-            stream.reconfigure(errors="rankstudio")
-
-
-def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Return what stands for what an output cannot encode: hyphens for rules, else the code points."""
-    if isinstance(error, UnicodeEncodeError) and error.object[error.start] == "─":
-        return "-", error.start + 1
-    return codecs.backslashreplace_errors(error)
-
-
-def _silence() -> None:
-    """Give what is left in the output's buffer, and cannot go where it should, a place to go."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Notes:
@@ -105,6 +81,13 @@ class _Notes:
             print(f"Note: {message}", file=sys.stderr)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that does not keep to itself that its help could not be written."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        (file or sys.stderr).write(message)
+
+
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         args = _parser(commands=(arguments[0],)).parse_args(arguments)
@@ -113,9 +96,9 @@ def _dispatch(arguments: list[str]) -> int:
     return _open_window(arguments)
 
 
-def _parser(commands: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(commands: Sequence[str]) -> _Parser:
     """Return the parser, knowing only some of the commands: the others need not be imported."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="rankstudio",
         usage="rankstudio [FILE | FOLDER …] [--sample]\n       rankstudio COMMAND …",
         description=_DESCRIPTION,

@@ -186,7 +186,7 @@ class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, n
 
 
 class CacheWarning(UserWarning):
-    """No folder can be written to that would keep work for the next start: it is done anew each time."""
+    """Folders that cannot be written, or processes that cannot be had: the work is done without them."""
 
 
 class MissingQueryWarning(UserWarning):

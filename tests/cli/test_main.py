@@ -155,6 +155,9 @@ def test_a_reader_that_has_seen_enough() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")
+
+
 def in_process(
     *arguments: object, output: str = "", **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
@@ -176,11 +179,21 @@ def test_what_the_output_cannot_encode_is_escaped(encoding: str) -> None:
     assert b"\\u2500" not in done.stdout
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")
-def test_a_full_output_is_told_in_a_sentence() -> None:
-    done = in_process("methods", output="> /dev/full")
+@needs_full
+@pytest.mark.parametrize("command", ["methods", "--version", "--help", "run --help"])
+def test_a_full_output_is_told_in_a_sentence(command: str) -> None:
+    # What Python does not buffer it fails to write at once, and else at the end.
+    done = in_process(*command.split(), output="> /dev/full", PYTHONUNBUFFERED="1" * ("run" in command))
     assert done.returncode == 1
     assert done.stderr.decode() == "rankstudio: The output could not be written: No space left on device.\n"
+
+
+@needs_full
+def test_a_full_error_stream_ends_no_work() -> None:
+    done = in_process("methods", "gas", output="2> /dev/full")
+    assert (done.returncode, done.stdout[:3]) == (0, b"gas")
+    assert in_process("--help", output="> /dev/full 2> /dev/full", PYTHONUNBUFFERED="").returncode == 1
+    assert in_process("nowhere/at/all", output="2> /dev/full").returncode == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell's way to close an output")

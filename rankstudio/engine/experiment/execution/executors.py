@@ -11,14 +11,21 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import Connection
 
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.errors import MissingExtraError, ParameterError
-from rankstudio.engine.experiment.execution.data_transport import FoldSource, InMemory, write_folds
+from rankstudio.engine.errors import CacheWarning, MissingExtraError, OutputError, ParameterError
+from rankstudio.engine.experiment.execution.data_transport import (
+    FoldSource,
+    Given,
+    InMemory,
+    Value,
+    write_folds,
+)
 from rankstudio.engine.support import threads
 
 _NICE = 5  # of the 19 by which a process can stand back
@@ -40,8 +47,25 @@ class _Threads(_Counted, ThreadPoolExecutor):
 
 
 class _Processes(_Counted, ProcessPoolExecutor):
+    """Processes; where no disk can hold the data for them, threads take their place."""
+
+    stack: ExitStack
+    _threads: Executor | None = None
+
     def give(self, folds: Sequence[Fold]) -> FoldSource:
-        return write_folds(folds)
+        if self._threads is None:
+            try:
+                return write_folds(folds)
+            except OutputError as error:
+                self._threads = self.stack.enter_context(_threads_instead(self.count, str(error)))
+        return InMemory(folds)
+
+    def submit(
+        self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
+    ) -> Future[Value]:
+        if self._threads is not None:
+            return self._threads.submit(fn, *args, **kwargs)
+        return super().submit(fn, *args, **kwargs)
 
 
 @contextmanager
@@ -67,6 +91,7 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     """Provide processes: each begins in a second or two, and then does not wait for any other.
 
     They end with the block, in the middle of their work if need be, and with this process, however it ends.
+    Where they cannot be started or given the data, threads of this process take their place, with a warning.
 
     Parameters
     ----------
@@ -82,20 +107,40 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     # Where kernels are kept is found out here, once: the processes inherit it.
     from rankstudio.engine.data.letor import _line_kernel  # noqa: F401, PLC0415 - to load it is all
 
+    count = _count(count)
+    with ExitStack() as stack:
+        try:
+            pool = _started(count, gently, stack)
+        except (OSError, BrokenExecutor) as error:  # no room for processes, or for semaphores between them
+            stack.close()
+            why = getattr(error, "strerror", None) or error
+            yield stack.enter_context(_threads_instead(count, f"No process can be started: {why}."))
+        else:
+            yield pool
+
+
+def _started(count: int, gently: bool, stack: ExitStack) -> _Processes:
+    """Return processes that are about to begin; with the stack they end."""
     context = multiprocessing.get_context("spawn")
     heard, held = context.Pipe(duplex=False)
-    count = _count(count)
+    stack.callback(heard.close)
+    stack.callback(held.close)
     pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(heard, gently))
-    pool.count = count
-    try:
-        with _deaf():
-            for _ in range(count):
-                pool.submit(_get_ready)  # they start now, while this process has something else to do
+    pool.count, pool.stack = count, stack
+    stack.callback(pool.shutdown, cancel_futures=True)
+    stack.callback(held.close)  # which ends them in the middle of their work
+    with _deaf():
+        for _ in range(count):
+            pool.submit(_get_ready)  # they start now, while this process has something else to do
+    return pool
+
+
+@contextmanager
+def _threads_instead(count: int, reason: str) -> Iterator[Executor]:
+    """Provide threads in the place of processes, and warn of it."""
+    warnings.warn(f"{reason} Threads of this process do the work instead.", CacheWarning, stacklevel=2)
+    with on_threads(count) as pool:
         yield pool
-    finally:
-        held.close()
-        pool.shutdown(cancel_futures=True)
-        heard.close()
 
 
 @contextmanager

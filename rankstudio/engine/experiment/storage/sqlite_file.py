@@ -187,10 +187,8 @@ def _open(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
         with in_words(path):
             _own(db, path)
             _migrate(db, migrations)
-        _owner_file(path).write_text(str(os.getpid()), encoding="ascii")
-    except OSError as error:
-        db.close()
-        raise StoreError(f"{path}: {error.strerror}, where its owner is noted.") from error
+        with suppress(OSError):  # who is refused hears of another program
+            _owner_file(path).write_text(str(os.getpid()), encoding="ascii")
     except BaseException:
         db.close()
         raise
@@ -254,6 +252,14 @@ def create(
 
     Made in memory and given its name in one piece, only where nothing is yet, so that neither a second
     process nor an end in the middle leaves half a study.
+
+    Parameters
+    ----------
+    path : str or Path
+    migrations : sequence of str or callable
+        As for :class:`StudyFile`.
+    fill : callable
+        Writes what a new study has in it.
 
     Raises
     ------

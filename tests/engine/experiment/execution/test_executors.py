@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ import pytest
 from experiment.small import assert_same, dataset, ended, two_settings
 
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.errors import Cancelled, ParameterError, WorkerError
+from rankstudio.engine.errors import CacheWarning, Cancelled, OutputError, ParameterError, WorkerError
+from rankstudio.engine.experiment.execution import executors
 from rankstudio.engine.experiment.execution import scheduler as spreading
 from rankstudio.engine.experiment.execution.data_transport import InMemory, UnitExecutor, write_folds
 from rankstudio.engine.experiment.execution.executors import on_processes, on_threads
@@ -262,6 +263,34 @@ def test_processes_stand_back_where_they_are_told_to() -> None:
         with on_processes(1, gently=gently) as pool:
             assert (pool.submit(os.nice, 0).result(timeout=60) > before) is gently
     assert os.nice(0) == before
+
+
+def test_threads_take_the_place_of_processes_that_cannot_have_the_data(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_: object) -> None:
+        raise OutputError("/cache: data for other processes could not be written: No space left on device.")
+
+    monkeypatch.setattr(executors, "write_folds", fail)
+    with on_processes(2) as pool, pytest.warns(CacheWarning, match="/cache: data .* Threads") as warned:
+        for _ in range(2):
+            assert_same(ended(run(PLAN, dataset(), executor=pool)), ended(run(PLAN, dataset())))
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize("error", [OSError(12, "Cannot allocate memory"), BrokenExecutor("They died")])
+def test_threads_take_the_place_of_processes_that_cannot_be_started(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(executors.ProcessPoolExecutor, "submit", fail)
+    with (
+        pytest.warns(CacheWarning, match="No process can be started: (Cannot|They).* Threads"),
+        on_processes(2) as pool,
+    ):
+        assert_same(ended(run(PLAN, dataset(), executor=pool)), ended(run(PLAN, dataset())))
 
 
 @pytest.mark.parametrize("executor", [on_threads, on_processes])
