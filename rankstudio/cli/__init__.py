@@ -14,6 +14,7 @@ from typing import Any
 from rankstudio import __version__
 from rankstudio.cli import streams
 from rankstudio.engine.errors import Cancelled, RankStudioError
+from rankstudio.engine.support import memory
 
 COMMANDS = ("run", "compare", "studies", "reproduce", "evaluate", "convert", "methods")
 """Names of commands, each with a module of that name: HELP, DESCRIPTION, ``add_options`` and ``run``."""
@@ -58,6 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RankStudioError as error:
         print(f"rankstudio: {error}", file=sys.stderr)
         return FAILED
+    except MemoryError:
+        print(
+            f"rankstudio: There is not enough memory. {memory.size(memory.available())} are free.",
+            file=sys.stderr,
+        )
+        return FAILED
     except BrokenPipeError:
         streams.silence()  # who read the output has seen enough (``| head``)
         return FAILED
@@ -90,6 +97,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
+        memory.refuse_small_limit()
         args = _parser(commands=(arguments[0],)).parse_args(arguments)
         args.typed = arguments
         return int(args.run(args))
@@ -136,6 +144,7 @@ def _open_window(arguments: list[str]) -> int:
 
     from rankstudio.ui.process.display_check import why_no_window
 
+    memory.refuse_small_limit()
     reason = why_no_window()
     if reason is None:
         from rankstudio.ui.app import main as open_window

@@ -6,14 +6,17 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from rankstudio.engine.errors import OutOfMemoryError
 
-_GROUPS = (
-    ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current"),
-    ("sys/fs/cgroup/memory/memory.limit_in_bytes", "sys/fs/cgroup/memory/memory.usage_in_bytes"),
-)
+_CGROUP = "sys/fs/cgroup"
+_V2 = (_CGROUP, "memory.max", "memory.current")
+_V1 = (f"{_CGROUP}/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+
+_OWN = 900e6  # bytes of addresses that the program and its libraries take, on one processor
+_STACK = 8.4e6  # bytes of them for each thread of a library
+_LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of scipy
 
 
 def available() -> float:
@@ -27,6 +30,22 @@ def available() -> float:
 def size(n_bytes: float) -> str:
     """Return a number of bytes for a sentence: "18.6 GB"."""
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"
+
+
+def refuse_small_limit() -> None:
+    """Refuse to work where ``ulimit -v`` leaves no room for the libraries, which would end the process.
+
+    Raises
+    ------
+    OutOfMemoryError
+    """
+    own = _address_space()
+    least = _OWN + _LIBRARIES * ((os.cpu_count() or 1) - 1) * _STACK
+    if own is not None and own < least:
+        raise OutOfMemoryError(
+            f"The address space of the program is limited to {size(own)} (ulimit -v); expected {size(least)} "
+            "or more."
+        )
 
 
 @contextmanager
@@ -55,15 +74,30 @@ def _bounds() -> Iterator[tuple[float, float]]:
         yield kilobytes["MemTotal"], kilobytes["MemTotal"] - kilobytes["MemAvailable"]
     else:
         yield _physical(), 0.0
-    for most, taken in _GROUPS:
-        total = _text(most).strip()
+    for folder, most, taken in _groups():
+        total = _text(f"{folder}/{most}").strip()
         if total.isdecimal():
             # Pages of files count as taken, and are given up when they are needed.
-            pages = re.search(r"^inactive_file (\d+)$", _text(str(Path(taken).parent / "memory.stat")), re.M)
-            yield float(total), float(_text(taken) or 0) - (float(pages[1]) if pages else 0.0)
+            pages = re.findall(r"^(?:total_)?inactive_file (\d+)$", _text(f"{folder}/memory.stat"), re.M)
+            used = float(_text(f"{folder}/{taken}") or 0)
+            yield float(total), used - max(map(float, pages), default=0.0)
     own = _address_space()
     if own is not None:
         yield own, _kilobytes("proc/self/status").get("VmSize", 0.0)
+
+
+def _groups() -> Iterator[tuple[str, str, str]]:
+    """Yield the control groups of this process, each with its files of what there is and what is taken.
+
+    A group is limited by those around it, too. A container may see its own as the root.
+    """
+    found = dict.fromkeys([_V2, _V1])
+    for kinds, place in re.findall(r"^\d+:([^:\n]*):/(.*)$", _text("proc/self/cgroup"), re.M):
+        if not kinds or "memory" in kinds.split(","):
+            root, most, taken = _V1 if kinds else _V2
+            for group in (PurePosixPath(place), *PurePosixPath(place).parents):
+                found[f"{root}/{group}", most, taken] = None
+    yield from found
 
 
 def _physical() -> float:

@@ -38,6 +38,10 @@ class RunRemoval(QObject):
     @Slot(object)
     def ask(self, record: RunRecord) -> None:
         """Remove a run, if the user means it."""
+        study = self._models.study_store.study
+        if study is not None and study.read_only and record.stored is not None:
+            self.failed.emit(f"{study.path}: run {record.key} stays listed: this study may not be written.")
+            return
         name = f"Run {record.key}, {record.plan.title} on {record.dataset.name},"
         stop = "" if record.state.ended else " It is not finished, and is stopped."
         text = f"{name} will not be listed any more.{stop} Until the study is closed this can be undone."

@@ -13,7 +13,7 @@ from rankstudio.engine.errors import StudyInUseError
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
 from rankstudio.ui.controllers.restore_runs import RunRestorer
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.stored_run_records import record_of
+from rankstudio.ui.model.stored_run_records import READ_ONLY, record_of
 from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, RestoredRun, is_study
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.plain_text import plain
@@ -21,6 +21,10 @@ from rankstudio.ui.style.plain_text import plain
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import Study
 
+_READ_ONLY = (
+    "this study may not be written. Its runs are shown; what is run here ends with the window, unless the "
+    "study is saved elsewhere."
+)
 _FILTER = f"Studies (*{SUFFIX})"
 
 
@@ -105,6 +109,7 @@ class StudyFiles(QObject):
                 self._settings.remove_recent(str(before))
             self._settings.add_recent(str(self._study_store.path))
             self._note_file()
+            self._runs.allow(READ_ONLY)  # the copy can be written
             self.said.emit(f"The study is in {self._study_store.path}")
 
         failed = self.failed.emit
@@ -130,19 +135,23 @@ class StudyFiles(QObject):
     def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
         """List the runs of a study as they come, and show one of them when all are there."""
         versions: Mapping[str, str] = {}
+        read_only = False
         self._opening = file
 
         def handle(message: object) -> None:
-            nonlocal versions
+            nonlocal versions, read_only
             match message:
                 case OpenedStudy():
-                    versions = message.versions
+                    versions, read_only = message.versions, message.study.read_only
                     self._change_to(message.study, message.last_id)
                     self._settings.add_recent(str(file))
                     s = "" if message.n_runs == 1 else "s"
                     self.said.emit(f"{file.name} is open: {message.n_runs} run{s}")
+                    if read_only:
+                        self._warned_of_loss = True
+                        self.warned.emit(f"{file}: {_READ_ONLY}")
                 case RestoredRun():
-                    self._runs.add(record_of(message, versions))
+                    self._runs.add(record_of(message, versions, read_only))
                 case str():
                     self.said.emit(message)
 

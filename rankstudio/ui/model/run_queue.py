@@ -178,6 +178,13 @@ class Runs(QObject):
             record.dataset, record.recorded = dataset, None
             self.changed.emit(record)
 
+    def allow(self, why_not: str) -> None:
+        """Let runs go on that could not for a reason that is none any more."""
+        for record in self.records:
+            if record.why_not_on == why_not:
+                record.why_not_on = ""
+                self.changed.emit(record)
+
     def _submit(self, record: RunRecord, paused: bool) -> None:
         # Who goes step by step watches this window at work.
         runner = (None if paused else self._other_runner()) or self._runner

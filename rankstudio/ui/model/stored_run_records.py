@@ -8,8 +8,11 @@ from datetime import datetime
 from rankstudio.ui.model.run_record import Clock, RunRecord, RunState
 from rankstudio.ui.model.study_store import RestoredRun
 
+READ_ONLY = "Its study may not be written."
+"""Why a run of a study that can only be read is not gone on with."""
 
-def record_of(run: RestoredRun, versions: Mapping[str, str]) -> RunRecord:
+
+def record_of(run: RestoredRun, versions: Mapping[str, str], read_only: bool = False) -> RunRecord:
     """Return the record of a stored run; in the window it has the number that it has in the study.
 
     Parameters
@@ -17,6 +20,8 @@ def record_of(run: RestoredRun, versions: Mapping[str, str]) -> RunRecord:
     run : RestoredRun
     versions : Mapping of str to str
         By which it would go on.
+    read_only : bool
+        Whether its study may not be written.
     """
     summary = run.summary
     record = RunRecord(
@@ -31,7 +36,7 @@ def record_of(run: RestoredRun, versions: Mapping[str, str]) -> RunRecord:
         stored=run.key,
         recorded=run.recorded,
         origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
-        why_not_on=_why_not_on(summary.versions, versions),
+        why_not_on=_why_not_on(summary.versions, versions) or (READ_ONLY if read_only else ""),
         steps_per_unit=1,
         n_units=summary.n_units,
         units_done=summary.n_finished,

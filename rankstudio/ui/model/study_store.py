@@ -155,7 +155,7 @@ class StudyStore:
         def work(_: CancelFlag) -> Iterator[OpenedStudy | RestoredRun | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-            study = self._add(Study.open(path))
+            study = self._add(Study.open(path, reading=True))
             try:
                 runs, last_id = study.runs(), study.last_id
             except StoreError:
@@ -190,7 +190,8 @@ class StudyStore:
         before = study.path
         study.save_as(path)
         if self.is_own(before) and before != study.path:
-            before.unlink(missing_ok=True)
+            with suppress(OSError):  # it may not be removed: the copy is there
+                before.unlink()
 
     def mark(self, study: Study, key: RunKey, removed: bool) -> None:
         """Have it noted that a run is removed, or is not any more, before the study is closed."""

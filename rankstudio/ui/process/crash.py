@@ -9,6 +9,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -32,13 +33,18 @@ def data_folder() -> Path:
     return user_data_path("RankStudio", appauthor=False)
 
 
+class _Log(RotatingFileHandler):
+    """A log of which a full disk loses lines, and nothing else."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        pass
+
+
 def log_to_file(folder: Path) -> logging.Handler | None:
     """Keep a log of what goes wrong; None where the folder cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(
-            folder / "rankstudio.log", maxBytes=500_000, backupCount=1, encoding="utf-8"
-        )
+        handler = _Log(folder / "rankstudio.log", maxBytes=500_000, backupCount=1, encoding="utf-8")
     except OSError:
         return None
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -90,7 +96,8 @@ class CrashReports:
 
     def forget(self) -> None:
         """Remove the report: the user has seen it."""
-        self.path.unlink(missing_ok=True)
+        with suppress(OSError):  # it will be told of again
+            self.path.unlink()
 
     def _write(self, report: str) -> None:
         head = (

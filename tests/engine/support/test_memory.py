@@ -38,6 +38,45 @@ def test_a_control_group_has_less_and_gives_pages_of_files_up(monkeypatch: pytes
     assert memory.available() == 6 * GIB
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_groups_around_that_of_the_process_limit_it_too(
+    version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, most, taken = (
+        ("0::/user.slice/one", "memory.max", "memory.current")
+        if version == 2
+        else ("4:cpu,memory:/user.slice/one", "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")
+    )
+    files = {"proc/meminfo": MEMINFO, "proc/self/cgroup": f"9:pids:/none\n{own}\n"}
+
+    def put(group: str, name: str, value: int) -> None:
+        folder, _, last = name.rpartition("/")
+        files[f"sys/fs/cgroup/{folder}/{group}/{last}".replace("//", "/")] = f"{value}\n"
+
+    monkeypatch.setattr(memory, "_address_space", lambda: None)
+    monkeypatch.setattr(
+        memory, "_text", lambda file: files.get(file.replace("//", "/").replace("/./", "/"), "")
+    )
+    assert memory.available() == 6 * GIB
+    put("user.slice", most, 3 * GIB)
+    put("user.slice", taken, GIB)
+    assert memory.available() == 2 * GIB
+    put("user.slice/one", most, GIB)
+    put("user.slice/one", taken, GIB // 2)
+    assert memory.available() == GIB // 2
+    put("user.slice/one", most, 5 * GIB)
+    assert memory.available() == 2 * GIB
+
+
+def test_an_address_space_without_room_for_the_program_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in (None, 4.0 * GIB):
+        system(monkeypatch, limit)
+        memory.refuse_small_limit()
+    system(monkeypatch, 0.5 * GIB)
+    with pytest.raises(OutOfMemoryError, match=r"limited to 536.9 MB \(ulimit -v\); expected .* or more\.$"):
+        memory.refuse_small_limit()
+
+
 def test_a_limit_of_the_address_space_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     status = f"VmPeak: 1 kB\nVmSize: {GIB // 1024} kB\n"
     system(monkeypatch, 3.0 * GIB, proc_meminfo=MEMINFO, proc_self_status=status)

@@ -69,6 +69,12 @@ class StudyFile:
     reading : bool
         Whether a file that may not be written is opened too; then nothing can be stored in it.
 
+    Attributes
+    ----------
+    path : Path
+    read_only : bool
+        Whether it may not be written.
+
     Raises
     ------
     StoreError
@@ -83,8 +89,8 @@ class StudyFile:
         _refuse_long_name(self.path)
         self._turn = threading.RLock()
         self._migrations = migrations
-        self._reading = reading and self.path.is_file() and not _writable(self.path)
-        self._db = (_copied if self._reading else _open)(self.path, migrations)
+        self.read_only = reading and self.path.is_file() and not _writable(self.path)
+        self._db = (_copied if self.read_only else _open)(self.path, migrations)
         self._file = _identity(self.path)
 
     def move_to(self, path: str | Path) -> None:
@@ -120,7 +126,7 @@ class StudyFile:
                     partial.unlink(missing_ok=True)
             other = _open(path, self._migrations)
             self.close()
-            self._db, self.path, self._file = other, path, _identity(path)
+            self._db, self.path, self._file, self.read_only = other, path, _identity(path), False
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -132,7 +138,7 @@ class StudyFile:
             Where it cannot be written, or the file is not there any more; then nothing of it was.
         """
         with self._turn, in_words(self.path):
-            if self._reading:
+            if self.read_only:
                 raise StoreError(f"{self.path}: {_FORBIDDEN}.")
             if _identity(self.path) != self._file:  # SQLite would go on with a file that has no name
                 raise StoreError(
@@ -167,7 +173,7 @@ class StudyFile:
         """Give the file up. Closing twice does no harm."""
         with self._turn, in_words(self.path), suppress(sqlite3.ProgrammingError):
             self._db.execute("SELECT 1")  # not closed before: the note would be the next owner's
-            if not self._reading:
+            if not self.read_only:
                 with suppress(OSError):
                     _owner_file(self.path).unlink(missing_ok=True)
             self._db.close()
@@ -201,9 +207,10 @@ def _writable(path: Path) -> bool:
 
 def _copied(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     """Return a copy in memory of a sound study that may not be written, brought to the newest version."""
-    with _copy(path) as copy:
+    with _copy(path) if _has_log(path) else nullcontext() as copy:
         _inspect(path, migrations, copy)
-        with in_words(path), closing(sqlite3.connect(copy)) as source:
+        uri = f"{path.as_uri()}?immutable=1" if copy is None else copy.as_uri()
+        with in_words(path), closing(sqlite3.connect(uri, uri=True)) as source:
             db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             db.text_factory = study_rows.as_text
             source.backup(db)
@@ -223,6 +230,15 @@ def _copy(path: Path) -> Iterator[Path]:
             yield copy
     except OSError as error:
         raise StoreError(f"{path}: the study cannot be read: {error.strerror}.") from error
+
+
+def _has_log(path: Path) -> bool:
+    """Tell whether a log or a journal lies beside a study, with what its file does not have yet."""
+    for end in ("-wal", "-journal"):
+        with suppress(FileNotFoundError):
+            if Path(f"{path}{end}").stat().st_size > 0:
+                return True
+    return False
 
 
 def _own(db: sqlite3.Connection, path: Path) -> None:

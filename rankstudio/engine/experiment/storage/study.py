@@ -88,6 +88,11 @@ class Study:
         return self._file.path
 
     @property
+    def read_only(self) -> bool:
+        """Whether the file may not be written, and nothing can be stored in it."""
+        return self._file.read_only
+
+    @property
     def title(self) -> str:
         """What the study is called; the name of its file where nobody said."""
         rows = self._records.sound("study")

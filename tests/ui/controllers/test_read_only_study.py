@@ -1,0 +1,83 @@
+"""A study that may not be written: the window shows its runs, and says what it cannot do with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from experiment.small import ended
+from waiting import wait_until
+from windows import finish, open_window, settle, write_folds
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import UnitFinished
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import open_data
+from rankstudio.engine.experiment.storage import sqlite_file
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study with a finished run and one that is not, which may not be written."""
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    path = tmp_path / "disk" / "study.rankstudio"
+    path.parent.mkdir()
+    plan = Plan(str(write_folds(tmp_path / "Small")), parameters={"regularization": (1.0, 2.0)}, folds=(1,))
+    dataset = open_data(plan)
+    with Study.create(path) as made:
+        ended(run_stored(plan, dataset, made))
+        events = run_stored(plan.changed(folds=(2,)), dataset, made)
+        next(event for event in events if isinstance(event, UnitFinished))
+        events.close()
+    monkeypatch.setattr(sqlite_file, "_writable", lambda place: place.parent != path.parent)
+    return path
+
+
+def test_its_runs_are_shown_and_nothing_is_written(
+    study: Path, theme: Theme, tmp_path: Path, questions: list[str]
+) -> None:
+    before = study.read_bytes()
+    with open_window(theme, tmp_path / "config") as window:
+        window.open_path(str(study))
+        wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
+        settle(window)
+        done, left = window.runs.records
+        assert done.state is RunState.DONE
+        assert (left.state, left.units_done) == (RunState.UNFINISHED, 1)
+        assert "may not be written" in left.remark
+        assert window.notice.text().startswith(f"{study}: this study may not be written. Its runs are shown")
+        assert not left.can_go_on
+        assert not window.commands["go_on"].isEnabled()
+        window.notice.dismiss()
+
+        window.removal.ask(done)
+        assert window.notice.text().startswith(f"{study}: run 1 stays listed")
+        assert (questions, len(window.runs.records)) == ([], 2)
+        window.notice.dismiss()
+
+        finish(window)  # it is computed, and was said already not to be stored
+        assert window.runs.records[2].state is RunState.DONE
+        assert window.runs.records[2].stored is None
+        assert window.notice.text() == ""
+        window.removal.ask(window.runs.records[2])
+        assert len(window.runs.records) == 2
+    assert study.read_bytes() == before
+    assert [path.name for path in study.parent.iterdir()] == [study.name]
+
+
+def test_a_copy_of_it_is_gone_on_with(study: Path, theme: Theme, tmp_path: Path) -> None:
+    with open_window(theme, tmp_path / "config") as window:
+        window.open_path(str(study))
+        wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
+        window.study_files.save_as(str(tmp_path / "copy.rankstudio"))
+        settle(window)
+        left = window.runs.records[1]
+        assert left.can_go_on
+        window.restorer.go_on(left)
+        wait_until(lambda: left.state is RunState.DONE)
+        settle(window)
+    with Study.open(tmp_path / "copy.rankstudio") as copy:
+        assert [run.finished is not None for run in copy.runs()] == [True, True]
