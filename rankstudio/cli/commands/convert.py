@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.errors import PlanError
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.support.files import make_folder
 
     refuse_existing([args.out], args.force)  # before a long file is read
     plan = Plan(
@@ -85,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     written = []
     for path, whole in parts.items():
         part = whole if kept is None else select_features(whole, kept)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         save_letor(part, path, comments=not args.no_comments)
         sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": part.n_features}
         written.append({"path": str(path), **sizes})
