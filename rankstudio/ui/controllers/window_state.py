@@ -28,7 +28,7 @@ class WindowState(QObject):
 
     saved = Signal()
     failed = Signal(str)
-    """The plan could not be kept; a sentence."""
+    """The plan could not be kept; a sentence, once until it could be again."""
 
     def __init__(
         self,
@@ -43,6 +43,7 @@ class WindowState(QObject):
         self._window, self._workspace = window, workspace
         self._session, self._runs = session, runs
         self._theme, self._settings = theme, settings
+        self._told_of_failure = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MILLISECONDS)
@@ -75,9 +76,12 @@ class WindowState(QObject):
         try:
             if session.dataset is not None:
                 settings.save_plan(session.plan)
+                self._told_of_failure = False
                 self.saved.emit()
         except RankStudioError as error:
-            self.failed.emit(str(error))
+            if not self._told_of_failure:
+                self.failed.emit(str(error))
+            self._told_of_failure = True
         settings.sync()
 
     @Slot()
