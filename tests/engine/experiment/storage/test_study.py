@@ -601,3 +601,22 @@ def test_data_in_memory_are_told_apart_by_their_numbers(path: Path) -> None:
         key = study.begin(PLAN, data)
         assert study.begin(PLAN, dataset(1)) == key
         assert study.begin(PLAN, other) != key
+
+
+def test_a_new_study_needs_no_journal_that_an_end_in_the_middle_would_leave(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, seen = study_file._own, set()
+
+    def owned(db: sqlite3.Connection, place: Path) -> None:
+        # What is on the disk at every step of SQLite while the study is taken.
+        db.set_progress_handler(lambda: seen.update(p.name for p in place.parent.iterdir()), 1)
+        db.set_trace_callback(lambda _: seen.update(p.name for p in place.parent.iterdir()))
+        own(db, place)
+        db.set_progress_handler(None, 0)
+
+    monkeypatch.setattr(study_file, "_own", owned)
+    Study.create(path).close()
+    assert path.name in seen
+    assert not any(name.endswith("-journal") for name in seen)
+    assert path.read_bytes()[18:20] == b"\2\2"
