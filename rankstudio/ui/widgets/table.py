@@ -28,13 +28,14 @@ from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.cells import PAD, Cells
-from rankstudio.ui.widgets.columns import ROW_ROLE, Column, ColumnModel, Row, SortedRows
+from rankstudio.ui.widgets.columns import ROW_ROLE, Column, ColumnModel, Row
 from rankstudio.ui.widgets.table_texts import FORMATS, separated, table_text
 
 ROW_HEIGHT = 29
 """In logical pixels."""
 
 _WIDEST = 320
+_ROWS_MEASURED = 100  # for the width of a column that has none given
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
@@ -86,9 +87,7 @@ class TableView(QTableView):
         self._quiet = False
         self._identity = identity
         self.rows_model = ColumnModel(columns, identity, parent=self)
-        self._sorted = SortedRows(self)
-        self._sorted.setSourceModel(self.rows_model)
-        self.setModel(self._sorted)
+        self.setModel(self.rows_model)
         self.setItemDelegate(Cells(theme, self))
         self._configure()
         self._fit_columns()
@@ -125,7 +124,7 @@ class TableView(QTableView):
 
     def rows(self) -> list[Row]:
         """Return the row objects in the order in which they are shown."""
-        return [self._sorted.index(i, 0).data(ROW_ROLE) for i in range(self._sorted.rowCount())]
+        return self.rows_model.shown_rows()
 
     def column_at(self, number: int) -> Column:
         """Return the column of a number."""
@@ -160,7 +159,8 @@ class TableView(QTableView):
     def selection_as_tsv(self) -> str:
         """Return the selected rows (all where none is) as tab-separated text with a header."""
         numbers = sorted(index.row() for index in self.selectionModel().selectedRows())
-        rows = [self._sorted.index(i, 0).data(ROW_ROLE) for i in numbers] or self.rows()
+        rows = self.rows()
+        rows = [rows[i] for i in numbers] or rows
         return separated(self.rows_model.columns, rows, "\t")
 
     def rows_as(self, ending: str) -> str:
@@ -259,15 +259,15 @@ class TableView(QTableView):
         """Show where the keyboard is to those who came by Tab."""
         super().focusInEvent(event)
         self._focus_shown = event.reason() in _KEYBOARD
-        if self._focus_shown and not self.currentIndex().isValid() and self._sorted.rowCount():
+        if self._focus_shown and not self.currentIndex().isValid() and self.rows_model.rowCount():
             self._quiet = True
-            self.setCurrentIndex(self._sorted.index(0, 0))
+            self.setCurrentIndex(self.rows_model.index(0, 0))
             self._quiet = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cells, or what an empty table says."""
         super().paintEvent(event)
-        if self._sorted.rowCount() == 0 and self.placeholder:
+        if self.rows_model.rowCount() == 0 and self.placeholder:
             painter = QPainter(self.viewport())
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colors.q("muted"))
@@ -298,6 +298,7 @@ class TableView(QTableView):
         header.setFixedHeight(ROW_HEIGHT)
         header.setHighlightSections(False)
         header.setMinimumSectionSize(24)
+        header.setResizeContentsPrecision(_ROWS_MEASURED)
         header.setSectionsClickable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
@@ -311,16 +312,19 @@ class TableView(QTableView):
             header.setSectionResizeMode(number, mode)
             if not column.stretch:
                 # The arrow of a sorted column stands over its title, so the title needs no room beside it.
-                title = QFontMetrics(font(SMALL)).horizontalAdvance(column.title) + 2 * PAD + 2
-                hint = max(self.sizeHintForColumn(number), title)
-                header.resizeSection(number, column.width or min(_WIDEST, hint))
+                header.resizeSection(number, column.width or self._fitting_width(number, column.title))
+
+    def _fitting_width(self, number: int, title: str) -> int:
+        """Return a width for the title and the texts of the first rows: all would take long."""
+        least = QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2
+        return min(_WIDEST, max(self.sizeHintForColumn(number), least))
 
     def _select(self, row: Row) -> None:
         """Make a row the chosen one."""
         wanted = row if self._identity is None else self._identity(row)
         for number, found in enumerate(self.rows_model.rows):
             if (found if self._identity is None else self._identity(found)) == wanted:
-                index = self._sorted.mapFromSource(self.rows_model.index(number, 0))
+                index = self.rows_model.index(self.rows_model.shown_place(number), 0)
                 flags = (
                     QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
                 )

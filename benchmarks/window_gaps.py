@@ -1,0 +1,319 @@
+"""The longest gaps of the window's event loop in what people do with large, wide and many things.
+
+    python benchmarks/window_gaps.py
+
+opens the real window on made-up data (300,000 documents, 2,000 and 5,000 features), sorts every table,
+searches, runs methods, looks at other folds, lists 500 runs, saves figures, changes the theme and closes
+while a run works. For each scenario it prints the longest gaps, and whether the window's own work, the
+interpreter (other threads' Python, compilation) or the machine (other programs) caused them. ``--cold`` has
+all kernels compiled anew.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from record import Record, parser
+
+if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+MOST_GAP_MS = 50.0
+_SHOWN = 3
+_LONGEST_SECONDS = 240.0
+_DISTINCT = 1000  # rows that are written as text once each, and drawn from
+
+
+def write_data(path: Path, n_documents: int, n_features: int, seed: int = 1) -> Path:
+    """Write a LETOR file: few distinct rows, so that hundreds of megabytes take seconds."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.random((min(_DISTINCT, n_documents), n_features)), 4)
+    tails = [" ".join(f"{i + 1}:{v:g}" for i, v in enumerate(row)) for row in X.tolist()]
+    good = np.argsort(np.argsort(X[:, 0] + X[:, 1])) * 3 // len(X)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="ascii") as file:
+        for document in range(n_documents):
+            row = int(rng.integers(len(tails)))
+            file.write(f"{good[row]} qid:{document // 40 + 1} {tails[row]}\n")
+    return path
+
+
+def write_folds(folder: Path, n_documents: int, n_features: int, n_folds: int = 2) -> Path:
+    """Write a folder of folds."""
+    for fold in range(1, n_folds + 1):
+        for part, name in enumerate(("train", "vali", "test")):
+            share = n_documents if part == 0 else n_documents // 3
+            write_data(folder / f"Fold{fold}" / f"{name}.txt", share, n_features, 10 * fold + part)
+    return folder
+
+
+class Walk:
+    """Does one thing after the other in a real window, and reports each.
+
+    Parameters
+    ----------
+    record : Record
+    prefix : str
+        Of the scenarios' names.
+    """
+
+    def __init__(self, record: Record, prefix: str = "") -> None:
+        from gap_meter import GapMeter
+
+        from rankstudio.ui import app as starting
+        from rankstudio.ui.main_window import MainWindow
+        from rankstudio.ui.process.settings import Settings
+        from rankstudio.ui.style.theme import Theme
+
+        starting.leave_room_for_the_window()
+        self.record, self.prefix = record, prefix
+        self.app = starting.application()
+        self.theme = Theme("light")
+        self.theme.apply(self.app)
+        self.window = MainWindow(self.theme, Settings())
+        self.window._asks = False
+        self.window.resize(1500, 950)
+        self.window.show()
+        self.meter = GapMeter()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a worker works."""
+        models = self.window.models
+        return bool(models.task_worker.jobs or models.run_worker.jobs or models.loader.busy)
+
+    def do(self, what: str, act: Callable[[], object], until: Callable[[], object] | None = None) -> None:
+        """Act as a timer's slot of the event loop does, wait until something happened, and report."""
+        from PySide6.QtCore import QEventLoop, QTimer
+
+        began = time.perf_counter()
+        self.meter.take()
+        acted: list[bool] = []
+
+        def begin() -> None:
+            act()
+            acted.append(True)
+
+        QTimer.singleShot(0, begin)
+        loop, settled = QEventLoop(), None
+        while settled is None or time.perf_counter() - settled < 0.15:
+            loop.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
+            done = acted and (until() if until is not None else not self.busy)
+            late = time.perf_counter() - began > _LONGEST_SECONDS
+            settled = (settled or time.perf_counter()) if done or late else None
+        self.report(what, time.perf_counter() - began)
+
+    def report(self, what: str, seconds: float) -> None:
+        """Print the longest gaps, with what the window's thread did in them."""
+        gaps = self.meter.take()
+        longest = [gap for gap in gaps[:_SHOWN] if 1000 * gap.length > MOST_GAP_MS] or gaps[:1]
+        print(
+            f"{self.prefix}{what:<46} {seconds:6.2f} s   longest {1000 * gaps[0].length:6.0f} ms", flush=True
+        )
+        for gap in longest:
+            if 1000 * gap.length <= MOST_GAP_MS:
+                continue
+            parts = gap.computed, gap.queued, gap.slept
+            times = " ".join(f"{1000 * part:.0f}" for part in parts)
+            print(f"    {1000 * gap.length:6.0f} ms, {gap.cause}: computed, queued, slept {times}")
+            seen = Counter({place: n for place, n in gap.stacks.items() if "worker._next" not in place})
+            for place, times_seen in seen.most_common(3):
+                print(f"        {times_seen:3d} x {place}")
+        worst = gaps[0]
+        self.record.add(
+            "gaps",
+            self.prefix + what,
+            longest_ms=1000 * worst.length,
+            computed_ms=1000 * worst.computed,
+            queued_ms=1000 * worst.queued,
+            slept_ms=1000 * worst.slept,
+            over_50_ms=float(sum(1000 * gap.length > MOST_GAP_MS for gap in gaps)),
+        )
+
+    def open(self, what: str, path: Path) -> None:
+        """Open data."""
+        session, before = self.window.session, self.window.session.dataset
+        self.do(
+            f"open {what}",
+            lambda: self.window.open_path(str(path)),
+            lambda: session.dataset is not before and not self.busy,
+        )
+
+    def sort(self, table: object, what: str) -> None:
+        """Click on the header of every column of a table, twice."""
+        from PySide6.QtCore import Qt
+
+        orders = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
+        columns = range(table.model().columnCount())  # type: ignore[attr-defined]
+        clicks: Iterator[tuple[int, Qt.SortOrder]] = iter([(c, o) for c in columns for o in orders])
+
+        def until() -> bool:
+            for column, order in clicks:
+                table.sortByColumn(column, order)  # type: ignore[attr-defined]
+                return False
+            return True
+
+        self.do(f"sort {what}", lambda: None, until)
+        self.do(f"unsort {what}", lambda: table.sortByColumn(-1, orders[0]))  # type: ignore[attr-defined]
+
+    def statistics(self, what: str) -> None:
+        """Open the statistics, look at every tab, sort, close."""
+        from PySide6.QtWidgets import QTabWidget
+
+        panel = self.window.sections.data.panel
+        self.do(f"statistics of {what}", panel.open_details)
+        details = panel.details
+        assert details is not None
+        self.sort(details.table, f"statistics of {what}")
+        tabs = details.findChild(QTabWidget)
+        for place in (1, 2):
+            self.do(f"statistics of {what}, {tabs.tabText(place)}", lambda p=place: tabs.setCurrentIndex(p))
+        self.do("close them", details.close)
+
+    def run(self, what: str, method: str, **parameters: object) -> None:
+        """Run a method live."""
+        session = self.window.session
+        self.do(
+            f"choose {what}",
+            lambda: session.change("editing", method=method, ranker="", parameters=parameters),
+        )
+        self.do(f"run {what}", self.window.control.run)
+
+    def search(self) -> None:
+        """Type into the field of pinned features, and pin by key."""
+        from PySide6.QtTest import QTest
+
+        from rankstudio.ui.method.features_field import FeaturesField
+
+        self.window.session.change("editing", method="greedy-rankrls", parameters={"n_features_to_select": 5})
+        field = next(iter(self.window.sections.method.form.findChildren(FeaturesField)))
+        for key in "fea":
+            self.do(f"search features, {key}", lambda k=key: QTest.keyClick(field._line, k))
+        self.do("pin a feature", lambda: self.window.session.toggle("pinned", 7))
+        self.do("take it back", lambda: self.window.session.toggle("pinned", 7))
+
+    def figures(self) -> None:
+        """Save a figure in each format, and change the theme."""
+        from rankstudio.ui.plots.export import export_plot
+
+        plot = self.window.sections.run.curves.plots()["validation"]
+        folder = Path(os.environ["RANKSTUDIO_CONFIG_DIR"])
+        for suffix in (".png", ".svg", ".pdf", ".csv"):
+            path = folder / f"figure{suffix}"
+            self.do(f"export a figure as {suffix}", lambda p=path: export_plot(plot, p))
+        self.do("dark theme", lambda: self.theme.set_mode("dark"))
+        self.do("light theme", lambda: self.theme.set_mode("light"))
+
+    def folds(self) -> None:
+        """Look at other folds."""
+        data, dataset = self.window.sections.data, self.window.session.dataset
+        assert dataset is not None
+        for _ in dataset.folds:
+            self.do("look at another fold", lambda: data.turn(1))
+        self.do("look at all folds", lambda: self.window.session.look_at(None))
+        self.do("look at the first fold", lambda: self.window.session.look_at(dataset.folds[0].number))
+
+    def many_runs(self, n: int) -> None:
+        """List many runs, copies of the last one, and sort them."""
+        runs = self.window.runs
+        last = runs.records[-1]
+        first = last.key + 1
+        for key in range(first, first + n):
+            record = copy.copy(last)
+            record.key, record.stored = key, None
+            runs._records[key] = record
+        runs._last_key = first + n
+        panel = self.window.sections.results
+        self.do(f"list {n} runs", panel._show)
+        self.sort(panel.panel.table, f"{n} runs")
+        self.do(f"look at another of {n} runs", lambda: panel._select(first + n // 2))
+        self.do(f"run once more beside {n} runs", self.window.control.run)
+
+    def views(self, what: str) -> None:
+        """Look at every view of the results, and sort its tables."""
+        views = self.window.sections.results.views
+        for name in list(views._views):
+            self.do(f"results of {what}, {name}", lambda n=name: views.show_view(n))
+
+    def close(self) -> None:
+        """Close while a run works."""
+        self.window.control.run()
+        self.do("work for a moment", lambda: None, lambda: True)
+        self.do("close while a run works", self.window.close, lambda: True)
+        self.meter.stop()
+
+
+def walk(data: Path, record: Record, cold: bool) -> None:
+    """Walk through all scenarios."""
+    walk = Walk(record, "cold: " if cold else "")
+    walk.do("warm up", walk.window.models.warm_up)
+    sample = data / "small"
+    walk.open("small data", sample)
+    walk.run("greedy RankRLS", "greedy-rankrls")
+    walk.run("FSMRank", "fsmrank")
+    walk.run("expected divergence", "expected-divergence")
+    walk.folds()
+    walk.figures()
+    if cold:
+        walk.close()
+        return
+    walk.many_runs(500)
+    walk.window.study_files._change_to(None)
+    for n in (2000, 5000):
+        name = f"{n} features"
+        walk.open(name, data / f"wide{n}")
+        walk.statistics(name)
+        walk.search()
+        walk.run(f"single features, {name}", "single-feature")
+        walk.sort(walk.window.sections.inspect.features.table, f"{name} of a path")
+        walk.run(f"greedy RankRLS, {name}", "greedy-rankrls", n_features_to_select=20)
+        walk.run(f"RankRLS, {name}", "rankrls")
+        walk.sort(walk.window.sections.inspect.features.table, f"{name} of a model")
+        walk.folds()
+        walk.figures()
+        walk.views(name)
+    walk.open("300,000 documents, cache cold", data / "tall.txt")
+    walk.open("small data again", sample)
+    walk.open("300,000 documents, cache warm", data / "tall.txt")
+    walk.statistics("300,000 documents")
+    walk.run("single features, 300,000 documents", "single-feature")
+    walk.do("look at a feature", lambda: walk.window.sections.inspect.inspect(9))
+    walk.run("greedy RankRLS, 300,000 documents", "greedy-rankrls", n_features_to_select=5)
+    walk.close()
+
+
+def main() -> int:
+    """Measure; the exit status is 0 where no gap of the window's own making is too long."""
+    arguments = parser(__doc__ or "")
+    arguments.add_argument("--data", type=Path, help="a folder for the made-up data, kept for the next time")
+    arguments.add_argument(
+        "--cold", action="store_true", help="with an empty cache of kernels, small data only"
+    )
+    args = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["RANKSTUDIO_CONFIG_DIR"] = os.environ["RANKSTUDIO_DATA_DIR"] = folder
+        os.environ["RANKSTUDIO_CACHE_DIR"] = str(Path(folder) / "cache")
+        if args.cold:
+            os.environ["NUMBA_CACHE_DIR"] = str(Path(folder) / "kernels")
+        data = args.data or Path(folder) / "data"
+        if not (data / "tall.txt").exists():
+            write_folds(data / "small", 600, 20, 3)
+            for n in (2000, 5000):
+                write_folds(data / f"wide{n}", 400, n)
+            write_data(data / "tall.txt", 300_000, 136)
+        record = Record(args.json)
+        walk(data, record, args.cold)
+    record.save()
+    worst = max((row["computed_ms"] for row in record.rows), default=0.0)
+    return 0 if isinstance(worst, float) and worst < MOST_GAP_MS else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
