@@ -23,6 +23,7 @@ from numba.core import config
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from rankstudio.engine.errors import CacheWarning
+from rankstudio.engine.support.compiler_process import compiler_process
 from rankstudio.engine.support.files import temporary_folder
 
 VARIABLE = "NUMBA_CACHE_DIR"
@@ -64,6 +65,12 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super().load_overload(sig, target_context)
+        if found is None and compiler_process().compile(self._py_func, sig):
+            found = super().load_overload(sig, target_context)
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

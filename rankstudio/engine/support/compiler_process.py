@@ -1,0 +1,104 @@
+"""A process that compiles kernels for this one, into the cache on the disk from which both read.
+
+numba's compiler is Python: it holds the interpreter for tenths of a second at a time, and a window in the
+same process stands still for as long. A process that computes only compiles for itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from typing import Any, BinaryIO
+
+from rankstudio.engine.support.compilation import announce
+
+
+class CompilerProcess:
+    """Starts with the first kernel that is not in the cache, and ends with the process that asked.
+
+    One thread asks at a time: numba's compiler lock is held.
+
+    Attributes
+    ----------
+    wanted : bool
+        Whether kernels are compiled there, and not here.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def compile(self, function: Callable[..., Any], signature: Any) -> bool:
+        """Have a function compiled; False where that cannot be, and is left to this process."""
+        if not self.wanted:
+            return False
+        announce(function.__name__)
+        try:
+            asked = pickle.dumps((function.__module__, function.__qualname__, signature))
+        except (pickle.PicklingError, TypeError, AttributeError):
+            return False
+        try:
+            return self._ask(asked)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self.wanted = False  # it could not be started, or was ended from outside
+            return False
+
+    def _ask(self, asked: bytes) -> bool:
+        if self._process is None:
+            self._process = _start()
+        writer, reader = self._process.stdin, self._process.stdout
+        assert writer is not None
+        assert reader is not None
+        writer.write(asked)
+        writer.flush()
+        return bool(pickle.load(reader))
+
+
+@cache
+def compiler_process() -> CompilerProcess:
+    """Return the process that compiles for this one."""
+    return CompilerProcess()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """Start the process; Ctrl+C is not for it, and the end of its input ends it."""
+    path = os.pathsep.join(folder or "." for folder in sys.path)
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": path},
+        start_new_session=True,
+    )
+
+
+def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
+    """Compile what is asked for until nobody asks any more."""
+    while True:
+        try:
+            module, name, signature = pickle.load(reader)
+        except EOFError:
+            return
+        pickle.dump(_compiled(module, name, signature), writer)
+        writer.flush()
+
+
+def _compiled(module: str, name: str, signature: Any) -> bool:
+    """Compile a kernel into the cache; False where it fails: the one who asked meets the error, too."""
+    try:
+        attrgetter(name)(importlib.import_module(module)).compile(signature)
+    except Exception:  # whatever it is, it is the caller's to tell
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    _serve(sys.stdin.buffer, answers)
