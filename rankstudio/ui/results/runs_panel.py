@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -110,6 +111,16 @@ def _status_hint(row: RunRow) -> str:
     return row.message or row.state
 
 
+def _best_means(rows: Iterable[RunRow]) -> dict[tuple[str, str, str], float | None]:
+    """Return the best mean of each measure among the finished runs of the same data and convention."""
+    means: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        if row.state == "done":
+            for name, mean in row.summary.means.items():
+                means[row.data, row.convention, name].append(mean)
+    return {kin: best_of_several(values, kin[2]) for kin, values in means.items()}
+
+
 _FIRST = (
     RUN_DOT,
     Column("key", "run", "right", tooltip="Its number in the other views", tone="muted", width=44),
@@ -192,6 +203,7 @@ class RunsPanel(View):
         self._shape: tuple[object, ...] = ()
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
+        self._best: dict[tuple[str, str, str], float | None] = {}
         said = "Runs are listed here. Press Run to start one."
         about = "Every run with its measures."
         self.table = self.add_table("runs", "Runs table", about, said, lambda row: row.key, "Runs")
@@ -221,6 +233,7 @@ class RunsPanel(View):
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:
             self._plans, self._differences = plans, distinctions(plans)
+        self._best = _best_means(rows)
         measures = tuple(dict.fromkeys(name for row in rows for name in row.summary.means))
         measures = measures or ("MAP", "NDCG@10")
         choosers = (row.plan.select_by for row in rows if row.plan.select_by in row.summary.deviations)
@@ -268,9 +281,7 @@ class RunsPanel(View):
 
     def _is_best(self, row: RunRow, name: str) -> bool:
         """Tell whether a finished run has the best mean of several that can be compared."""
-        alike = (row.data, row.convention, "done")
-        kin = [r.summary.means for r in self.rows() if (r.data, r.convention, r.state) == alike]
-        best = best_of_several((means[name] for means in kin if name in means), name)
+        best = self._best.get((row.data, row.convention, name))
         return row.state == "done" and best is not None and row.summary.means.get(name) == best
 
     def _actions(self, row: RunRow) -> list[QAction]:

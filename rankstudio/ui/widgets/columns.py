@@ -236,7 +236,7 @@ class ColumnModel(QAbstractTableModel):
     def _rearrange(self) -> None:
         """Show the rows in their order, and let whoever holds indexes follow them."""
         before, after = self._places, self._order()
-        if list(before) == list(after):
+        if before == after:
             return
         self.layoutAboutToBeChanged.emit()
         shown = dict(zip(after, range(len(after)), strict=True))

@@ -112,3 +112,28 @@ def test_features_that_come_together_have_a_rank_each(path):
     several = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5])}, divisor=10)
     rows = path_rows(several, IDS, NAMES, "MAP", 0)
     assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 20, True), (2, 40, True), (3, 10, False)]
+
+
+class Column(int):
+    """A column's number that counts how often it is looked up in a set."""
+
+    looked_up = 0
+
+    def __hash__(self):
+        Column.looked_up += 1
+        return hash(int(self))
+
+
+def test_each_feature_of_a_long_path_is_looked_at_a_few_times():
+    """A path has half a million features on its steps where a thousand of them come one by one."""
+    n = 200
+    columns = tuple(Column(column) for column in range(n))
+    steps = tuple(
+        Step(k, columns[:k], np.linspace(0.1, 1, n), 1.0 / k, np.zeros(0), before=1.0)
+        for k in range(1, n + 1)
+    )
+    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.linspace(0, 1, n)}, divisor=10)
+    Column.looked_up = 0
+    rows = path_rows(path, np.arange(n) + 1, [""] * n, "MAP", n - 1)
+    assert [row.feature_id for row in rows] == list(range(1, n + 1))
+    assert Column.looked_up <= 6 * n

@@ -5,9 +5,10 @@ from experiment.runs import fold
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.analysis.fold_table import measure_summary
+from rankstudio.engine.analysis.fold_table import best_of_several, measure_summary
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.results import runs_panel
 from rankstudio.ui.results.runs_panel import RunRow, RunsPanel, run_row
 
 
@@ -85,6 +86,15 @@ def test_the_best_of_several_is_bold_and_the_only_one_is_not(panel):
     assert not panel._is_best(panel.rows()[0], "MAP")
     panel.show_runs([done(1, 0.5), done(2, 0.6)])
     assert [panel._is_best(row, "MAP") for row in panel.rows()] == [False, True]
+
+
+def test_the_best_of_many_is_looked_for_once_and_not_by_each_cell(panel, monkeypatch):
+    asked = []
+    monkeypatch.setattr(runs_panel, "best_of_several", lambda *of: asked.append(of) or best_of_several(*of))
+    panel.show_runs([done(key, 0.3 + key / 100) for key in range(1, 31)])
+    measures = len(panel.rows()[0].summary.means)
+    panel.grab()
+    assert len(asked) == measures
 
 
 def test_of_an_error_the_least_is_best(panel):

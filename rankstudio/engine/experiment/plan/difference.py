@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -60,16 +61,21 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     """
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
     several_conventions = len({plan.convention for plan in plans.values()}) > 1
-    texts = {}
+    kin: defaultdict[str, list[int]] = defaultdict(list)
     for key, plan in plans.items():
-        kin = [other for other in plans if plans[other].title == plan.title]
-        own = values[key].items()
-        parts = [f"{label} {v}" for label, v in own if any(values[other].get(label) != v for other in kin)]
-        if len({plans[other].select_by for other in kin}) > 1:
-            parts.append(f"by {_chooser(plan)}")
-        if several_conventions:
-            parts.append(convention(plan.convention).label)
-        texts[key] = " · ".join(parts)
+        kin[plan.title].append(key)
+    texts = {}
+    for keys in kin.values():
+        labels = {label for key in keys for label in values[key]}
+        found = {label: {values[key].get(label) for key in keys} for label in labels}
+        several_choosers = len({plans[key].select_by for key in keys}) > 1
+        for key in keys:
+            parts = [f"{label} {v}" for label, v in values[key].items() if len(found[label]) > 1]
+            if several_choosers:
+                parts.append(f"by {_chooser(plans[key])}")
+            if several_conventions:
+                parts.append(convention(plans[key].convention).label)
+            texts[key] = " · ".join(parts)
     return texts
 
 
