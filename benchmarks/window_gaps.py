@@ -303,8 +303,10 @@ def main() -> int:
     """Measure; the exit status is 0 where no gap of the window's own making is too long."""
     arguments = parser(__doc__ or "")
     arguments.add_argument("--data", type=Path, help="a folder for the made-up data, kept for the next time")
+    arguments.add_argument("--cold", action="store_true", help="begin with an empty cache of kernels")
+    known = ", ".join(SCENARIOS)
     arguments.add_argument(
-        "--cold", action="store_true", help="with an empty cache of kernels, small data only"
+        "scenarios", nargs="*", default=[*SCENARIOS], help=f"some of {known} (default all)"
     )
     args = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:

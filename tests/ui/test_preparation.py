@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from pathlib import Path
 
+import pytest
 from waiting import wait_until
 from windows import finish, open_window, write_folds
 
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel as _kernels
 from rankstudio.engine.support.compilation import announce
+from rankstudio.ui.background import tasks
 from rankstudio.ui.run.curves_panel import NO_CRITERION, NO_MEASURES
 from rankstudio.ui.style.theme import Theme
 
@@ -52,3 +55,17 @@ def test_the_warm_up_compiles_what_the_sample_needs(theme: Theme, tmp_path: Path
         wait_until(lambda: not window.models.run_worker.jobs, 120)
         for kernel in (_kernels.start, _kernels.select, _kernels.extend):
             assert len(kernel.signatures) == 1
+
+
+def test_nobody_searches_for_garbage_while_the_engine_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[bool] = []
+
+    def load() -> None:
+        searched.append(gc.isenabled())
+        raise ImportError("the engine is not there")
+
+    monkeypatch.setattr(tasks, "_load", load)
+    with pytest.raises(ImportError):
+        tasks.warm_up()
+    assert searched == [False]
+    assert gc.isenabled()
