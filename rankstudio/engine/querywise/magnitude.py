@@ -15,6 +15,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.support.blocks import group_blocks
 
 GREATEST = 1e30
 """How great a value may be, whatever its sign."""
@@ -59,8 +60,13 @@ def check_magnitudes(
 
 def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -> None:
     """Check the magnitudes of features (m, n) of which query q has the rows ``ptr[q]:ptr[q + 1]``; O(mn)."""
-    lows, highs = np.minimum.reduceat(X, ptr[:-1]), np.maximum.reduceat(X, ptr[:-1])
-    low, high = lows.min(axis=0), highs.max(axis=0)
-    with np.errstate(over="ignore"):  # a difference of values that are refused anyway
-        difference = (highs - lows).max(axis=0)
+    n = X.shape[1]
+    low, high, difference = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n)
+    for first, last in group_blocks(ptr, n):
+        rows, begins = X[ptr[first] : ptr[last]], ptr[first:last] - ptr[first]
+        lows, highs = np.minimum.reduceat(rows, begins), np.maximum.reduceat(rows, begins)
+        np.minimum(low, lows.min(axis=0), out=low)
+        np.maximum(high, highs.max(axis=0), out=high)
+        with np.errstate(over="ignore"):  # a difference of values that are refused anyway
+            np.maximum(difference, (highs - lows).max(axis=0), out=difference)
     check_magnitudes(low, high, difference, name)

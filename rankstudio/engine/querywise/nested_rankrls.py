@@ -9,10 +9,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.support.blocks import VALUES, solve_lower
 
 
 def nested_models(data: QueryData, order: Ints, regularization: float) -> tuple[Floats, Floats]:
@@ -47,13 +47,13 @@ def nested_models(data: QueryData, order: Ints, regularization: float) -> tuple[
     left = gram[np.ix_(order, order)]
     left[np.diag_indices_from(left)] += regularization
     factor = factorise(left, regularization)
-    inverse = solve_triangular(factor, np.eye(order.size), lower=True, check_finite=False)
+    inverse = solve_lower(factor, np.eye(order.size))
     along = inverse @ right[order]
     coefs = np.zeros((order.size, data.X.shape[1]))
-    coefs[:, order] = np.cumsum(along[:, None] * inverse, axis=0)
+    coefs[:, order] = _summed(along[:, None] * inverse)
     rows, labels, ptr = _compressed(data, order)
     # By columns in memory, so that the kernel reads one feature's documents side by side.
-    V = solve_triangular(factor, rows.T, lower=True, check_finite=False).T
+    V = solve_lower(factor, rows.T).T
     errors = np.zeros(order.size)
     nested_errors(V, labels, ptr, along, regularization / np.diag(factor) ** 2, 0, ptr.size - 1, errors)
     return coefs, errors
@@ -82,11 +82,20 @@ def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     return np.ascontiguousarray(both[:, :-1]), np.ascontiguousarray(both[:, -1]), shorter
 
 
+def _summed(terms: Floats) -> Floats:
+    """Return the sums of the rows down to each."""
+    step = max(1, VALUES // len(terms))
+    for first in range(0, terms.shape[1], step):
+        part = terms[:, first : first + step]
+        np.cumsum(part, axis=0, out=part)
+    return terms
+
+
 def factorise(left: Floats, regularization: float) -> Floats:
     """Return L with LL' = left, of which every pivot is at least λ."""
     try:
-        return np.asarray(cholesky(left, lower=True, check_finite=False))
-    except LinAlgError:
+        return np.asarray(np.linalg.cholesky(left))
+    except np.linalg.LinAlgError:
         return _clamped_cholesky(left, regularization)
 
 

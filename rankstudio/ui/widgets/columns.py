@@ -210,7 +210,7 @@ class ColumnModel(QAbstractTableModel):
         """Return the row objects in the order in which they are shown."""
         return [self.rows[place] for place in self._places]
 
-    def shown_place(self, place: int) -> int:
+    def shown_number(self, place: int) -> int:
         """Return where a row is shown, of its place in `rows`."""
         return self._places.index(place)
 

@@ -324,7 +324,7 @@ class TableView(QTableView):
         wanted = row if self._identity is None else self._identity(row)
         for number, found in enumerate(self.rows_model.rows):
             if (found if self._identity is None else self._identity(found)) == wanted:
-                index = self.rows_model.index(self.rows_model.shown_place(number), 0)
+                index = self.rows_model.index(self.rows_model.shown_number(number), 0)
                 flags = (
                     QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
                 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support.blocks import group_blocks
 
 Missing = Literal["query_min", "zero", "refuse"]
 Normalize = Literal[False, "query_minmax"]
@@ -64,13 +65,19 @@ def normalize_queries(X: Floats, query_ptr: Ints) -> None:
 
     A feature that is constant within a query becomes 0 there. O(m n).
     """
+    for first, last in group_blocks(query_ptr, X.shape[1]):
+        _normalize(X[query_ptr[first] : query_ptr[last]], query_ptr[first : last + 1] - query_ptr[first])
+
+
+def _normalize(X: Floats, query_ptr: Ints) -> None:
+    """Scale the rows of a block of queries, in place."""
     rows = np.diff(query_ptr)
     low = np.minimum.reduceat(X, query_ptr[:-1], axis=0)
     with np.errstate(over="ignore"):
         span = np.maximum.reduceat(X, query_ptr[:-1], axis=0) - low
     if not np.isfinite(span).all():  # the difference of two huge numbers
         X *= np.repeat(np.where(np.isfinite(span), 1.0, 0.5), rows, axis=0)
-        normalize_queries(X, query_ptr)
+        _normalize(X, query_ptr)
         return
     X -= np.repeat(low, rows, axis=0)
     span[span == 0.0] = 1.0

@@ -14,6 +14,7 @@ from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
+from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.threads import pool
 
 _MOST_BYTES = 4e9  # of per-query statistics, before they are done without
@@ -111,7 +112,7 @@ class RankRLS(LinearRanker):
             _, residuals = held_out_residuals(data, regularization)
             return np.asarray(data.in_original_order(data.centred[1] - residuals))
         models, _ = leave_query_out_models(data.statistics, regularization)
-        per_document = np.repeat(models, np.diff(data.ptr), axis=0)
+        per_document = models[np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))]
         predicted: Floats = data.in_original_order(np.einsum("mi,mi->m", data.centred[0], per_document))
         return predicted
 
@@ -161,7 +162,7 @@ def held_out_residuals(data: QueryData, regularization: float) -> tuple[Floats, 
     With LL' = T + λI and V = X^ L'^-1, they are (I - V_q V_q')^-1 (y^_q - X^_q w): O(n³ + mn²) time and
     O(n² + mn) memory, and |q|³ for each query. It takes no Gram matrix of a query.
     """
-    from scipy.linalg import cho_solve, solve, solve_triangular  # noqa: PLC0415 - where it is needed
+    from scipy.linalg import cho_solve, solve  # noqa: PLC0415 - where it is needed
 
     from rankstudio.engine.querywise.nested_rankrls import factorise  # noqa: PLC0415 - as above
 
@@ -171,7 +172,7 @@ def held_out_residuals(data: QueryData, regularization: float) -> tuple[Floats, 
     left[np.diag_indices_from(left)] += regularization
     factor = factorise(left, regularization)
     coef: Floats = cho_solve((factor, True), right, check_finite=False)
-    V = solve_triangular(factor, X.T, lower=True, check_finite=False).T
+    V = solve_lower(factor, X.T).T
     residuals = y - X @ coef
     for first, last in pairwise(data.ptr.tolist()):
         rows = V[first:last]

@@ -1,0 +1,46 @@
+"""Work in blocks, for what holds the interpreter for the length of a call, and a window with it.
+
+NumPy lets other threads have the interpreter while it computes, but for ``reduceat``, ``accumulate`` and
+``repeat`` along an axis of a matrix; SciPy's LAPACK never does. Between two blocks they have their turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+
+VALUES = 1 << 20
+"""Of a matrix in a block, about: some milliseconds."""
+
+_PRODUCTS = 1 << 26  # multiplications of a call of LAPACK
+_LEAST_COLUMNS = 16  # with fewer, reading the factor takes longer than computing
+
+
+def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
+    """Yield first and last + 1 of groups of rows, of which group g has ``ptr[g]:ptr[g + 1]``, block by block.
+
+    Parameters
+    ----------
+    ptr : ndarray of shape (groups + 1,)
+    width : int
+        Columns of the matrix.
+    """
+    rows = max(1, VALUES // max(1, width))
+    begins = np.searchsorted(ptr, np.arange(ptr[0], ptr[-1], rows))
+    yield from pairwise(np.append(np.unique(begins), ptr.size - 1).tolist())
+
+
+def solve_lower(factor: Floats, right: Floats) -> Floats:
+    """Return L⁻¹ B of a lower triangle L (n, n) and B (n, c), in the memory order of SciPy; O(n²c)."""
+    from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
+
+    out = np.empty(right.shape, order="F")
+    step = max(_LEAST_COLUMNS, _PRODUCTS // max(1, factor.shape[0] ** 2))
+    for first in range(0, right.shape[1], step):
+        part = slice(first, first + step)
+        out[:, part] = solve_triangular(factor, right[:, part], lower=True, check_finite=False)
+    return out
