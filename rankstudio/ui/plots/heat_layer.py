@@ -48,12 +48,17 @@ def _draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     palette = viridis(np.linspace(0, 1, _SHADES))
     xs, ys = plot.edges(frame)
     gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= 6 else 0
+    # Of thousands of columns most have no pixel of their own.
+    columns, rows = np.flatnonzero(np.diff(xs)), np.flatnonzero(np.diff(ys))
+    numbers = numbers[::-1][np.ix_(rows, columns)]
+    lefts, widths = xs[columns].tolist(), np.diff(xs)[columns].tolist()
+    tops, heights = ys[rows].tolist(), np.diff(ys)[rows].tolist()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.setPen(Qt.PenStyle.NoPen)
     for shade in np.unique(numbers[numbers >= 0]).astype(int):
         cells = [
-            QRectF(xs[c], ys[r], xs[c + 1] - xs[c] - gap, ys[r + 1] - ys[r] - gap)
-            for r, c in zip(*np.nonzero(numbers[::-1] == shade), strict=True)
+            QRectF(lefts[c], tops[r], widths[c] - gap, heights[r] - gap)
+            for r, c in zip(*np.nonzero(numbers == shade), strict=True)
         ]
         painter.setBrush(QColor(*map(int, palette[shade])))
         painter.drawRects(cells)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
@@ -98,12 +99,13 @@ def _write(
     taken: list[QRectF],
 ) -> QRectF:
     """Write into the box that hides least, the earlier one of equal ones; return it."""
-    points = [frame.point(spot.x, spot.y) for spot in plot.spots]
+    xs, ys = frame.pixels(*np.array([(spot.x, spot.y) for spot in plot.spots]).T)
     room = frame.area.adjusted(0, -12, 8, 0)
 
     def cost(box: QRectF) -> tuple[bool, int, int]:
-        hidden = sum(box.adjusted(-3, -3, 3, 3).contains(point) for point in points)
-        return not room.contains(box), sum(box.intersects(other) for other in taken), hidden
+        beside, level = np.abs(xs - box.center().x()), np.abs(ys - box.center().y())
+        hidden = np.count_nonzero((beside <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
+        return not room.contains(box), sum(box.intersects(other) for other in taken), int(hidden)
 
     box = min(boxes, key=cost)
     painter.setFont(font(SMALL, bold))

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.plots import HeatMapPlot, heat_layer
 from rankstudio.ui.style.palettes import viridis
 
 VALUES = np.arange(12.0).reshape(3, 4)
@@ -122,3 +122,13 @@ def test_values_are_written_into_cells_that_have_the_room_and_limits_hold(theme,
     assert max(shades(0, 1)) > 240, "light letters on the dark one"
     made.written = False
     assert len(shades(0, 0)) == 1
+
+
+def test_columns_without_a_pixel_of_their_own_are_not_drawn(plot, monkeypatch):
+    """Eleven rows of five thousand columns are a hundred milliseconds of rectangles that nobody sees."""
+    drawn = []
+    monkeypatch.setattr(heat_layer, "QRectF", lambda *of: drawn.append(of) or QRectF(*of))
+    plot.set_values(np.random.default_rng(1).random((3, 5000)), ["a", "b", "c"], ["1"] * 5000)
+    plot.flush()
+    plot.grab()
+    assert 0 < len(drawn) < 3 * plot.frame().area.width() + 100

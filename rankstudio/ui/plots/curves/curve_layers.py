@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPaintEngine, QPainter
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.ui.plots.curves.curve_set import Curve
@@ -27,6 +27,7 @@ _CHOSEN, _PLAIN, _FADED = 2.6, 1.5, 1.0
 _FADE = 0.38
 # Points this far apart, in pixels, are drawn as points; closer ones would only thicken the line.
 _APART = 13.0
+_CROWDED = 4  # points to a pixel column, from which on it is drawn by its extremes
 
 
 def draw_curves(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -134,9 +135,13 @@ def draw_curve(
     if xs.size == 0:
         return
     px, py = frame.pixels(xs, ys)
+    if painter.paintEngine().type() == QPaintEngine.Type.Raster:
+        fewer = extremes(px, py, painter.transform().m11())
+        if fewer is not None:
+            (px, py), width = fewer, min(width, _FADED)  # or it takes twenty times as long
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    if xs.size > 1:
+    if px.size > 1:
         painter.drawPath(pg.functions.arrayToQPath(px, py, connect="finite"))
     dots = _dots(px, py)
     if dots.any():
@@ -145,6 +150,29 @@ def draw_curve(
         radius = 1.2 + 0.6 * width
         for x, y in zip(px[dots], py[dots], strict=True):
             painter.drawEllipse(QPointF(x, y), radius, radius)
+
+
+def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
+    """Return the first, the lowest, the highest and the last point of each pixel column, which look the same.
+
+    None where points are that few already, come back, or are missing: then they are drawn as they are.
+
+    Parameters
+    ----------
+    px, py : ndarray
+        Points in logical pixels.
+    scale : float
+        Device pixels to a logical one.
+    """
+    columns = np.floor(px * scale)
+    begins = np.flatnonzero(np.diff(columns, prepend=-np.inf))
+    if px.size < _CROWDED * begins.size or not np.isfinite(py).all() or (np.diff(px) < 0).any():
+        return None
+    ends = np.append(begins[1:], px.size) - 1
+    lowest, highest = np.minimum.reduceat(py, begins), np.maximum.reduceat(py, begins)
+    ys = np.column_stack((py[begins], lowest, highest, py[ends]))
+    xs = np.column_stack((px[begins], px[begins], px[ends], px[ends]))
+    return xs.ravel(), ys.ravel()
 
 
 def _dots(px: Floats, py: Floats) -> Bools:

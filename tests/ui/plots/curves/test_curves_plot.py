@@ -7,7 +7,8 @@ from PySide6.QtGui import QColor, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from rankstudio.ui.plots import CurvesPlot
+from rankstudio.ui.plots import CurvesPlot, export_plot
+from rankstudio.ui.plots.curves.curve_layers import extremes
 from rankstudio.ui.style.colors import DARK, LIGHT
 
 KS = np.arange(1, 47)
@@ -306,3 +307,26 @@ def test_a_frame_of_eleven_curves_is_light(theme, stage):
         times.append(time.perf_counter() - start)
     # 2 ms were measured; the bound has room for a slow machine, not for a redraw per curve.
     assert min(times) < 0.015
+
+
+def test_of_thousands_of_points_each_pixel_column_shows_its_extremes():
+    rng = np.random.default_rng(1)
+    px, py = np.linspace(20.0, 320.0, 5000), rng.random(5000)
+    xs, ys = extremes(px, py, 1.0)
+    assert xs.size <= 4 * 301
+    columns, shown = np.floor(px), np.floor(xs)
+    for column in np.unique(columns):
+        own, drawn = py[columns == column], ys[shown == column]
+        assert (drawn.min(), drawn.max()) == (own.min(), own.max())
+        assert (drawn[0], drawn[-1]) == (own[0], own[-1])
+    assert extremes(px, py, 10.0) is None, "on paper there is room for them"
+    assert extremes(px[:900], np.where(px[:900] < 30, np.nan, py[:900]), 1.0) is None
+    assert extremes(px[:1], py[:1], 1.0) is None
+
+
+def test_files_that_can_be_magnified_have_every_point(plot, tmp_path):
+    plot.set_family([0], ["λ = 1"], (1, 3000))
+    plot.set_curve(0, range(1, 3001), 0.4 + 0.1 * np.sin(np.arange(3000)))
+    plot.flush()
+    export_plot(plot, tmp_path / "all.svg")
+    assert max(line.count("L") for line in (tmp_path / "all.svg").read_text().splitlines()) >= 2999
