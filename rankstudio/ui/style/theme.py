@@ -104,6 +104,8 @@ class Theme(QObject):
         """Give the application palette and style sheet."""
         if self._app is None:
             return
+        # To exchange a sheet, Qt takes five times as long as to take one away and to put another one on.
+        self._app.setStyleSheet("")
         self._app.setPalette(palette(self._colors))
         self._app.setStyleSheet(style_sheet(self._colors, self._write_images()))
 

@@ -103,3 +103,13 @@ def test_the_font_is_inter_and_our_files_are_good(app):
 
 def _named():
     return {"light": LIGHT, "dark": DARK}
+
+
+def test_one_sheet_is_taken_off_before_another_is_put_on(app, theme, monkeypatch):
+    """Qt styles every widget of the window several times over where one sheet takes another's place."""
+    lengths = []
+    own = app.setStyleSheet
+    monkeypatch.setattr(app, "setStyleSheet", lambda sheet: lengths.append(len(sheet)) or own(sheet))
+    theme.set_mode("dark")
+    assert lengths[0] == 0
+    assert len(lengths) == 2
