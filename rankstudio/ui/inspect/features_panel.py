@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QToolButton
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.ui.inspect.path_rows import FeatureRow, path_rows
+from rankstudio.ui.inspect.path_rows import Arrivals, FeatureRow, path_rows
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.plain_text import PlainLabel, plain
@@ -110,6 +110,7 @@ class FeaturesPanel(Panel):
         self._measure = "MAP"
         self._k = 0
         self._order: list[int] = []
+        self._arrivals = Arrivals()
         self._held: int | None = None
         self._stepwise = True
         self.table = TableView(theme, columns(self._measure), "features-table", lambda row: row.feature_id)
@@ -148,7 +149,7 @@ class FeaturesPanel(Panel):
             self._measure = measure
             self.table.set_columns(columns(measure))
             self._make_room()
-        rows = path_rows(path, feature_ids, names, measure, position)
+        rows = path_rows(path, feature_ids, names, measure, position, self._arrivals)
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()

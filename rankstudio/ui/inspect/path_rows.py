@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.steps import Step
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,12 @@ class FeatureRow:
 
 
 def path_rows(
-    path: PathResult, feature_ids: Sequence[int] | Ints, names: Sequence[str], measure: str, position: int
+    path: PathResult,
+    feature_ids: Sequence[int] | Ints,
+    names: Sequence[str],
+    measure: str,
+    position: int,
+    arrivals: Arrivals | None = None,
 ) -> tuple[FeatureRow, ...]:
     """Return the features of a path in the order in which they came, the banned ones at the end.
 
@@ -57,6 +64,8 @@ def path_rows(
         Which validation measure to show.
     position : int
         Of the chosen model among the path's steps.
+    arrivals : Arrivals, optional
+        What is known of the path from the last time, when it was shorter.
 
     Returns
     -------
@@ -70,7 +79,7 @@ def path_rows(
     after = path.validation.get(measure)
     chosen = set(model.selected)
     rows: list[FeatureRow] = []
-    for place, new in _arrivals(path):
+    for place, new in (arrivals or Arrivals()).of(path):
         step = path.steps[place]
         if len(new) > 1:
             new = sorted(new, key=lambda column: -abs(step.coef[column]))  # noqa: PLW2901
@@ -97,18 +106,39 @@ def path_rows(
     return tuple(rows)
 
 
-def _arrivals(path: PathResult) -> Iterator[tuple[int, Sequence[int]]]:
-    """Yield the place of each model among the steps, and the columns that are in none before it.
+class Arrivals:
+    """Which columns are new in each model of a path; of a path that grows only its new steps are looked at.
 
-    Where a step adds to the one before, what is new stands at its end: to look at every column of every step
-    took a second for two thousand of them.
+    To look at every column of every step took a second for two thousand of them, each time one was added.
     """
-    seen: set[int] = set()
-    before: tuple[int, ...] = ()
-    for place in range(len(path.steps))[path.models]:
-        selected = path.steps[place].selected
-        grown = selected[: len(before)] == before
-        new = [column for column in (selected[len(before) :] if grown else selected) if column not in seen]
-        seen.update(new)
-        before = selected
-        yield place, new
+
+    def __init__(self) -> None:
+        self._steps: tuple[Step, ...] = ()
+        self._forget()
+
+    def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
+        """Return the place of each model among the steps, with the columns that are in none before it."""
+        if path.step_kind is StepKind.ITERATIONS:  # only the last one is a model
+            return [(place, [*path.steps[place].selected]) for place in range(len(path.steps))[path.models]]
+        known = len(self._steps)
+        if known > len(path.steps) or (known and path.steps[known - 1] is not self._steps[-1]):
+            known = 0
+            self._forget()
+        for place in range(known, len(path.steps)):
+            self._add(place, path.steps[place].selected)
+        self._steps = path.steps
+        return self._found
+
+    def _forget(self) -> None:
+        self._found: list[tuple[int, list[int]]] = []
+        self._seen: set[int] = set()
+        self._before: tuple[int, ...] = ()
+
+    def _add(self, place: int, selected: tuple[int, ...]) -> None:
+        """Note a model; where it adds to the one before, what is new stands at its end."""
+        n = len(self._before)
+        later = selected[n:] if selected[:n] == self._before else selected
+        new = [column for column in later if column not in self._seen]
+        self._seen.update(new)
+        self._before = selected
+        self._found.append((place, new))

@@ -57,7 +57,9 @@ class Models(QObject):
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
-        self.run_worker.task("Preparing the engine", warm_up, on_done=self._prepared, on_error=self._prepared)
+        done = self._prepared
+        # With a slot, the worker does not load what limits threads by itself, and searches for garbage in it.
+        self.run_worker.task("Preparing the engine", warm_up, on_done=done, on_error=done, slot="preparation")
 
     def _prepared(self, _: object) -> None:
         self.preparing.emit("")

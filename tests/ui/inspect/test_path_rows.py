@@ -7,7 +7,7 @@ from rankstudio.engine.experiment.plan.combinations import ParameterCombination,
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
-from rankstudio.ui.inspect.path_rows import path_rows
+from rankstudio.ui.inspect.path_rows import Arrivals, path_rows
 
 IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")
@@ -137,3 +137,31 @@ def test_each_feature_of_a_long_path_is_looked_at_a_few_times():
     rows = path_rows(path, np.arange(n) + 1, [""] * n, "MAP", n - 1)
     assert [row.feature_id for row in rows] == list(range(1, n + 1))
     assert Column.looked_up <= 6 * n
+    arrivals = Arrivals()
+    for k in range(1, n + 1):
+        grown = PathResult(path.unit, steps[:k], {"MAP": np.zeros(k)}, divisor=10)
+        assert len(arrivals.of(grown)) == k
+    Column.looked_up = 0
+    assert path_rows(path, np.arange(n) + 1, [""] * n, "MAP", n - 1, arrivals)[-1].feature_id == n
+    assert Column.looked_up <= 4 * n
+
+
+def test_what_is_known_of_one_path_is_not_taken_for_another(path):
+    other = PathResult(
+        Unit(1, 1, ParameterCombination()),
+        (step(1, [1], [0.1], 0.9, 1.3), step(2, [1, 3], [0.1, 0.2], 0.9, 1.3)),
+        {},
+        divisor=10,
+        step_kind=StepKind.FEATURES,
+    )
+    last = PathResult(other.unit, other.steps, {}, divisor=1, step_kind=StepKind.ITERATIONS)
+    arrivals = Arrivals()
+    shown = [
+        [row.feature_id for row in path_rows(one, IDS, NAMES, "MAP", len(one.steps) - 1, arrivals)]
+        for one in (path, other, path, last, last, other)
+    ]
+    again = [
+        [row.feature_id for row in path_rows(one, IDS, NAMES, "MAP", len(one.steps) - 1)]
+        for one in (path, other, path, last, last, other)
+    ]
+    assert shown == again
