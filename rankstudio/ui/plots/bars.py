@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import isnan
 
-import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
@@ -77,7 +77,7 @@ class BarsPlot(Plot):
         winner : hashable, optional
             Id of the one that was taken, where that is not the longest bar (a pinned feature).
         """
-        known = [bar for bar in bars if not np.isnan(bar.value)]
+        known = [bar for bar in bars if not isnan(bar.value)]
         self._bars = sorted(known, key=lambda bar: -bar.value)
         self._winner = self._bars[0].id if winner is None and self._bars else winner
         self.under_mouse = None
@@ -185,14 +185,12 @@ class BarsPlot(Plot):
         if not self._bars:
             return ""
         winner = next((bar for bar in self._bars if bar.id == self._winner), self._bars[0])
-        others = [bar for bar in self._bars if bar is not winner]
+        other = next((bar for bar in self._bars if bar is not winner), None)
         parts = [winner.name]
-        if others:
-            lead = winner.value - others[0].value
+        if other is not None:
+            lead = winner.value - other.value
             word = "ahead of" if lead >= 0 else "behind"
-            parts.append(
-                f"{word} {others[0].name} by {abs(lead):.2g}" if lead else f"tied with {others[0].name}"
-            )
+            parts.append(f"{word} {other.name} by {abs(lead):.2g}" if lead else f"tied with {other.name}")
         return ", ".join(parts)
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 from PySide6.QtCore import Signal, Slot
@@ -64,19 +65,16 @@ class CandidatesPanel(Panel):
             Per document, as that of the candidates; before the step.
         """
         values = np.asarray(candidates, dtype=np.float64)
-        known = np.isfinite(values)
         self.set_title(f"Candidates at step {step_number}")
-        if not known.any():
+        if not np.isfinite(values).any():
             self._show_nothing()
             return
-        self._names = {int(i): name for i, name in zip(feature_ids, names, strict=True)}
-        bars = [
-            Bar(int(feature_ids[j]), names[j], _drop(previous_criterion, float(values[j])))
-            for j in np.flatnonzero(known).tolist()
-        ]
+        ids = [int(i) for i in feature_ids]
+        self._names = dict(zip(ids, names, strict=True))
+        criteria = {i: value for i, value in zip(ids, values.tolist(), strict=True) if isfinite(value)}
+        bars = [Bar(i, self._names[i], _drop(previous_criterion, value)) for i, value in criteria.items()]
         self.set_caption("click a bar to look at its feature")
         self.plot.set_bars(bars, winner=selected_id)
-        criteria = {int(feature_ids[j]): float(values[j]) for j in np.flatnonzero(known).tolist()}
         self.verdict.setText(verdict(criteria, self._names, selected_id))
         self.verdict.show()
 
