@@ -28,7 +28,6 @@ from rankstudio.engine.support.files import create_file
 APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""
 
-_MODE = slice(18, 20)  # of a database's header: how it is written and read, 2 for a log beside it
 _FORBIDDEN = "there is no permission to write this file or its folder"
 _DAMAGED = "the file is damaged or cut short; expected a complete study"
 _FOREIGN = "this is not a study written by RankStudio"
@@ -290,9 +289,7 @@ def create(
         for number, migration in enumerate(migrations, start=1):
             _apply(db, migration, number)
         fill(db)
-        content = bytearray(db.serialize())
-    # For a log from the first: to change over takes a journal, which an end in the middle would leave.
-    content[_MODE] = b"\2\2"
+        content = db.serialize()
     try:
         create_file(path, content[: _MODE.start] + _WAL + content[_MODE.stop :])
     except FileExistsError as error:
