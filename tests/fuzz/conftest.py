@@ -14,6 +14,7 @@ _LONGER = 240
 """Seconds that a kind may take beyond its share before it counts as hanging."""
 
 
+@pytest.hookimpl(trylast=True)  # what -k leaves out has no share
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Share the seconds equally by the kinds of file."""
     kinds = [item for item in items if "fuzz" in getattr(item, "fixturenames", ())]
