@@ -64,7 +64,8 @@ def look(path: Path, original: Original, *, whole: bool = True) -> Outcome:
     for sentence in told:
         refusal(RankStudioError(sentence), path)
     lost = set(original.plans) - {summary.key.id for summary in listed} - {REMOVED}
-    unnamed = lost - {number for sentence in told for number in named(sentence.removeprefix(str(path)))}
+    ranges = [named(sentence.removeprefix(str(path))) for sentence in told]
+    unnamed = [number for number in lost if not any(number in runs for runs in ranges)]
     assert not unnamed, f"runs {unnamed} are neither shown nor named: {told}"
     return Outcome.REFUSED if told else Outcome.READ
 
