@@ -30,6 +30,13 @@ _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
     FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = {})"""
 """What the results of a run are results of: the digests of its units and folds cover it, too."""
 
+_NUMBERS = {
+    "dataset": "SELECT id FROM dataset",
+    "run": "SELECT id FROM run UNION ALL SELECT run FROM unit UNION ALL SELECT run FROM fold "
+    "UNION ALL SELECT run FROM removed",
+}
+"""Where numbers are taken: a run that is lost may have left results, or the mark of one that was removed."""
+
 _RESULTS = ("unit", "fold")
 
 
@@ -85,7 +92,7 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
     """Return the number of a new row, which the digest covers; a damaged row may have the greatest of all."""
-    taken = f"SELECT ifnull(max(id), 0) + 1 FROM {table} WHERE id BETWEEN 0 AND {1 << 62}"
+    taken = f"SELECT ifnull(max(id), 0) + 1 FROM ({_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
     return int(db.execute(taken).fetchone()[0])
 
 

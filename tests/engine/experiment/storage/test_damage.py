@@ -172,6 +172,15 @@ def test_a_run_that_is_not_there_any_more_is_told(
     assert_same(computed(path)[0], expected[0])
 
 
+def test_a_new_run_does_not_bear_the_number_of_a_lost_one(path: Path) -> None:
+    with Study.open(path) as study:
+        study.remove(study.runs()[1].key)
+    damage(path, "DELETE FROM run WHERE id = 2")
+    computed(path, OTHER, 3)
+    with Study.open(path) as study:
+        assert [run.key.id for run in study.runs()] == [1, 3]
+
+
 def test_results_of_another_study_are_damage_in_this_one(
     path: Path, expected: tuple[RunResult, RunResult]
 ) -> None:
