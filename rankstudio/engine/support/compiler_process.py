@@ -12,6 +12,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from operator import attrgetter
 from typing import Any, BinaryIO
@@ -80,13 +81,10 @@ def _start() -> subprocess.Popen[bytes]:
 
 def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
     """Compile what is asked for until nobody asks any more."""
-    while True:
-        try:
+    with suppress(EOFError, BrokenPipeError):
+        while True:
             module, name, signature = pickle.load(reader)
-        except EOFError:
-            return
-        pickle.dump(_compiled(module, name, signature), writer)
-        writer.flush()
+            writer.write(pickle.dumps(_compiled(module, name, signature)))
 
 
 def _compiled(module: str, name: str, signature: Any) -> bool:
@@ -99,6 +97,6 @@ def _compiled(module: str, name: str, signature: Any) -> bool:
 
 
 if __name__ == "__main__":
-    answers = os.fdopen(os.dup(1), "wb")
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what a library prints is no answer
     _serve(sys.stdin.buffer, answers)

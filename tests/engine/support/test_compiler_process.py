@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -116,3 +119,18 @@ def test_a_process_that_computes_only_compiles_itself(
     assert module.half(4.0) == 2.0
     assert "half" in here
     assert process._process is None
+
+
+def test_it_ends_without_a_word_where_nobody_waits_for_its_answer() -> None:
+    asked = pickle.dumps(("rankstudio.engine.support.blocks", "group_blocks", ()))
+    with subprocess.Popen(
+        [sys.executable, "-m", "rankstudio.engine.support.compiler_process"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdout = None
+        assert process.communicate(asked)[1] == b""
+    assert process.returncode == 0
