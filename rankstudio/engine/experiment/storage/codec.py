@@ -101,6 +101,8 @@ _LINEAR: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration,
 _EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool, "lipschitz": float}
 _OWN = {f.name for f in fields(Step)}
 
+_DEFLATED = 1040  # times fewer bytes than there were, at most
+
 
 def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     """Return a path as bytes.
@@ -247,10 +249,13 @@ def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection
 
 
 def _arrays(content: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an archive; MemoryError where they are more than there is room for."""
+    """Return the arrays of an archive; MemoryError where there is too little room for them."""
     with READING_ARRAYS, np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        if sum(entry.file_size for entry in archive.zip.infolist()) > memory.available():
-            raise MemoryError
+        size = sum(entry.file_size for entry in archive.zip.infolist())
+        if size > _DEFLATED * len(content):
+            raise ValueError(f"{size} bytes cannot be in {len(content)}")
+        if size > memory.available():
+            raise MemoryError(f"{memory.size(size)} are needed for what is stored")
         return {name: archive[name] for name in archive.files}
 
 

@@ -16,9 +16,9 @@ Value = TypeVar("Value", bool, int, str, float)
 
 IMPOSSIBLE = (
     *(ValueError, KeyError, TypeError, AttributeError, IndexError, StopIteration, EOFError, OSError),
-    *(ArithmeticError, RecursionError, MemoryError, NotImplementedError, RuntimeError),
+    *(ArithmeticError, RecursionError, NotImplementedError, RuntimeError),
 )
-"""What is raised where a value is not what it must be."""
+"""What is raised where a value is not what it must be; little memory is no damage."""
 
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _MOST = 2**63 - 1
