@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import StoreError, StudyInUseError
-from rankstudio.engine.experiment.storage import sqlite_log, study_rows
+from rankstudio.engine.experiment.storage import sqlite_log, sqlite_schema, study_rows
 from rankstudio.engine.experiment.storage.study_rows import MIGRATIONS, Migration, Row
 from rankstudio.engine.support.files import create_file
 
@@ -31,19 +31,8 @@ APPLICATION_ID = 0x526B5374
 _FORBIDDEN = "there is no permission to write this file or its folder"
 _DAMAGED = "the file is damaged or cut short; expected a complete study"
 _FOREIGN = "this is not a study written by RankStudio"
-_ACTIVE = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
-"""How much there is in a file that does something by itself when it is written or read."""
-
 _MODE, _WAL = slice(18, 20), b"\2\2"
 """Where a database says whether it has a log, and that it has: to be switched later takes a journal."""
-
-_TYPES = """
-    SELECT m.name, c.name, c.type, c."notnull", c.pk
-    FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"""
-_KEYS = """
-    SELECT m.name, k.seq, c.name, c.seqno, k."unique"
-    FROM sqlite_master AS m, pragma_index_list(m.name) AS k, pragma_index_info(k.name) AS c
-    WHERE m.type = 'table' AND k.origin <> 'c'"""
 
 _NOT_UTF8 = "expected names in UTF-8, which alone can be stored, found"
 _IN_WORDS = {
@@ -145,7 +134,7 @@ class StudyFile:
                     f"{self.path}: the study was removed, moved or replaced while it was open; what is "
                     "finished from here on is not stored."
                 )
-            with _all_or_nothing(self._db):
+            with sqlite_schema.all_or_nothing(self._db):
                 yield self._db
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -254,7 +243,7 @@ def _own(db: sqlite3.Connection, path: Path) -> None:
 def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     for number, migration in enumerate(migrations[version:], start=version + 1):
-        _apply(db, migration, number)
+        sqlite_schema.apply(db, migration, number)
     if version < len(migrations):
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # an older RankStudio sees it at once
 
@@ -287,7 +276,7 @@ def create(
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         for number, migration in enumerate(migrations, start=1):
-            _apply(db, migration, number)
+            sqlite_schema.apply(db, migration, number)
         fill(db)
         content = db.serialize()
     try:
@@ -314,29 +303,6 @@ def in_words(path: Path) -> Iterator[None]:
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StudyInUseError(f"{path}: the study is in use by {_owner(path)}.") from error
         raise StoreError(f"{path}: {_IN_WORDS.get(code, str(error))}.") from error
-
-
-def _apply(db: sqlite3.Connection, migration: Migration, number: int) -> None:
-    """Carry out one migration, wholly or not at all."""
-    with _all_or_nothing(db):
-        if callable(migration):
-            migration(db)
-        else:
-            for statement in filter(str.strip, migration.split(";")):
-                db.execute(statement)
-        db.execute(f"PRAGMA user_version = {number}")
-
-
-@contextmanager
-def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:  # SQLite itself may have rolled back
-            db.execute("ROLLBACK")
-        raise
 
 
 def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = None) -> None:
@@ -371,22 +337,8 @@ def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = No
                 f"{path}-wal: the log of the study is damaged, and what was stored last is in it; without "
                 "this file the study opens as it was before."
             )
-        known = _columns(db) & _columns_of(migrations)
-        if db.execute(_ACTIVE).fetchone()[0] or known != _columns_of(migrations[:version]):
+        if sqlite_schema.is_foreign(db, migrations, version):
             raise StoreError(f"{path}: {_FOREIGN}.")
-
-
-def _columns_of(migrations: Sequence[Migration]) -> set[tuple[Any, ...]]:
-    """Return the tables that migrations make, each with every column and key."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        for number, migration in enumerate(migrations, start=1):
-            _apply(db, migration, number)
-        return _columns(db)
-
-
-def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
-    """Return each column of each table with its type, and its place in each key."""
-    return {*db.execute(_TYPES), *db.execute(_KEYS)}
 
 
 def _refuse_long_name(path: Path) -> None:
