@@ -24,18 +24,20 @@ from rankstudio.ui.controllers.window_state import WindowState
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.plots import Plot
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.backend_menu import BackendMenu
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.menus import Menus
+from rankstudio.ui.shell.page import GAP
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.status_bar import StatusBar
 from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.shell.welcome import Welcome
-from rankstudio.ui.shell.workspace import GAP
+from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Notice
+from rankstudio.ui.widgets import Notice, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
@@ -140,7 +142,7 @@ class MainWindow(QMainWindow):
             pin=partial(inspect.toggle, "pinned"),
             ban=partial(inspect.toggle, "banned"),
             best=partial(session.select, None, None),
-            statistics=data.panel.open_details,
+            **{f"page_{page.key}": partial(self._show_page, page.key) for page in PAGES},
             next_fold=partial(data.turn, 1),
             previous_fold=partial(data.turn, -1),
             run=control.run,
@@ -179,10 +181,9 @@ class MainWindow(QMainWindow):
         )
         for part in failing:
             part.failed.connect(self.say_error)
-        for table in (sections.inspect.features.table, *sections.results.views.tables()):
+        for table in self.workspace.findChildren(TableView):
             table.failed.connect(self.say_error)
-        plots = (*sections.run.plots(), sections.inspect.inspector.plot, *sections.results.views.plots())
-        for plot in plots:
+        for plot in self.workspace.findChildren(Plot):
             plot.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
@@ -246,6 +247,11 @@ class MainWindow(QMainWindow):
         if self.session.dataset is not None and self._pages.currentWidget() is not self.workspace:
             self._pages.setCurrentWidget(self.workspace)
             self.workspace.setFocus()
+
+    def _show_page(self, key: str) -> None:
+        """Show a page, from a command."""
+        self._show_workspace()
+        self.workspace.show_page(key)
 
     @Slot()
     def _show_study(self) -> None:

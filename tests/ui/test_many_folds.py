@@ -30,6 +30,7 @@ def test_a_fold_for_each_query_is_run_and_looked_at(theme: Theme, tmp_path: Path
         dataset = window.session.dataset
         assert dataset is not None
         panel = window.sections.data.panel
+        window.workspace.show_page("data")
         assert len(dataset.folds) > 12
         assert not panel._folds.isVisible()
         assert panel._many.isVisible()

@@ -100,8 +100,8 @@ def test_the_statistics_and_the_documents_show_it_as_text(
         settle(window)
         panel = window.findChild(QWidget, "data-panel")
         wait_until(lambda: panel.has_summary(panel._fold))
-        panel.open_details()
-        assert check(panel.details) > N_FEATURES
+        window.workspace.show_page("data")
+        assert check(window.sections.data.statistics) > N_FEATURES
 
 
 def test_text_stays_as_it_is_unless_it_looks_rich() -> None:
@@ -148,8 +148,8 @@ def test_a_cell_that_is_cut_off_tells_its_text(
         settle(window)
         panel = window.findChild(QWidget, "data-panel")
         wait_until(lambda: panel.has_summary(panel._fold))
-        panel.open_details()
-        table = panel.details.table
+        window.workspace.show_page("data")
+        table = window.sections.data.statistics.table
         for column in range(table.model().columnCount()):
             table.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             table.setColumnWidth(column, 20)

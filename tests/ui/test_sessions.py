@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QSplitter
 from waiting import wait_until
 from windows import open_window, settle, write_folds
 
@@ -120,8 +120,10 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
     with open_window(theme, config, folds) as window:
         window.session.toggle("banned", 3)
         window.resize(960, 600)
-        window.workspace._outer.setSizes([300, 160])
-        sizes, plan = window.workspace._outer.sizes(), window.session.plan
+        window.workspace.show_page("compare")
+        rows = window.findChild(QSplitter, "compare")
+        rows.setSizes([300, 160])
+        sizes, plan = rows.sizes(), window.session.plan
         theme.set_mode("dark")
     assert Settings(config).theme == "dark"
     with open_window(theme, config) as window:
@@ -130,7 +132,8 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
         assert window.session.plan == plan
         assert window.sections.method.form.values()["banned"] == (3,)
         QApplication.processEvents()
-        assert window.workspace._outer.sizes() == sizes
+        assert window.workspace.page == "compare"
+        assert window.findChild(QSplitter, "compare").sizes() == sizes
 
 
 def test_the_study_comes_back_after_the_process_was_killed(

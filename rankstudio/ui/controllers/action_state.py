@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.shell.workspace import PAGES
 
 _ON_DATA = ("export", "save_plan", "copy_command", "copy_python", "best", "next_fold", "previous_fold")
 
@@ -19,7 +20,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     return {
         **dict.fromkeys(_ON_DATA, there),
         "run": ready,
-        "statistics": models.session.has_documents,
+        **{f"page_{page.key}": there for page in PAGES},
         "step": (current is None and ready) or paused,
         "go_on": shown is not None and shown.can_go_on,
         "pause": current is not None,

@@ -34,7 +34,8 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     tables = (
         ("features", "Features table", "The path as it is shown, with weights, gains and measures.",
          inspect.features.table),
-        *results.views.shown_tables(),
+        *results.panel.tables(),
+        *(results.views.shown_tables() if results.views.isVisible() else ()),
     )  # fmt: skip
     plots = {
         "criterion": ("Criterion curves", run.curves.criterion_plot),
@@ -42,7 +43,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         "candidates": ("Candidates", run.candidates.plot),
         "heat": ("Settings × k", run.heat.plot),
         "density": ("Density by relevance", inspect.inspector.plot),
-        **{key: (label, plot) for key, label, plot in results.views.shown_plots()},
+        **{key: (label, plot) for key, label, plot in results.views.shown_plots() if plot.isVisible()},
     }
     return (
         _model_item(session, current, name),

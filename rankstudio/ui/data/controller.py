@@ -7,12 +7,13 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.data.panel import DataPanel
+from rankstudio.ui.data.statistics_panel import StatisticsPanel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
 
 class DataController(QObject):
-    """Feeds the data panel, and turns a click on a fold into a look at it.
+    """Feeds the panels of the Data page, and turns a click on a fold into a look at it.
 
     Parameters
     ----------
@@ -30,6 +31,7 @@ class DataController(QObject):
         super().__init__(parent)
         self._session, self._worker = session, worker
         self.panel = DataPanel(theme)
+        self.statistics = StatisticsPanel(theme)
         self.panel.foldChosen.connect(self._choose)
         session.datasetChanged.connect(self._show)
         session.foldChanged.connect(self._look)
@@ -61,15 +63,26 @@ class DataController(QObject):
         if dataset is None:
             return
         self.panel.set_fold(fold)
+        self._show_statistics()
         if self.panel.has_summary(fold) or not self._session.has_documents:
             return
 
         def handle(summary: DatasetSummary) -> None:
             if self._session.dataset is dataset:
                 self.panel.show_summary(fold, summary)
+                self._show_statistics()
 
         what, failed = f"Describing {dataset.name}", self.failed.emit
         self._worker.task(what, describe_fold, dataset, fold, on_done=handle, on_error=failed)
+
+    def _show_statistics(self) -> None:
+        """Show the statistics of the fold that is looked at, where they are there."""
+        dataset, summary, fold = self._session.dataset, self.panel.summary(), self._session.watched
+        if dataset is None or summary is None:
+            self.statistics.clear()
+        else:
+            what = f"{dataset.name}, {self.panel.described()}"
+            self.statistics.show_summary(what, summary, fold.train if fold else None)
 
     @Slot(object)
     def _choose(self, fold: int | None) -> None:

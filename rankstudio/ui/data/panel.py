@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QPushButton
+from PySide6.QtWidgets import QComboBox
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.data.details import DataDetails
 from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -38,7 +37,6 @@ class DataPanel(Panel):
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
         self._summaries: dict[int | None, DatasetSummary] = {}
-        self.details: DataDetails | None = None  # the window with the statistics
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
         self._folds = named(Segmented(name="fold"), "data-folds")
         # In the place of the buttons, where there are too many folds for a row.
@@ -46,21 +44,13 @@ class DataPanel(Panel):
         self._facts = KeyValue()
         self._labels_title = named(PlainLabel(), role="muted")
         self._labels = BarRows(theme, "documents by relevance")
-        self._statistics = named(
-            QPushButton("Statistics…"),
-            "data-statistics",
-            tip="Range, mean and zeros of every feature, documents per query, first rows",
-            role="quiet",
-        )
         self._lay_out()
         self._folds.chosen.connect(self._on_fold)
         self._many.activated.connect(self._on_many)
-        self._statistics.clicked.connect(self.open_details)
         self.clear()
 
     def show_dataset(self, dataset: FoldedDataset) -> None:
         """Show a dataset, at its first fold."""
-        self._close_details()
         self._dataset = dataset
         self._summaries = {}
         self._name.setText(dataset.name)
@@ -78,7 +68,6 @@ class DataPanel(Panel):
 
     def clear(self) -> None:
         """Show that nothing is open."""
-        self._close_details()
         self._dataset = None
         self._summaries = {}
         self._name.setText("Nothing is open")
@@ -108,26 +97,16 @@ class DataPanel(Panel):
         if number == self._fold:
             self._refresh()
 
+    def summary(self) -> DatasetSummary | None:
+        """Return the summary of what is shown; None before it is there."""
+        return self._summaries.get(self._fold)
+
     def has_summary(self, number: int | None) -> bool:
         """Tell whether the summary of a fold is there already."""
         return number in self._summaries
 
-    @Slot()
-    def open_details(self) -> None:
-        """Open the statistics of what is shown in a window of its own."""
-        summary = self._summaries.get(self._fold)
-        if self._dataset is None or summary is None:
-            return
-        self._close_details()
-        fold = self._shown_fold()
-        part = fold.train if fold else None
-        what = f"{self._dataset.name}, {self._described()}"
-        self.details = DataDetails(self._theme, what, summary, part, self.window())
-        self.details.show()
-
     def _lay_out(self) -> None:
         self._many.setMaxVisibleItems(24)
-        self.tools.addWidget(self._statistics)
         shown = (self._name, self._folds, self._many, self._facts, self._labels_title, self._labels)
         fill(self.body, *shown, 1, spacing=6)
 
@@ -138,33 +117,26 @@ class DataPanel(Panel):
     def _refresh(self) -> None:
         if self._dataset is None:
             return
-        summary = self._summaries.get(self._fold)
-        fold = self._shown_fold()
+        summary, fold = self.summary(), self._shown_fold()
         rows = fold_facts(fold, summary) if fold else all_folds_facts(self._dataset, summary)
         self._facts.set_rows(rows)
         self._show_labels(summary)
 
     def _show_labels(self, summary: DatasetSummary | None) -> None:
         there = summary is not None
-        for widget in (self._labels_title, self._labels, self._statistics):
+        for widget in (self._labels_title, self._labels):
             widget.setVisible(there)
         if summary is not None:
-            self._labels_title.setText(f"relevance, {self._described()}")
+            self._labels_title.setText(f"relevance, {self.described()}")
             self._labels.set_rows(label_rows(summary))
 
-    def _described(self) -> str:
+    def described(self) -> str:
         """Return which documents the summary is about."""
         if self._fold is not None:
             several = self._dataset is not None and len(self._dataset.folds) > 1
             return f"training documents of fold {self._fold}" if several else "training documents"
         tested = self._dataset is not None and any(fold.test for fold in self._dataset.folds)
         return "test documents of all folds" if tested else "training documents of all folds"
-
-    def _close_details(self) -> None:
-        if self.details is not None:
-            self.details.close()
-            self.details.deleteLater()
-            self.details = None
 
     @Slot(int)
     def _on_many(self, place: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -16,13 +18,18 @@ from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.feature_profile import FeatureProfile
+
 _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
 
 _EVERY_FOLD = "Every fold has selected its own features: look at one fold to see them."
 
 
 class InspectController(QObject):
-    """Feeds features table and inspector, and turns what the user does there into changes of the study.
+    """Feeds paths and inspectors, and turns what the user does there into changes of the session.
+
+    The Select page has a path and an inspector, and so has the Features page; those that are seen are fed.
 
     Parameters
     ----------
@@ -55,12 +62,15 @@ class InspectController(QObject):
         self._settled.setInterval(_SETTLED_MILLISECONDS)
         self._settled.timeout.connect(self._inspect_marked)
         self._shown: tuple[object, ...] = ()
-        self.features = FeaturesPanel(theme)
-        self.inspector = InspectorPanel(theme)
-        self.features.chosen.connect(self._choose)
-        self.features.inspected.connect(self.inspect)
-        self.features.toggled.connect(self._toggle)
-        self.inspector.inspected.connect(self.inspect)
+        self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
+        self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile")
+        self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
+        for path in self._paths:
+            path.chosen.connect(self._choose)
+            path.inspected.connect(self.inspect)
+            path.toggled.connect(self._toggle)
+        for inspector in self._inspectors:
+            inspector.inspected.connect(self.inspect)
         session.datasetChanged.connect(self._forget)
         session.foldChanged.connect(self._inspect_again)
         session.planChanged.connect(self._inspect_again)
@@ -97,7 +107,7 @@ class InspectController(QObject):
             fold,
             column,
             self._session.plan.convention,
-            on_done=self.inspector.show_feature,
+            on_done=self._show_profile,
             on_error=self.failed.emit,
             slot="profile",
         )
@@ -109,7 +119,8 @@ class InspectController(QObject):
 
     @Slot(str, int)
     def _toggle(self, name: str, feature: int) -> None:
-        self.features.hold(feature)
+        for path in self._paths:
+            path.hold(feature)
         self._session.toggle(name, feature)
 
     @Slot()
@@ -117,11 +128,11 @@ class InspectController(QObject):
         model, dataset = self._current.model, self._session.dataset
         if model is None or dataset is None:
             everything = dataset is not None and self._session.fold is None
-            self.features.clear(_EVERY_FOLD if everything else NO_PATH)
+            for panel in self._paths:
+                panel.clear(_EVERY_FOLD if everything else NO_PATH)
             return
-        ids, names = dataset.feature_ids, dataset.feature_names
-        self.features.show_path(model.path, ids, names, self._session.measure, model.position)
-        row = self.features.table.current()
+        self._show_path(model.path, model.position)
+        row = self._seen()[0].table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
             self._settled.start()
@@ -134,31 +145,51 @@ class InspectController(QObject):
     @Slot(object)
     def show_growing(self, path: PathResult) -> None:
         """Show a path that a run is just finding, at its newest step."""
+        self._show_path(path, len(path.steps) - 1)
+
+    def show_again(self) -> None:
+        """Show what there is by now on a page that was not seen."""
+        self._show()
+        self._show_test()
+
+    def _seen(self) -> list[FeaturesPanel]:
+        """Return the paths on the page that is shown; that of Select where neither is."""
+        return [path for path in self._paths if path.isVisible()] or [self.features]
+
+    def _show_path(self, path: PathResult, position: int) -> None:
         dataset = self._session.dataset
         if dataset is not None:
-            last, measure = len(path.steps) - 1, self._session.measure
-            self.features.show_path(path, dataset.feature_ids, dataset.feature_names, measure, last)
+            ids, names = dataset.feature_ids, dataset.feature_names
+            for panel in self._seen():
+                panel.show_path(path, ids, names, self._session.measure, position)
+
+    def _show_profile(self, profile: FeatureProfile) -> None:
+        for inspector in self._inspectors:
+            inspector.show_feature(profile)
 
     @Slot()
     def _show_test(self) -> None:
         model = self._current.model
         if model is not None:
             rules = convention(model.plan.convention).label
-            self.features.show_test(self._current.test, rules, self._current.baseline)
-            if self._current.untested:
-                self.features.say_untested(self._current.untested)
+            for path in self._seen():
+                path.show_test(self._current.test, rules, self._current.baseline)
+                if self._current.untested:
+                    path.say_untested(self._current.untested)
 
     @Slot()
     def _forget(self) -> None:
         self._feature, self._marked, self._shown = None, None, ()
-        self.features.hold(None)
+        self._release()
         self._settled.stop()
-        self.inspector.clear()
+        for inspector in self._inspectors:
+            inspector.clear()
 
     @Slot()
     def _release(self) -> None:
         """Let the mark go back to the chosen model's row."""
-        self.features.hold(None)
+        for path in self._paths:
+            path.hold(None)
 
     @Slot()
     def _inspect_again(self) -> None:

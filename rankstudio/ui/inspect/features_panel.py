@@ -104,16 +104,16 @@ class FeaturesPanel(Panel):
     inspected = Signal(int)
     toggled = Signal(str, int)
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Features", padding=0)
-        self.setObjectName("features-panel")
+    def __init__(self, theme: Theme, name: str = "features") -> None:
+        super().__init__(theme, "Path", padding=0)
+        self.setObjectName(f"{name}-panel")
         self._measure = "MAP"
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
         self._held: int | None = None
         self._stepwise = True
-        self.table = TableView(theme, columns(self._measure), "features-table", lambda row: row.feature_id)
+        self.table = TableView(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id)
         self.table.setAccessibleName("Features of the path")
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions

@@ -30,9 +30,9 @@ class InspectorPanel(Panel):
 
     inspected = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, name: str = "inspector") -> None:
         super().__init__(theme, "Inspector")
-        self.setObjectName("inspector-panel")
+        self.setObjectName(f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", "Values by relevance")
         self.facts = named(QLabel(), "inspector-facts", role="caption")
         self.facts.setWordWrap(True)

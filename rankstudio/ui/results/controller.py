@@ -1,4 +1,4 @@
-"""The Results page: keeps the table of runs up to date, and turns what the user does into choices."""
+"""The Compare page's controller: keeps runs and views up to date, and turns clicks there into choices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.panel import ResultsPanel
-from rankstudio.ui.results.runs_panel import run_row
+from rankstudio.ui.results.runs_panel import RunsPanel, run_row
 from rankstudio.ui.results.view_feeder import ViewFeeder
 from rankstudio.ui.style.theme import Theme
 
@@ -30,7 +30,7 @@ class ResultsController(QObject):
     ----------
     views : ResultsPanel
     panel : RunsPanel
-        The table of runs, one of the views.
+        The table of runs.
     """
 
     removalAsked = Signal(object)
@@ -50,7 +50,7 @@ class ResultsController(QObject):
         self._session, self._runs = session, runs
         self._changed: set[int] = set()
         self.views = ResultsPanel(theme)
-        self.panel = self.views.runs
+        self.panel = RunsPanel(theme)
         self._feeder = ViewFeeder(session, runs, worker, self.views, self)
         self._feeder.failed.connect(self.failed)
         self.views.folds.foldChosen.connect(self._look_at)

@@ -1,4 +1,4 @@
-"""The Results panel: one of several views of the runs, chosen in its header."""
+"""What is made of the runs: one of several views, chosen in the header."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from rankstudio.ui.plots import Plot
 from rankstudio.ui.results.folds_view import FoldsView
 from rankstudio.ui.results.pareto_view import ParetoView
 from rankstudio.ui.results.published_view import PublishedView
-from rankstudio.ui.results.runs_panel import RunsPanel
 from rankstudio.ui.results.stability_view import StabilityView
 from rankstudio.ui.results.tests_view import TestsView
 from rankstudio.ui.results.view import View
@@ -19,7 +18,7 @@ from rankstudio.ui.widgets.layout import named
 
 
 class ResultsPanel(Panel):
-    """Runs, folds, tests and the like; which, is chosen at the right end of the header.
+    """Folds, tests and the like of the runs; which, is chosen at the right end of the header.
 
     Parameters
     ----------
@@ -29,27 +28,25 @@ class ResultsPanel(Panel):
     ----------
     viewChosen : Signal(str)
         Key of the view that is shown now.
-    runs, folds, tests, stability, front, published : View
-        Runs are shown first.
+    pareto, tests, folds, stability, published : View
+        The first is shown first.
     """
 
     viewChosen = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Results", padding=0)
+        super().__init__(theme, "Comparison", padding=0)
         self.setObjectName("results-panel")
-        self.runs = RunsPanel(theme)
         self.folds = FoldsView(theme)
         self.tests = TestsView(theme)
         self.stability = StabilityView(theme)
         self.pareto = ParetoView(theme)
         self.published = PublishedView(theme)
         self._views: dict[str, View] = {
-            "runs": self.runs,
-            "folds": self.folds,
-            "tests": self.tests,
-            "stability": self.stability,
             "pareto": self.pareto,
+            "tests": self.tests,
+            "folds": self.folds,
+            "stability": self.stability,
             "published": self.published,
         }
         self._stack = QStackedWidget()
@@ -65,7 +62,7 @@ class ResultsPanel(Panel):
         self.tools.addWidget(self._choice)
         self.set_content(self._stack)
         self._choice.chosen.connect(self.show_view)
-        self.show_view("runs")
+        self.show_view("pareto")
 
     def view(self) -> View:
         """Return the view that is shown."""
@@ -84,8 +81,8 @@ class ResultsPanel(Panel):
         return tuple(plot for view in self._views.values() for *_, plot in view.plots)
 
     def shown_tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
-        """Return the table of runs and those of the view that is shown: key, label, a sentence, the table."""
-        return tuple(t for view in dict.fromkeys((self.runs, self.view())) for t in view.tables)
+        """Return the tables of the view that is shown: key, label, a sentence, the table."""
+        return self.view().tables
 
     def shown_plots(self) -> tuple[tuple[str, str, Plot], ...]:
         """Return the plots of the view that is shown: key, label and the plot."""

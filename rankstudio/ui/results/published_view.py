@@ -29,8 +29,6 @@ def known_datasets_text() -> str:
 class PublishedView(View):
     """A row for every number that is printed for a method and a dataset that were run."""
 
-    room = 240
-
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         about = "What papers print for the methods that were run, beside ours."

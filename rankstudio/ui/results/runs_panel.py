@@ -1,4 +1,4 @@
-"""The Results panel's view of all runs: how far each is and what it found."""
+"""The table of all runs: how far each is and what it found."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.results.view import RUN_DOT, View
+from rankstudio.ui.results.view import RUN_DOT
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, ProgressCell
+from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
 
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
 _ACTIVE = ("queued", "running", "paused")
@@ -175,7 +175,7 @@ def _over_single(name: str) -> Column:
     )
 
 
-class RunsPanel(View):
+class RunsPanel(Panel):
     """All runs of the study, one a row.
 
     Attributes
@@ -194,21 +194,20 @@ class RunsPanel(View):
     removed = Signal(int)
     cancelRequested = Signal(int)
     goOnRequested = Signal(int)
-    room = 0
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
+        super().__init__(theme, "Runs", padding=0)
         self.setObjectName("runs-panel")
         self._rows: dict[int, RunRow] = {}
         self._shape: tuple[object, ...] = ()
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
         self._best: dict[tuple[str, str, str], float | None] = {}
-        said = "Runs are listed here. Press Run to start one."
-        about = "Every run with its measures."
-        self.table = self.add_table("runs", "Runs table", about, said, lambda row: row.key, "Runs")
+        self.table = TableView(theme, (), "runs-table", lambda row: row.key)
+        self.table.setAccessibleName("Runs")
+        self.table.placeholder = "Runs are listed here. Press Run to start one."
         self.table.row_actions = self._actions
-        self.body.addWidget(self.table)
+        self.set_content(self.table)
         self.table.chosen.connect(self._on_chosen)
         shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -227,6 +226,10 @@ class RunsPanel(View):
     def rows(self) -> tuple[RunRow, ...]:
         """Return the runs in the order of their numbers."""
         return tuple(self._rows.values())
+
+    def tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
+        """Return what can be exported: key, label, a sentence on what is in it, and the table."""
+        return (("runs", "Runs table", "Every run with its measures.", self.table),)
 
     def _show(self) -> None:
         rows = self.rows()

@@ -34,7 +34,6 @@ class TestsView(View):
 
     __test__ = False  # for pytest, which takes the name for that of its own
     referenceChosen = Signal(object)
-    room = 240
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)

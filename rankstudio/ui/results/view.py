@@ -1,4 +1,4 @@
-"""What all views of the Results page share."""
+"""What all views of the Compare page share."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from rankstudio.ui.plots import Plot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Segmented, TableView
 from rankstudio.ui.widgets.layout import fill, named
-
-ROOM = 300
-"""Height in pixels that a view with a plot, or with a row a fold, can be read in."""
 
 LEAST_PLOT = 44
 """Least height in pixels of a plot here: in the smallest window no view needs more room than the runs do."""
@@ -37,8 +34,6 @@ class View(QWidget):
     ----------
     captioned : Signal()
         The caption is another one.
-    room : int
-        Height in pixels that the view asks for; 0 for whatever there is.
     tables, plots : tuple
         For export: key, label, of a table a sentence on what is in it, and the widget.
     tools : tuple of QWidget
@@ -47,7 +42,6 @@ class View(QWidget):
     """
 
     captioned = Signal()
-    room = ROOM
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

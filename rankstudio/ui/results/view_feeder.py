@@ -1,4 +1,4 @@
-"""Feeds the views of the Results page: the one that is shown, and only when its inputs have changed."""
+"""Feeds the views of the Compare page: the one that is shown, and only when its inputs have changed."""
 
 from __future__ import annotations
 
@@ -77,6 +77,8 @@ class ViewFeeder(QObject):
     @Slot()
     def update(self) -> None:
         """Update the view that is shown, where what it depends on is not what it was."""
+        if not self._views.isVisible():
+            return
         key = self._views.key()
         update = self._update.get(key)
         scopes = self._views.folds.scope.value(), self._views.pareto.scope.value()

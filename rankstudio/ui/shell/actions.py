@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
+from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
 
@@ -108,12 +109,11 @@ _EDIT = (
     ),
 )
 _VIEW = (
-    Command(
-        "statistics",
-        "&Statistics of the data…",
-        "Show every feature's statistics and the documents.",
-        "Ctrl+I",
+    *(
+        Command(f"page_{page.key}", page.label, f"{page.help}.", f"Ctrl+{number}", page.icon)
+        for number, page in enumerate(PAGES, start=1)
     ),
+    None,
     Command("measure", "&Measure", "Which measure the plots and tables show."),
     Command("convention", "&Convention", "How the measures are computed."),
     Command("theme", "&Theme", "Light, dark, or as the system has it."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.inspect.controller import InspectController
@@ -10,8 +10,11 @@ from rankstudio.ui.method.controller import MethodController
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.results.controller import ResultsController
 from rankstudio.ui.run.controller import RunController
+from rankstudio.ui.shell.page import Page, column, row
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
+
+_LEAST_RIGHT = 340  # pixels, with which the names of features can be read
 
 
 class Sections(QObject):
@@ -26,6 +29,7 @@ class Sections(QObject):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         session, runs, current, task_worker = models.session, models.runs, models.current, models.task_worker
         self.data = DataController(theme, session, task_worker, self)
         self.method = MethodController(theme, session, self)
@@ -40,18 +44,29 @@ class Sections(QObject):
         self.results.inspected.connect(self.inspect.inspect)
 
     def workspace(self) -> Workspace:
-        """Return their panels, laid out."""
-        made = Workspace(
-            (self.data.panel, self.method.form),
-            self.run.curves,
-            (self.run.candidates, self.run.heat),
-            (self.inspect.features, self.inspect.inspector),
-            self.results.views,
-        )
-        self.results.views.viewChosen.connect(lambda _: made.raise_lowest(self.results.views.view().room))
+        """Return the pages with their panels, laid out."""
+        data = row("data", (self.data.panel, self.data.statistics), (0, 1), (300, 1020))
+        below = row("below-curves", (self.run.candidates, self.run.heat), (1, 1), (370, 370))
+        middle = column("middle", (self.run.curves, below), (3, 2), (440, 280))
+        right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))
+        right.setMinimumWidth(_LEAST_RIGHT)
+        select = row("columns", (self.method.form, middle, right), (0, 5, 1), (276, 650, 400))
+        features = row("features", (self.inspect.path, self.inspect.profile), (3, 2), (800, 520))
+        compare = column("compare", (self.results.panel, self.results.views), (2, 3), (280, 460))
+        pages = {"data": data, "select": select, "features": features, "compare": compare}
+        made = Workspace(self._theme, {key: Page(key, content) for key, content in pages.items()})
+        made.pageChanged.connect(self._show_page)
         return made
 
     def refresh(self) -> None:
         """Show what a run has brought since the last time."""
         self.run.refresh()
         self.results.refresh()
+
+    @Slot(str)
+    def _show_page(self, key: str) -> None:
+        """Bring a page that comes to be seen up to date."""
+        if key in ("select", "features"):
+            self.inspect.show_again()
+        elif key == "compare":
+            self.results.refresh()

@@ -27,6 +27,7 @@ QToolBar QLabel { background: transparent; }
 QStatusBar { padding-left: 8px; border-top: 1px solid $line; color: $muted; font-size: ${small}px; }
 QStatusBar::item { border: none; }
 QStatusBar QLabel { color: $muted; font-size: ${small}px; padding: 0 4px; }
+QWidget[role="rail"] { background: $panel; border-right: 1px solid $line; }
 QSplitter::handle { background: transparent; }
 QSplitter::handle:hover { background: $line_hover; border-radius: 2px; }
 QScrollArea, QScrollArea > QWidget > QWidget[role="page"] { background: transparent; border: none; }
@@ -81,6 +82,13 @@ QPushButton[role="quiet"]:disabled, QToolButton[role="quiet"]:disabled { backgro
 QPushButton[role="segment"] { padding: 0 4px; min-height: 22px; border-radius: 6px; }
 QPushButton[role="segment"]:checked { font-weight: 600; }
 QPushButton[role="segment"]:focus { padding: 0 3px; min-height: 20px; }
+QToolButton[role="page-button"] {
+  border: 1px solid transparent; background: transparent; color: $muted; padding: 4px 0; min-height: 46px;
+  font-size: ${small}px;
+}
+QToolButton[role="page-button"]:hover { background: $line_soft; }
+QToolButton[role="page-button"]:checked { background: $tint; color: $accent; font-weight: 600; }
+QToolButton[role="page-button"]:focus { border: 2px solid $accent; padding: 3px 0; min-height: 46px; }
 QPushButton::menu-indicator, QToolButton::menu-indicator {
   image: url("$chevron"); width: 12px; height: 12px;
   subcontrol-origin: padding; subcontrol-position: center right; right: 8px;

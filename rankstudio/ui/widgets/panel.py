@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from rankstudio.ui.style import icons
@@ -12,6 +13,17 @@ from rankstudio.ui.widgets.layout import fill, named
 
 HEADER = 36
 """Height of a panel's header, in logical pixels."""
+
+
+class _Header(QFrame):
+    """The upper edge of a panel, which can be double-clicked."""
+
+    doubleClicked = Signal()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Tell of it."""
+        event.accept()
+        self.doubleClicked.emit()
 
 
 class Panel(QFrame):
@@ -32,7 +44,11 @@ class Panel(QFrame):
         Where the content goes.
     tools : QHBoxLayout
         The right end of the header.
+    headerDoubleClicked : Signal()
+        The user wants the panel larger, or as it was.
     """
+
+    headerDoubleClicked = Signal()
 
     def __init__(self, theme: Theme, title: str, caption: str = "", padding: int = 12) -> None:
         super().__init__()
@@ -83,7 +99,8 @@ class Panel(QFrame):
 
     def _header(self) -> QFrame:
         """Build the header."""
-        header = named(QFrame(), role="header")
+        header = named(_Header(), role="header")
+        header.doubleClicked.connect(self.headerDoubleClicked)
         header.setFixedHeight(HEADER)
         self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -59,6 +59,7 @@ def test_delete_asks_first_and_ctrl_z_brings_the_run_back(
         for _ in range(3):
             finish(window)
         before, second, file = listed(window), window.runs.record(2), file_of(window)
+        window.workspace.show_page("compare")
         with monkeypatch.context() as no:
             no.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.No)
             press_delete(window, 2)

@@ -485,6 +485,7 @@ def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWind
         window.session.change("the rule", rule=rule)
         finish(window)
     views = window.sections.results.views
+    window.workspace.show_page("compare")
     views.show_view("tests")
     wait_until(lambda: [row.role for row in views.tests.table.rows()].count("compared") == 1)
     window.commands["new_study"].trigger()

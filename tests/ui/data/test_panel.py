@@ -3,7 +3,7 @@ import pytest
 from hands import fact_texts
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton, QTableView
+from PySide6.QtWidgets import QPushButton
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import describe_fold
@@ -64,7 +64,6 @@ def test_counts_are_those_of_the_fold(panel, dataset):
     ]
     assert list(buttons(panel)) == ["1", "2", "3", "all"]
     assert not panel._labels.isVisible()
-    assert not panel._statistics.isVisible()
 
 
 def test_the_summary_brings_constants_and_labels(panel, dataset):
@@ -115,42 +114,6 @@ def test_a_single_file_has_no_folds_to_choose_from(panel):
     panel.clear()
     assert fact_texts(panel._facts) == []
     assert panel._name.text() == "Nothing is open"
-
-
-def test_details_show_features_query_sizes_and_rows_without_a_copy(panel, dataset):
-    panel.show_dataset(dataset)
-    panel.open_details()
-    assert panel.details is None
-    panel.show_summary(1, describe_fold(dataset, 1))
-    QTest.mouseClick(panel._statistics, Qt.MouseButton.LeftButton)
-    details = panel.details
-    assert details.isVisible()
-    assert [row.constant for row in details.table.rows()] == [False, True, False]
-    assert sum(row[2] for row in details.sizes.numbers()[1]) == 2
-    rows = details.findChild(QTableView, "preview-table").model()
-    train = dataset.folds[0].train
-    assert (rows.rowCount(), rows.columnCount()) == (1002, 6)
-    assert [rows.index(1001, c).data() for c in (0, 1, 5)] == ["2", "q1", "#docid = D1001"]
-    assert float(rows.index(5, 2).data()) == pytest.approx(train.X[5, 0], rel=1e-3)
-    assert rows.index(5, 2).data(Qt.ItemDataRole.ToolTipRole) == repr(float(train.X[5, 0]))
-    horizontal = Qt.Orientation.Horizontal
-    assert [rows.headerData(c, horizontal) for c in range(6)] == [
-        "relevance",
-        "query",
-        "7",
-        "8",
-        "9",
-        "comment",
-    ]
-    assert rows.headerData(2, horizontal, Qt.ItemDataRole.ToolTipRole) == "7 BM25 of body"
-
-
-def test_other_data_close_the_details(panel, dataset):
-    panel.show_dataset(dataset)
-    panel.show_summary(1, describe_fold(dataset, 1))
-    panel.open_details()
-    panel.show_dataset(dataset)
-    assert panel.details is None
 
 
 def test_many_labels_are_put_together_without_losing_a_document():

@@ -1,4 +1,4 @@
-"""The Results page in the real window: what each view shows after some runs, and what a click there does."""
+"""The Compare page in the real window: what each view shows after some runs, and what a click there does."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def views(window: MainWindow) -> ResultsPanel:
 
 
 def look(window: MainWindow, key: str) -> None:
-    """Choose a view by its button, and wait for what it has computed."""
+    """Choose a view of the Compare page by its button, and wait for what it has computed."""
+    window.workspace.show_page("compare")
     buttons = {button.text().lower(): button for button in views(window)._choice._group.buttons()}
     buttons[key].click()
     settle(window)
@@ -246,15 +247,17 @@ def test_nothing_is_computed_for_a_view_that_is_not_shown_and_never_on_the_windo
     look(window, "tests")
     assert len(on) == 2
     assert threading.main_thread() not in on
-    look(window, "runs")
+    window.workspace.show_page("select")
     look(window, "tests")
     assert len(on) == 2, "what was found is kept"
 
 
 def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(window: MainWindow) -> None:
     three_runs(window)
+    window.workspace.show_page("compare")
+    settle(window)
     buttons = views(window)._choice._group.buttons()
-    buttons[2].click()
+    buttons[1].click()
     waiting = [row.role for row in paired(window)]
     assert waiting.count("waiting") == 2
     buttons[0].click()
@@ -367,7 +370,6 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
     run_with(window)
     run_with(window)
     inside = {
-        "runs": ["runs-table"],
         "tests": ["tests-table"],
         "pareto": ["pareto-plot", "pareto-table"],
         "stability": ["stability-map", "stability-table"],
@@ -408,34 +410,22 @@ def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
     settle(window)
 
 
-def test_the_room_that_a_view_takes_is_given_back(window: MainWindow) -> None:
-    window.resize(1280, 900)
-    turn(0.02)
-    panel = views(window)
-    before = panel.height()
-    look(window, "stability")
-    turn(0.02)
-    assert panel.height() >= views(window).stability.room > before
-    look(window, "tests")
-    look(window, "runs")
-    turn(0.02)
-    assert panel.height() == before
-
-
-def test_in_the_smallest_window_a_view_takes_no_more_than_the_rest_can_give(window: MainWindow) -> None:
+def test_in_the_smallest_window_every_view_has_its_place(window: MainWindow) -> None:
     run_with(window)
     window.resize(window.minimumSize())
     turn(0.02)
-    least = views(window).minimumSizeHint().height()  # with the table of runs
     for key in ("stability", "pareto", "folds", "tests", "published"):
         look(window, key)
-        assert views(window).minimumSizeHint().height() <= least, key
+        turn(0.02)
+        assert window.size() == window.minimumSize(), key
+        assert window.workspace.height() >= window.workspace.minimumSizeHint().height(), key
 
 
 def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
     panel = views(window)
+    window.workspace.show_page("compare")
     panel._choice._group.checkedButton().setFocus()
-    for key in ("folds", "tests", "stability", "pareto", "published", "published"):
+    for key in ("tests", "folds", "stability", "published", "published"):
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
         assert panel.key() == key
         assert panel.view().isVisible()
