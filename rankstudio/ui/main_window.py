@@ -19,6 +19,7 @@ from rankstudio.ui.controllers.resplit import ResplitController
 from rankstudio.ui.controllers.restore_runs import RunRestorer
 from rankstudio.ui.controllers.run import RunCommands
 from rankstudio.ui.controllers.run_removal import RunRemoval
+from rankstudio.ui.controllers.selection_line import SelectionController
 from rankstudio.ui.controllers.study_files import StudyFiles
 from rankstudio.ui.controllers.window_state import WindowState
 from rankstudio.ui.model.app_model import Models
@@ -155,7 +156,12 @@ class MainWindow(QMainWindow):
             log=self.help.show_log,
             about=self.help.about,
         )
-        SliderController(self.session, self.current, self.toolbar.slider, self)
+        SliderController(self.session, self.current, self.sections.run.curves.slider, self)
+        line = self.toolbar.line
+        self.selection = SelectionController(session, self.runs, self.current, self._settings, line, self)
+        self.selection.openAsked.connect(self.open_controller.ask)
+        self.selection.pathChosen.connect(self.open_controller.open_path)
+        self.selection.foldChosen.connect(self.sections.run.stop_following)
         self.toolbar.themeToggled.connect(self.menus.toggle_theme)
         self.welcome.openAsked.connect(self.open_controller.ask)
         self.welcome.sampleAsked.connect(self.open_controller.open_sample)
@@ -334,7 +340,6 @@ class MainWindow(QMainWindow):
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models))
-        self.toolbar.slider.setEnabled(session.watched is not None and session.axis is not None)
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
         names = (session.dataset.name if session.dataset else "", self.study_files.name, "RankStudio")

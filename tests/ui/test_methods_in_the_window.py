@@ -159,9 +159,9 @@ def check_means(window: MainWindow, record: RunRecord) -> None:
 def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(window: MainWindow) -> None:
     record = run_plan(window, {"method": "l1-path", "ranker": "rankrls",
                                "ranker_parameters": {"regularization": (1.0, 4.0)}})  # fmt: skip
-    assert window.toolbar.slider._symbol.text() == "RankRLS λ"
-    values = window.toolbar.slider.values()
-    window.toolbar.slider._slider.setValue(values.index(2.0))
+    assert window.sections.run.curves.slider._symbol.text() == "RankRLS λ"
+    values = window.sections.run.curves.slider.values()
+    window.sections.run.curves.slider._slider.setValue(values.index(2.0))
     wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0,))
     model = window.current.model
     assert model is not None
@@ -169,7 +169,7 @@ def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(window: MainWind
     again = Plan("x", "l1-path", ranker="rankrls").combination((2.0,))
     assert model.path.unit.combination.ranker["regularization"] == again.ranker["regularization"] == 2.0
     assert model.path.steps[-1].selected == record.paths[1, 0].steps[-1].selected
-    window.toolbar.slider._slider.setValue(values.index(4.0))
+    window.sections.run.curves.slider._slider.setValue(values.index(4.0))
     assert window.current.model is not None
     assert window.current.model.key == 1
     settle(window)
@@ -177,13 +177,13 @@ def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(window: MainWind
 
 def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(window: MainWindow) -> None:
     run_plan(window, KINDS["ranked"])
-    assert window.toolbar.slider.values() == (0.1, 1.0)
-    window.toolbar.slider._slider.setValue(0)
+    assert window.sections.run.curves.slider.values() == (0.1, 1.0)
+    window.sections.run.curves.slider._slider.setValue(0)
     assert window.current.model is not None
     assert (window.current.model.key, window.current.model.values) == (0, (0.1,))
     settle(window)
     run_plan(window, KINDS["rounds"])
-    assert not window.toolbar.slider.isEnabled()
+    assert not window.sections.run.curves.slider.isEnabled()
 
 
 def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked_at(

@@ -205,7 +205,7 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     model = window.current.model
     assert model is not None
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
-    assert window.toolbar.slider.value() == 1.0
+    assert window.sections.run.curves.slider.value() == 1.0
     assert window.sections.run.candidates.accessibleName() == "Candidates at step 5"
     window.sections.run.heat.picked.emit(2, 3)
     assert window.current.model is not None
@@ -226,15 +226,15 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
 def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window: MainWindow) -> None:
     finish(window)
     window.sections.run.curves.picked.emit(0, 2)
-    values = window.toolbar.slider.values()
+    values = window.sections.run.curves.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
-        window.toolbar.slider._slider.setValue(values.index(value))
+        window.sections.run.curves.slider._slider.setValue(values.index(value))
     wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0**0.75,))
     model = window.current.model
     assert model is not None
     assert (model.key, model.x_value) == (LIVE, 2)
     np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
-    window.toolbar.slider._slider.setValue(values.index(4.0))
+    window.sections.run.curves.slider._slider.setValue(values.index(4.0))
     assert window.current.model is not None
     assert window.current.model.key == 2  # on the grid: the run's own path
     window.commands["undo"].trigger()  # a glide is one change

@@ -54,7 +54,7 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
     finish(window)
     window.session.look_at(1)
     window.session.select(("unit", 4.0), 3)
-    slider = window.toolbar.slider
+    slider = window.sections.run.curves.slider
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)
     slider._slider.setValue(slider.values().index(1.0))
     assert window.current.values == ("unit", 1.0)
@@ -68,7 +68,7 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
 
 def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
     window.session.change("editing", method="rankboost", parameters={"n_rounds": [5, 9]})
-    assert not window.toolbar.slider.isEnabled()
+    assert not window.sections.run.curves.slider.isEnabled()
     finish(window)
     record = window.runs.shown
     assert record is not None

@@ -1,4 +1,4 @@
-"""The toolbar's slider and what it moves: the first grid of the plan."""
+"""The slider over the curves and what it moves: the first grid of the plan."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.shell.toolbar import FINE
 from rankstudio.ui.widgets import LambdaSlider
+
+FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
+"""Where the slider can stand between the values of the grid: quarters of powers, 2^-15 to 2^15."""
 
 
 class SliderController(QObject):
@@ -25,6 +27,7 @@ class SliderController(QObject):
         self._session, self._current, self._slider = session, current, slider
         slider.moved.connect(self._glide)
         session.planChanged.connect(self._show_grid)
+        session.foldChanged.connect(self._enable)
         current.changed.connect(self._show_value)
 
     @Slot(float)
@@ -44,7 +47,12 @@ class SliderController(QObject):
     def _show_grid(self) -> None:
         """Let the slider stop at the values of the plan's grid, and between them where paths are fast."""
         axis, live = self._session.axis, self._session.plan.live
-        self._slider.setEnabled(axis is not None)
+        self._slider.setVisible(axis is not None)
+        self._enable()
         if axis is not None:
             self._slider.set_values(sorted({*(FINE if live else ()), *axis.values}), axis.label)
         self._show_value()
+
+    @Slot()
+    def _enable(self) -> None:
+        self._slider.setEnabled(self._session.watched is not None and self._session.axis is not None)

@@ -17,13 +17,15 @@ from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets import LambdaSlider, Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
 """Mean, lower and upper end at each k."""
 
 Key = int | Literal["live"]
+
+_SLIDER = 210  # pixels
 
 
 @dataclass
@@ -78,6 +80,11 @@ class CurvesPanel(Panel):
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
+        self.slider = LambdaSlider("λ")
+        self.slider.setMaximumWidth(_SLIDER)
+        self.slider.set_compact(True)
+        self.slider.hide()
+        self.tools.addWidget(self.slider)
         self.criterion_plot = named(CurvesPlot(theme, "criterion", x_label=""), "criterion-plot")
         validation = CurvesPlot(theme, f"validation {self._measure}", x_label="")
         self.validation_plot = named(validation, "validation-plot")

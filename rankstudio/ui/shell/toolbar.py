@@ -1,19 +1,16 @@
-"""The toolbar: what is needed all the time, in the order in which it is needed."""
+"""The toolbar: what is needed on every page, in the order in which it is needed."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar
 
 from rankstudio.ui.shell.actions import Actions
+from rankstudio.ui.shell.selection_line import SelectionLine
 from rankstudio.ui.style.icons import SIZE, set_icon
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import LambdaSlider
 from rankstudio.ui.widgets.layout import named
-
-FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
-"""Where the slider can stand between the values of the grid: quarters of powers, 2^-15 to 2^15."""
 
 _ROOM_FOR_TEXTS = 1200  # pixels
 
@@ -53,7 +50,7 @@ class ActionButton(QPushButton):
 
 
 class MainToolBar(QToolBar):
-    """Open, run, λ, what is shown, export, theme.
+    """Open, run, what is selected, measure, convention, export, theme.
 
     Parameters
     ----------
@@ -72,24 +69,17 @@ class MainToolBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._theme = theme
         self._compact = False
-        self._shrinking = [self._add(actions["open"], "Open…"), self._add(actions["sample"], "Sample")]
+        self._shrinking = [self._add(actions["open"], "Open…")]
         self.addSeparator()
         self._add(actions["run"], "Run").setProperty("role", "primary")
         for key in ("pause", "stop", "step"):
             self._add(actions[key])
         self.addSeparator()
-        self.slider = LambdaSlider("λ", FINE)
-        self.slider.select(1.0)
-        self.slider.setMinimumWidth(160)
-        self.slider.setMaximumWidth(420)
-        self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.addWidget(self.slider)
-        self.addSeparator()
+        self.line = SelectionLine()
+        self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.addWidget(self.line)
         self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
         self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
-        spacer = QWidget()
-        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.addWidget(spacer)
         self._shrinking.append(self._add(actions["export"], "Export…"))
         self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
@@ -103,7 +93,6 @@ class MainToolBar(QToolBar):
         compact = self.width() < _ROOM_FOR_TEXTS
         if compact != self._compact:
             self._compact = compact
-            self.slider.set_compact(compact)
             for button in self._shrinking:
                 button.set_compact(compact)
 

@@ -95,6 +95,7 @@ QPushButton::menu-indicator, QToolButton::menu-indicator {
 }
 QPushButton[menu="true"], QToolButton[popupMode="2"] { padding-right: 26px; }
 QToolButton[popupMode="2"][role="quiet"] { padding-right: 5px; }
+QPushButton[role="quiet"]::menu-indicator { image: none; width: 0; }
 QToolButton[role="quiet"]::menu-indicator { image: none; width: 0; }
 QToolButton#qt_toolbar_ext_button {
   border: none; padding: 0; qproperty-icon: none; image: url("$chevron_right");

@@ -1,0 +1,133 @@
+"""What the line in the toolbar says of session, runs and current model, and what a choice there does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.model.run_queue import Runs, look_at
+from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.selection_line import Part, SelectionLine
+from rankstudio.ui.style.number_format import combination_label
+
+Entries = Sequence[tuple[object, str]]
+
+OPEN = ""
+"""The value of the entry that opens something else."""
+
+
+class SelectionController(QObject):
+    """Keeps the line at what is selected.
+
+    Parameters
+    ----------
+    session, runs, current, settings
+        What it shows and changes.
+    line : SelectionLine
+    """
+
+    openAsked = Signal()
+    """The user wants to open something that was not open lately."""
+    pathChosen = Signal(str)
+    """The user wants to open what was open lately."""
+    foldChosen = Signal()
+    """The user looks at another fold."""
+
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        current: CurrentModel,
+        settings: Settings,
+        line: SelectionLine,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._current, self._settings = session, runs, current, settings
+        self._line = line
+        line.picked.connect(self._choose)
+        for signal in (
+            session.datasetChanged,
+            session.foldChanged,
+            session.choiceChanged,
+            runs.shownChanged,
+            runs.added,
+            runs.removed,
+            current.changed,
+        ):
+            signal.connect(self._show)
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        dataset, record, model = self._session.dataset, self._runs.shown, self._current.model
+        if dataset is None:
+            self._line.show_parts({})
+            return
+        fold, parts = (
+            self._session.fold,
+            {"dataset": Part(dataset.name, self._datasets, self._session.plan.data)},
+        )
+        if len(dataset.folds) > 1:
+            parts["fold"] = Part(f"fold {fold}" if fold else "all folds", self._folds, fold)
+        if record is not None:
+            parts["run"] = Part(f"run {record.key} {record.plan.title}", self._listed_runs, record.key)
+        if model is not None:
+            label = combination_label(model.plan.axes, model.values)
+            parts["parameters"] = Part(label, self._combinations, model.values)
+            if model.path.step_kind is not StepKind.ITERATIONS and len(model.path.steps) > 1:
+                word = "round" if model.path.step_kind is StepKind.ROUNDS else "k ="
+                parts["size"] = Part(f"{word} {model.x_value}", self._sizes, model.x_value)
+        self._line.show_parts(parts)
+
+    def _datasets(self) -> Entries:
+        recent = [(path, Path(path).name or path) for path in self._settings.recent]
+        return [*recent, (OPEN, "Open…")]
+
+    def _folds(self) -> Entries:
+        folds = self._session.dataset.folds if self._session.dataset else ()
+        return [*((fold.number, f"fold {fold.number}") for fold in folds), (None, "all folds")]
+
+    def _listed_runs(self) -> Entries:
+        return [(r.key, f"run {r.key} {r.plan.title} on {r.dataset.name}") for r in self._runs.records]
+
+    def _combinations(self) -> Entries:
+        axes = self._session.plan.axes
+        record = self._runs.shown
+        known = record.combinations if record is not None and record.plan.axes == axes else ()
+        return [
+            (None, "chosen by validation"),
+            *((values, combination_label(axes, values)) for values in known),
+        ]
+
+    def _sizes(self) -> Entries:
+        model = self._current.model
+        if model is None:
+            return []
+        measure = self._session.measure
+        values = model.path.validation.get(measure)
+        texts = [""] * len(model.path.steps) if values is None else [f"   {measure} {v:.4f}" for v in values]
+        places = [int(place) for place in model.path.x_values]
+        word = "round" if model.path.step_kind is StepKind.ROUNDS else "k ="
+        listed = [(place, f"{word} {place}{text}") for place, text in zip(places, texts, strict=True)]
+        return [(None, "best by validation"), *listed]
+
+    @Slot(str, object)
+    def _choose(self, part: str, value: object) -> None:
+        model = self._current.model
+        if part == "dataset":
+            self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
+        elif part == "fold":
+            self.foldChosen.emit()
+            self._session.look_at(value if isinstance(value, int) else None)
+        elif part == "run" and isinstance(value, int):
+            look_at(self._session, self._runs, self._runs.record(value))
+        elif part == "parameters":
+            self._session.select(value if isinstance(value, tuple) else None, None)
+        elif part == "size" and model is not None:
+            self._session.select(model.values, value if isinstance(value, int) else None)

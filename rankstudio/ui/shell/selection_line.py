@@ -1,0 +1,144 @@
+"""What all pages show, as a line: dataset › fold › run › λ › k, each part a button that changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.pick_menu import PickMenu
+
+PARTS = {
+    "dataset": "What is open",
+    "fold": "The fold that is looked at",
+    "run": "The run that is looked at",
+    "parameters": "Its parameters",
+    "size": "Features of the model, k, or its round",
+}
+"""The parts from left to right, and what they are."""
+
+_LEAST, _ROOM = 32, 22  # pixels of a part at least, and those of its padding
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a part of the line says and offers.
+
+    Attributes
+    ----------
+    text : str
+        What is selected: "fold 3"; "" where there is nothing of the kind, and the part is not there.
+    entries : callable
+        Returns what else can be selected, values and texts; asked for when the part is opened.
+    chosen : object
+        The value that is selected.
+    """
+
+    text: str
+    entries: Callable[[], Sequence[tuple[object, str]]]
+    chosen: object = None
+
+
+class SelectionLine(QWidget):
+    """The line. The longest parts give way where there is little room.
+
+    Attributes
+    ----------
+    picked : Signal(str, object)
+        Key of a part, and the value that the user chose there.
+    """
+
+    picked = Signal(str, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "selection-line", "selection")
+        self._parts: dict[str, Part] = {}
+        self._buttons: dict[str, QPushButton] = {}
+        self._arrows: dict[str, PlainLabel] = {}
+        row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=0)
+        for key, what in PARTS.items():
+            self._arrows[key] = named(PlainLabel("›"), role="muted")
+            self._buttons[key] = self._button(key, what)
+            row.addWidget(self._arrows[key])
+            row.addWidget(self._buttons[key])
+        row.addStretch(1)
+        row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.show_parts({})
+
+    def show_parts(self, parts: dict[str, Part]) -> None:
+        """Say what is selected; a part that is missing or has no text is not shown."""
+        self._parts = {key: part for key, part in parts.items() if part.text}
+        first = next(iter(self._parts), None)
+        for key, button in self._buttons.items():
+            there = key in self._parts
+            button.setVisible(there)
+            self._arrows[key].setVisible(there and key != first)
+            if there:
+                text = self._parts[key].text
+                button.setToolTip(plain(f"{PARTS[key]}: {text}"))
+                button.setAccessibleName(f"{PARTS[key]}: {text}")
+        self._fit()
+
+    def text(self, key: str) -> str:
+        """Return what a part says, uncut; "" where it is not there."""
+        return self._parts[key].text if key in self._parts else ""
+
+    def menu(self, key: str) -> PickMenu:
+        """Return what a part offers, filled."""
+        menu = self._buttons[key].menu()
+        assert isinstance(menu, PickMenu)
+        self._fill(key)
+        return menu
+
+    def minimumSizeHint(self) -> QSize:
+        """Return room for the beginnings of the parts: their texts are cut before a button has to go."""
+        return QSize(len(self._parts) * (_LEAST + _ROOM), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cut texts to the width there is."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _button(self, key: str, what: str) -> QPushButton:
+        button = named(QPushButton(), f"selection-{key}", what, role="quiet")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        menu = PickMenu(key, button)
+        menu.aboutToShow.connect(lambda: self._fill(key))
+        menu.picked.connect(lambda value: self.picked.emit(key, value))
+        button.setMenu(menu)
+        return button
+
+    def _fill(self, key: str) -> None:
+        menu, part = self._buttons[key].menu(), self._parts.get(key)
+        if part is not None and isinstance(menu, PickMenu):
+            menu.set_entries(part.entries(), part.chosen)
+
+    def _fit(self) -> None:
+        """Write the texts, the longest of them cut until all have room."""
+        metrics = self.fontMetrics()
+        wanted = {key: metrics.horizontalAdvance(part.text) for key, part in self._parts.items()}
+        arrows = max(0, len(wanted) - 1) * (metrics.horizontalAdvance("›") + 2)
+        room = self.width() - arrows - _ROOM * len(wanted)
+        widths = dict(wanted)
+        while sum(widths.values()) > room and widths:
+            longest = max(widths, key=widths.__getitem__)
+            others = [width for key, width in widths.items() if key != longest]
+            down_to = max([_LEAST, room - sum(others), *(w for w in others if w < widths[longest])])
+            if down_to >= widths[longest]:
+                down_to = max(_LEAST, widths[longest] - 8)
+            if widths[longest] <= _LEAST:
+                break
+            widths[longest] = down_to
+        for key, width in widths.items():
+            text = self._parts[key].text
+            cut = (
+                text if width >= wanted[key] else metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+            )
+            self._buttons[key].setText(cut.replace("&", "&&"))
