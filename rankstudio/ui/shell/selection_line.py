@@ -22,7 +22,7 @@ PARTS = {
 }
 """The parts from left to right, and what they are."""
 
-_LEAST, _ROOM = 32, 22  # pixels of a part at least, and those of its padding
+_LEAST, _ROOM = 28, 20  # pixels of a part at least, and those of its padding
 
 
 @dataclass(frozen=True)
