@@ -285,12 +285,14 @@ class MainWindow(QMainWindow):
     def _show_runs(self) -> None:
         waiting = sum(record.state is RunState.QUEUED for record in self.runs.records)
         self.status.show_run(self.runs.current, waiting)
+        self.sections.show_runs()
         self._show_workers()
         self._update()
 
     @Slot(object)
     def _end_run(self, record: RunRecord) -> None:
         self.status.show_run(record, 0)
+        self.sections.show_runs()
         if record.state is RunState.FAILED:
             self.say_error(record.failure)
         elif record.notes:

@@ -26,16 +26,19 @@ class Page(QWidget):
         For the program, its tests and the settings.
     content : QSplitter
         See `row` and `column`.
+    foot : QWidget, optional
+        A line at the bottom, which stays when a panel has the page.
     """
 
-    def __init__(self, name: str, content: QSplitter) -> None:
+    def __init__(self, name: str, content: QSplitter, foot: QWidget | None = None) -> None:
         super().__init__()
         named(self, f"{name}-page", role="ground")
         self._content = content
         self._alone: Panel | None = None
         self._hidden: list[QWidget] = []
         self._sizes: dict[QSplitter, list[int]] = {}
-        fill(QVBoxLayout(self), content, margins=(GAP, GAP, GAP, GAP))
+        lines = [(content, 1)] if foot is None else [(content, 1), foot]
+        fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         for panel in content.findChildren(Panel):
             panel.headerDoubleClicked.connect(self._toggle)
 

@@ -8,8 +8,10 @@ from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.inspect.controller import InspectController
 from rankstudio.ui.method.controller import MethodController
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.results.controller import ResultsController
 from rankstudio.ui.run.controller import RunController
+from rankstudio.ui.run.run_strip import RunStrip
 from rankstudio.ui.shell.page import Page, column, row
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
@@ -29,13 +31,15 @@ class Sections(QObject):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._runs = theme, models.runs
         session, runs, current, task_worker = models.session, models.runs, models.current, models.task_worker
         self.data = DataController(theme, session, task_worker, self)
         self.method = MethodController(theme, session, self)
         self.run = RunController(theme, session, runs, current, self)
         self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
         self.results = ResultsController(theme, session, runs, task_worker, self)
+        self.strip = RunStrip()
+        self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         self.run.candidates.picked.connect(self.inspect.inspect)
         self.run.grown.connect(self.inspect.show_growing)
         self.inspect.inspected.connect(self.run.candidates.select)
@@ -50,18 +54,28 @@ class Sections(QObject):
         middle = column("middle", (self.run.curves, below), (3, 2), (440, 280))
         right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))
         right.setMinimumWidth(_LEAST_RIGHT)
-        select = row("columns", (self.method.form, middle, right), (0, 5, 1), (276, 650, 400))
+        columns = row("columns", (self.method.form, middle, right), (0, 5, 1), (276, 650, 400))
         features = row("features", (self.inspect.path, self.inspect.profile), (3, 2), (800, 520))
         compare = column("compare", (self.results.panel, self.results.views), (2, 3), (280, 460))
-        pages = {"data": data, "select": select, "features": features, "compare": compare}
-        made = Workspace(self._theme, {key: Page(key, content) for key, content in pages.items()})
+        pages = {
+            "data": Page("data", data),
+            "select": Page("select", columns, self.strip),
+            "features": Page("features", features),
+            "compare": Page("compare", compare),
+        }
+        made = Workspace(self._theme, pages)
         made.pageChanged.connect(self._show_page)
+        self.strip.compareAsked.connect(lambda: made.show_page("compare"))
         return made
 
     def refresh(self) -> None:
         """Show what a run has brought since the last time."""
         self.run.refresh()
         self.results.refresh()
+
+    def show_runs(self) -> None:
+        """Show how far the runs are."""
+        self.strip.show_runs(self._runs.records)
 
     @Slot(str)
     def _show_page(self, key: str) -> None:

@@ -1,0 +1,118 @@
+"""The runs that work and wait, in one line at the bottom of the Select page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton
+
+from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.style.number_format import time_text
+from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.widgets import ElidedLabel
+from rankstudio.ui.widgets.layout import fill, named
+
+HEIGHT = 38
+"""Of the line, in logical pixels."""
+
+_MOST_WAITING = 5  # of which there are buttons
+_WORDS = {
+    RunState.DONE: "done",
+    RunState.FAILED: "failed",
+    RunState.CANCELLED: "stopped",
+    RunState.UNFINISHED: "unfinished",
+}
+
+
+class RunStrip(QFrame):
+    """The run that works with its progress, those that wait behind it, else the last one that ended.
+
+    Attributes
+    ----------
+    selected : Signal(int)
+        Number of the run that the user wants to see.
+    compareAsked : Signal()
+        The user wants to see all runs.
+    """
+
+    selected = Signal(int)
+    compareAsked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "run-strip", "runs that work and wait", role="panel")
+        self.setFixedHeight(HEIGHT)
+        self._key: int | None = None
+        self._run = named(QPushButton(), "strip-run", role="quiet")
+        self._run.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._bar = named(QProgressBar(), "strip-progress", "progress of the run")
+        self._bar.setRange(0, 1000)
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(120)
+        self._state = named(ElidedLabel(), "strip-state", role="muted")
+        self._behind = named(PlainLabel(), role="muted")
+        self._waiting = [self._chip() for _ in range(_MOST_WAITING)]
+        self._more = named(PlainLabel(), role="muted")
+        self._all = named(QPushButton("Compare"), "strip-compare", tip="See all runs", role="quiet")
+        self._all.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        row = fill(QHBoxLayout(self), self._run, self._bar, (self._state, 1), margins=(8, 0, 8, 0), spacing=8)
+        fill(row, self._behind, *self._waiting, self._more, self._all)
+        self._run.clicked.connect(lambda: self._key is not None and self.selected.emit(self._key))
+        self._all.clicked.connect(self.compareAsked)
+        self.show_runs(())
+
+    def show_runs(self, records: Sequence[RunRecord]) -> None:
+        """Show how far the runs are."""
+        working = (RunState.RUNNING, RunState.PAUSED)
+        current = next((record for record in records if record.state in working), None)
+        queued = [record for record in records if record.state is RunState.QUEUED]
+        shown = current or next((record for record in reversed(records) if record.state.ended), None)
+        self._key = shown.key if shown is not None else None
+        self._run.setVisible(shown is not None)
+        self._all.setEnabled(bool(records))
+        self._bar.setVisible(current is not None)
+        if shown is None:
+            self._state.setText("No run yet: choose a method, then press Run.")
+        else:
+            _write(self._run, shown)
+            self._bar.setValue(round(1000 * shown.progress))
+            self._state.setText(_progress(shown) if current is not None else _outcome(shown))
+        self._behind.setText("waiting:" if queued else "")
+        for chip, record in zip(self._waiting, [*queued, *[None] * _MOST_WAITING], strict=False):
+            chip.setVisible(record is not None)
+            if record is not None:
+                _write(chip, record)
+                chip.setProperty("run", record.key)
+        left = len(queued) - _MOST_WAITING
+        self._more.setText(f"and {left} more" if left > 0 else "")
+
+    def _chip(self) -> QPushButton:
+        chip = named(QPushButton(), role="quiet")
+        chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        chip.clicked.connect(lambda: self.selected.emit(chip.property("run")))
+        return chip
+
+
+def _write(button: QPushButton, record: RunRecord) -> None:
+    text = f"run {record.key} {record.plan.title}"
+    button.setText(text.replace("&", "&&"))
+    button.setToolTip(plain(f"{text} on {record.dataset.name}: look at it"))
+
+
+def _progress(record: RunRecord) -> str:
+    if record.state is RunState.PAUSED:
+        return "paused"
+    where = f"fold {record.unit.fold} of {record.n_folds}" if record.unit and record.n_folds > 1 else ""
+    doing = record.working.what if record.working else ""
+    return " · ".join(part for part in (where, doing, time_text(record.seconds_left)) if part)
+
+
+def _outcome(record: RunRecord) -> str:
+    word = _WORDS.get(record.state, "")
+    if record.state is not RunState.DONE or record.result is None:
+        return " · ".join(part for part in (word, record.remark) if part)
+    name = record.plan.measures[0]
+    average = record.result.average.get(name)
+    part = "" if average is None else f"test {name} {average:.4f}, mean over {record.n_folds} folds"
+    return " · ".join(text for text in (word, part) if text)

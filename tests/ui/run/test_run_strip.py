@@ -1,0 +1,51 @@
+"""The strip of runs on the Select page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QPushButton
+from waiting import wait_until
+from windows import finish, open_window, settle, slowly
+
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.style.theme import Theme
+
+
+def chips(window: MainWindow) -> list[str]:
+    return [chip.text() for chip in window.sections.strip._waiting if chip.isVisible()]
+
+
+def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        strip = window.sections.strip
+        assert strip._state.text() == "No run yet: choose a method, then press Run."
+        assert not strip._all.isEnabled()
+        for _ in range(8):
+            window.commands["run"].trigger()
+        wait_until(lambda: strip._bar.isVisible() and strip._bar.value() > 0)
+        assert strip._run.text() == "run 1 Greedy RankRLS"
+        assert strip._state.text().startswith("fold ")
+        assert chips(window) == [f"run {key} Greedy RankRLS" for key in range(2, 7)]
+        assert strip._more.text() == "and 2 more"
+        window.commands["pause"].trigger()
+        wait_until(lambda: strip._state.text() == "paused")
+        strip._waiting[1].click()
+        assert window.runs.shown is window.runs.record(3)
+        strip._run.click()
+        assert window.runs.shown is window.runs.record(1)
+        window.commands["stop_all"].trigger()
+        wait_until(lambda: not window.runs.busy)
+        assert chips(window) == []
+        assert not strip._bar.isVisible()
+        assert strip._state.text().startswith("stopped")
+
+
+def test_the_outcome_is_the_mean_over_the_folds_and_leads_to_compare(window: MainWindow) -> None:
+    finish(window)
+    strip, result = window.sections.strip, window.runs.record(1).result
+    assert result is not None
+    assert strip._state.text() == f"done · test MAP {result.average['MAP']:.4f}, mean over 2 folds"
+    window.findChild(QPushButton, "strip-compare").click()
+    assert window.workspace.page == "compare"
+    settle(window)
