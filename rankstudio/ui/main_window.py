@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
@@ -15,6 +15,7 @@ from rankstudio.ui.controllers.export import ExportController
 from rankstudio.ui.controllers.export_items import export_items
 from rankstudio.ui.controllers.lambda_slider import SliderController
 from rankstudio.ui.controllers.open import OpenController
+from rankstudio.ui.controllers.palette_entries import palette_entries
 from rankstudio.ui.controllers.resplit import ResplitController
 from rankstudio.ui.controllers.restore_runs import RunRestorer
 from rankstudio.ui.controllers.run import RunCommands
@@ -29,6 +30,7 @@ from rankstudio.ui.plots import Plot
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.backend_menu import BackendMenu
+from rankstudio.ui.shell.command_palette import CommandPalette
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.menus import Menus
 from rankstudio.ui.shell.page import GAP
@@ -146,6 +148,7 @@ class MainWindow(QMainWindow):
             **{f"page_{page.key}": partial(self._show_page, page.key) for page in PAGES},
             next_fold=partial(data.turn, 1),
             previous_fold=partial(data.turn, -1),
+            palette=self._open_palette,
             run=control.run,
             pause=control.toggle_pause,
             step=control.step,
@@ -258,6 +261,13 @@ class MainWindow(QMainWindow):
         """Show a page, from a command."""
         self._show_workspace()
         self.workspace.show_page(key)
+
+    def _open_palette(self) -> None:
+        """Open the field that finds everything."""
+        entries = palette_entries(self.models, self.sections, self.commands, self.workspace)
+        self.palette_dialog = CommandPalette(entries, self)
+        self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.palette_dialog.open()
 
     @Slot()
     def _show_study(self) -> None:

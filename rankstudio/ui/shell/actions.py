@@ -113,6 +113,13 @@ _VIEW = (
         Command(f"page_{page.key}", page.label, f"{page.help}.", f"Ctrl+{number}", page.icon)
         for number, page in enumerate(PAGES, start=1)
     ),
+    Command(
+        "palette",
+        "Fin&d anything…",
+        "Find a command, page, method, feature or run by its name.",
+        "Ctrl+K",
+        "search",
+    ),
     None,
     Command("measure", "&Measure", "Which measure the plots and tables show."),
     Command("convention", "&Convention", "How the measures are computed."),

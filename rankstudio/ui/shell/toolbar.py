@@ -80,6 +80,7 @@ class MainToolBar(QToolBar):
         self.addWidget(self.line)
         self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
         self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
+        self._palette = self.addWidget(ActionButton(actions["palette"]))  # which a key opens, too
         self._shrinking.append(self._add(actions["export"], "Export…"))
         self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
@@ -93,6 +94,7 @@ class MainToolBar(QToolBar):
         compact = self.width() < _ROOM_FOR_TEXTS
         if compact != self._compact:
             self._compact = compact
+            self._palette.setVisible(not compact)
             for button in self._shrinking:
                 button.set_compact(compact)
 

@@ -27,6 +27,7 @@ QToolBar QLabel { background: transparent; }
 QStatusBar { padding-left: 8px; border-top: 1px solid $line; color: $muted; font-size: ${small}px; }
 QStatusBar::item { border: none; }
 QStatusBar QLabel { color: $muted; font-size: ${small}px; padding: 0 4px; }
+QDialog[role="palette"] { background: $panel; border: 1px solid $line_hover; border-radius: 9px; }
 QWidget[role="rail"] { background: $panel; border-right: 1px solid $line; }
 QSplitter::handle { background: transparent; }
 QSplitter::handle:hover { background: $line_hover; border-radius: 2px; }

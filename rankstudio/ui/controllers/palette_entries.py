@@ -1,0 +1,62 @@
+"""What the command palette finds just now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.shell.actions import MENUS, SUBMENUS, Actions
+from rankstudio.ui.shell.command_palette import Entry
+from rankstudio.ui.shell.sections import Sections
+from rankstudio.ui.shell.workspace import PAGES, Workspace
+
+
+def palette_entries(
+    models: Models, sections: Sections, actions: Actions, workspace: Workspace
+) -> tuple[Entry, ...]:
+    """Return all that can be chosen: commands that are enabled, pages, methods, runs and features."""
+    session, runs = models.session, models.runs
+    entries = [*_commands(actions)]
+    if session.dataset is not None:
+        entries += [Entry("page", page.label, partial(workspace.show_page, page.key)) for page in PAGES]
+        entries += _methods(models, workspace)
+        for run in runs.records:
+            show = partial(look_at, session, runs, run)
+            entries.append(Entry("run", f"run {run.key} {run.plan.title}", show, run.dataset.name))
+        entries += _features(models, sections, workspace)
+    return tuple(entries)
+
+
+def _commands(actions: Actions) -> Iterator[Entry]:
+    for commands in MENUS.values():
+        for command in commands:
+            known = command is not None and command.key not in SUBMENUS
+            if command is None or not known or command.key.startswith("page_") or command.key == "palette":
+                continue
+            action = actions[command.key]
+            if action.isEnabled():
+                yield Entry("command", action.iconText(), action.trigger, command.shortcuts.partition(";")[0])
+
+
+def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:
+    def take(key: str, label: str) -> None:
+        models.session.change(f"the method {label}", method=key, parameters={})
+        workspace.show_page("select")
+
+    for method in methods():
+        if not method.lacking:
+            yield Entry("method", method.label, partial(take, method.key, method.label), method.citation)
+
+
+def _features(models: Models, sections: Sections, workspace: Workspace) -> Iterator[Entry]:
+    def inspect(feature: int) -> None:
+        workspace.show_page("features")
+        sections.inspect.inspect(feature)
+
+    dataset = models.session.dataset
+    if dataset is not None:
+        for feature, name in zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True):
+            yield Entry("feature", name, partial(inspect, feature), str(feature))

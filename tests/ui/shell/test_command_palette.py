@@ -1,0 +1,81 @@
+"""The command palette: what it finds, and what comes of choosing it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from windows import finish, settle
+
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.shell.command_palette import Entry, matching
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+ENTRIES = (
+    Entry("command", "Save study as…", nothing, "Ctrl+Shift+S"),
+    Entry("method", "Greedy RankRLS", nothing, "Pahikkala et al. 2010"),
+    Entry("feature", "BM25 of body", nothing, "21"),
+    Entry("method", "RankRLS", nothing),
+    Entry("run", "run 1 RankRLS", nothing, "MQ2008"),
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("", [0, 1, 2, 3, 4]),
+        ("rankrls", [3, 1, 4]),
+        ("RANKRLS greedy", [1]),
+        ("21", [2]),
+        ("feature body", [2]),
+        ("stu sav", [0]),
+        ("method", [1, 3]),
+        ("nothing of the kind", []),
+    ],
+)
+def test_every_word_is_found_and_beginnings_come_first(typed: str, found: list[int]) -> None:
+    assert matching(ENTRIES, typed) == [ENTRIES[i] for i in found]
+
+
+def choose(window: MainWindow, typed: str) -> None:
+    """Open the palette, type, and press Enter."""
+    window.commands["palette"].trigger()
+    palette = window.palette_dialog
+    assert palette.isVisible()
+    QTest.keyClicks(palette.field, typed)
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+
+
+def test_commands_pages_methods_features_and_runs_are_found(window: MainWindow) -> None:
+    choose(window, "compare page")
+    assert window.workspace.page == "compare"
+    choose(window, "gas method")
+    assert window.session.plan.method == "gas"
+    assert window.workspace.page == "select"
+    choose(window, "undo")
+    assert window.session.plan.method == "greedy-rankrls"
+    finish(window)
+    dataset = window.session.dataset
+    assert dataset is not None
+    choose(window, f"feature {dataset.feature_names[4]}")
+    assert window.workspace.page == "features"
+    assert window.sections.inspect.feature == dataset.feature_ids[4]
+    finish(window)
+    choose(window, "run 1")
+    assert window.runs.shown is window.runs.record(1)
+    settle(window)
+
+
+def test_arrows_move_in_the_list_and_escape_changes_nothing(window: MainWindow) -> None:
+    QTest.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    palette = window.palette_dialog
+    page = window.workspace.page
+    QTest.keyClick(palette.field, Qt.Key.Key_Down)
+    assert palette.list.currentRow() == 1
+    QTest.keyClick(palette.field, Qt.Key.Key_Escape)
+    assert window.workspace.page == page
+    settle(window)
