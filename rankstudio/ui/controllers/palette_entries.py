@@ -42,13 +42,13 @@ def _commands(actions: Actions) -> Iterator[Entry]:
 
 
 def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:
-    def take(key: str, label: str) -> None:
+    def use(key: str, label: str) -> None:
         models.session.change(f"the method {label}", method=key, parameters={})
         workspace.show_page("select")
 
     for method in methods():
         if not method.lacking:
-            yield Entry("method", method.label, partial(take, method.key, method.label), method.citation)
+            yield Entry("method", method.label, partial(use, method.key, method.label), method.citation)
 
 
 def _features(models: Models, sections: Sections, workspace: Workspace) -> Iterator[Entry]:

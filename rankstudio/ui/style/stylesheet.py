@@ -162,6 +162,9 @@ QTableView, QTreeView, QListView {
   background: transparent; border: none; gridline-color: $line_soft;
   selection-background-color: $tint; selection-color: $text;
 }
+QListWidget::item { min-height: 26px; padding: 0 8px; border-radius: 5px; }
+QListWidget::item:hover { background: $inset; }
+QListWidget::item:selected { background: $tint; color: $text; }
 QTableView::item { border: none; padding: 0 8px; }
 QTableView::item:hover { background: $inset; }
 QTableView::item:selected { background: $tint; color: $text; }
