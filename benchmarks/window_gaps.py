@@ -164,18 +164,16 @@ class Walk:
         self.do(f"unsort {what}", lambda: table.sortByColumn(-1, orders[0]))  # type: ignore[attr-defined]
 
     def statistics(self, what: str) -> None:
-        """Open the statistics, look at every tab, sort, close."""
+        """Go to the Data page, look at every tab, sort, go back."""
         from PySide6.QtWidgets import QTabWidget
 
-        panel = self.window.sections.data.panel
-        self.do(f"statistics of {what}", panel.open_details)
-        details = panel.details
-        assert details is not None
-        self.sort(details.table, f"statistics of {what}")
-        tabs = details.findChild(QTabWidget)
+        panel = self.window.sections.data.statistics
+        self.do(f"statistics of {what}", lambda: self.window.workspace.show_page("data"))
+        self.sort(panel.table, f"statistics of {what}")
+        tabs = panel.findChild(QTabWidget)
         for place in (1, 2):
             self.do(f"statistics of {what}, {tabs.tabText(place)}", lambda p=place: tabs.setCurrentIndex(p))
-        self.do("close them", details.close)
+        self.do("back to Select", lambda: self.window.workspace.show_page("select"))
 
     def run(self, what: str, method: str, **parameters: object) -> None:
         """Run a method live."""
@@ -239,6 +237,7 @@ class Walk:
     def views(self, what: str) -> None:
         """Look at every view of the results, and sort its tables."""
         views = self.window.sections.results.views
+        self.do(f"compare {what}", lambda: self.window.workspace.show_page("compare"))
         for name in list(views._views):
             self.do(f"results of {what}, {name}", lambda n=name: views.show_view(n))
 

@@ -107,7 +107,7 @@ class SelectionLine(QWidget):
         self._fit()
 
     def _button(self, key: str, what: str) -> QPushButton:
-        button = named(QPushButton(), f"selection-{key}", what, role="quiet")
+        button = named(QPushButton(), f"selection-{key}", what, what, "quiet")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         menu = PickMenu(key, button)
         menu.aboutToShow.connect(lambda: self._fill(key))
