@@ -14,8 +14,6 @@ from pathlib import Path
 class LocalCluster:
     """A scheduler and workers, each a process that listens on the loopback alone."""
 
-    """A scheduler and workers, each a process that listens on the loopback alone."""
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._stack = ExitStack()

@@ -7,12 +7,14 @@ import logging
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from distributed import Client, KilledWorker, Security, Worker, WorkerPlugin
+from distributed import wait as await_all
 from distributed.comm.addressing import get_address_host_port
 from distributed.comm.core import CommClosedError, connect
 
@@ -91,7 +93,8 @@ class Cluster(Executor):
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._inner: Any = client.get_executor(pure=False)  # type: ignore[no-untyped-call]
+        self._loop: Any = client.loop
+        self._asked: WeakSet[Any] = WeakSet()
 
     def ahead(self) -> int:
         """Return how many units it is given at a time: two for each thread of the workers there are now."""
@@ -101,8 +104,21 @@ class Cluster(Executor):
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:
-        """Have a call carried out by a worker."""
-        future: Future[Value] = self._inner.submit(fn, *args, **kwargs)
+        """Have a call carried out by a worker.
+
+        dask's own executor never settles a future whose result is lost on the way, as it is when the
+        scheduler ends meanwhile.
+        """
+        asked: Any = self._client.submit(fn, *args, pure=False, **kwargs)
+        future: Future[Value] = Future()
+        self._asked.add(asked)
+
+        def give_up(ended: Future[Value]) -> None:
+            if ended.cancelled() and not asked.cancelled():
+                asked.cancel()
+
+        self._loop.add_callback(_settle, asked, future)
+        future.add_done_callback(give_up)
         return future
 
     def give(self, folds: Sequence[Fold]) -> FoldFiles:
@@ -114,7 +130,11 @@ class Cluster(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more calls."""
-        self._inner.shutdown(wait=wait and not cancel_futures)
+        asked = list(self._asked)
+        if cancel_futures:
+            self._client.cancel(asked)  # type: ignore[no-untyped-call]
+        elif wait and asked:
+            await_all(asked)  # type: ignore[no-untyped-call]
 
 
 class Delivery(WorkerPlugin):
@@ -134,6 +154,20 @@ class Delivery(WorkerPlugin):
         """Write what is not there; dask calls this on the worker."""
         for name, content in self._parts.items():
             memory_mapped.unpack(name, content)
+
+
+async def _settle(asked: Any, future: Future[Value]) -> None:
+    """Hand an outcome over from dask's future to one of the standard library, on the client's loop."""
+    try:
+        value = await asked
+    except CancelledError:
+        future.cancel()
+        future.set_running_or_notify_cancel()  # wakes who waits
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        with suppress(InvalidStateError):  # cancelled meanwhile
+            future.set_result(value)
 
 
 def _lacks(files: FoldFiles) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import socket
+import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
 
+CommClosedError = pytest.importorskip("distributed.comm.core").CommClosedError
 module = pytest.importorskip("rankstudio.engine.experiment.execution.dask_cluster")
 
 PLAN = Plan("small", parameters={"regularization": tuple(2.0**e for e in range(-6, 6))})
@@ -55,6 +57,21 @@ def test_workers_that_do_not_see_this_disk_are_sent_the_data(
     monkeypatch.setattr(module, "Delivery", lambda _: delivery)
     with on_cluster(cluster.address) as workers:
         assert_same(ended(run(PLAN, dataset(3), executor=workers)), ended(run(PLAN, dataset(3))))
+
+
+def test_a_result_that_is_lost_on_the_way_ends_the_wait(
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def lost(*_: object, **__: object) -> None:
+        raise CommClosedError("the scheduler is gone")
+
+    with on_cluster(cluster.address) as workers:
+        assert workers.submit(abs, -3).result(60) == 3
+        with monkeypatch.context() as gone:
+            gone.setattr(workers._client, "_gather", lost)
+            assert isinstance(workers.submit(abs, -4).exception(60), CommClosedError)
+        with pytest.raises(ZeroDivisionError):
+            workers.submit(divmod, 1, 0).result(60)
 
 
 def test_a_worker_that_is_killed_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -155,3 +172,14 @@ def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pyt
             pass
     finally:
         empty.close()
+
+
+def test_work_that_is_cancelled_wakes_who_waits_for_it(cluster: LocalCluster) -> None:
+    # The last test of this cluster: what works on there is not interrupted.
+    with on_cluster(cluster.address) as workers:
+        waiting = [workers.submit(time.sleep, 60) for _ in range(6)]
+        assert waiting[-1].cancel()
+        workers.shutdown(cancel_futures=True)
+        for future in waiting:
+            with pytest.raises(CancelledError):
+                future.result(60)
