@@ -34,13 +34,14 @@ def fuzz(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Fuzz]:
     given = option("--fuzz-seed")
     seed = given if given is not None else 0 if seconds is None else secrets.randbelow(10**9)
 
-    def attempts(kind: str, attempt: Attempt, checks: int) -> None:
+    def attempts(kind: str, attempt: Attempt, checks: int, most: int | None = None) -> None:
         tally = Tally(kind, seed)
         folder = tmp_path / "fuzz"
         folder.mkdir(exist_ok=True)
         try:
             with limited_memory():
-                run(tally, attempt, Budget(seed, seconds, option("--fuzz-input")), checks, folder)
+                budget = Budget(seed, seconds, option("--fuzz-input"), most)
+                run(tally, attempt, budget, checks, folder)
         finally:
             request.node.user_properties.append((PROPERTY, tally.values()))
 

@@ -48,7 +48,7 @@ Attempt = Callable[[random.Random, Path], Outcome]
 class Fuzz(Protocol):
     """What the fixture ``fuzz`` gives: a function that tries inputs of a kind; called once in a test."""
 
-    def __call__(self, kind: str, attempt: Attempt, checks: int) -> None: ...
+    def __call__(self, kind: str, attempt: Attempt, checks: int, most: int | None = None) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,14 @@ class Budget:
         None for the number of inputs that the test says.
     only : int or None
         The number of the one input to try.
+    most : int or None
+        How many are tried at most, however many seconds there are.
     """
 
     seed: int = 0
     seconds: float | None = None
     only: int | None = None
+    most: int | None = None
 
     def numbers(self, checks: int) -> Iterator[int]:
         """Yield the numbers of the inputs to try."""
@@ -77,7 +80,7 @@ class Budget:
         else:
             end = time.monotonic() + self.seconds
             number = 0
-            while number == 0 or time.monotonic() < end:
+            while number == 0 or (time.monotonic() < end and number != self.most):
                 yield number
                 number += 1
 
