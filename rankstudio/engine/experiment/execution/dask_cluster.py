@@ -51,7 +51,8 @@ def connected(address: str) -> Iterator[Cluster]:
 @contextmanager
 def _quietly() -> Iterator[None]:
     """Keep dask from printing what it tries when a scheduler ends: who asks for results is told."""
-    logs = [logging.getLogger(name) for name in ("distributed.client", "tornado.application")]
+    names = "distributed", "distributed.client", "tornado.application"
+    logs = [logging.getLogger(name) for name in names]
     before = [log.level for log in logs]
     for log in logs:
         log.setLevel(logging.CRITICAL)

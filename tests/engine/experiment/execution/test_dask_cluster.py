@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 import time
@@ -72,6 +73,14 @@ def test_a_result_that_is_lost_on_the_way_ends_the_wait(
             assert isinstance(workers.submit(abs, -4).exception(60), CommClosedError)
         with pytest.raises(ZeroDivisionError):
             workers.submit(divmod, 1, 0).result(60)
+
+
+def test_what_dask_tries_when_a_scheduler_ends_is_not_printed(cluster: LocalCluster) -> None:
+    names = ("distributed.batched", "distributed.client", "distributed.core", "tornado.application")
+    before = [logging.getLogger(name).getEffectiveLevel() for name in names]
+    with on_cluster(cluster.address):
+        assert {logging.getLogger(name).getEffectiveLevel() for name in names} == {logging.CRITICAL}
+    assert [logging.getLogger(name).getEffectiveLevel() for name in names] == before
 
 
 def test_a_worker_that_is_killed_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
