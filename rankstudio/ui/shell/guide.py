@@ -11,13 +11,14 @@ from PySide6.QtGui import (
     QDesktopServices,
     QImage,
     QKeySequence,
+    QShortcut,
     QShowEvent,
     QTextBlock,
     QTextBlockFormat,
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QFrame, QMainWindow, QTextBrowser, QToolBar, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QMainWindow, QTextBrowser, QToolBar, QWidget
 
 from rankstudio.engine.support.resources import guide
 from rankstudio.ui.style.icons import set_icon
@@ -27,6 +28,7 @@ from rankstudio.ui.widgets.layout import named
 FIRST_PAGE = "index.md"
 _LINE_PERCENT, _CODE_PERCENT = 135.0, 120.0
 _MARGIN, _GAP = 28, 7  # in pixels
+_TITLE = "RankStudio guide"
 _PICTURE = "\ufffc"  # what stands in a text for a picture
 
 
@@ -48,13 +50,19 @@ class _Pages(QTextBrowser):
         return image
 
 
+def _slug(heading: str) -> str:
+    """Return a heading as a link names it: "Who does the work" is "who-does-the-work" there."""
+    kept = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
+    return kept.strip().replace(" ", "-")
+
+
 def _is_code(block: QTextBlock) -> bool:
     """Tell whether a block is a line of code."""
     return block.isValid() and block.blockFormat().nonBreakableLines()
 
 
 class GuideWindow(QMainWindow):
-    """Shows the user guide, with back, forward and home.
+    """Shows the user guide, with back, forward, contents and a search through all of its pages.
 
     Parameters
     ----------
@@ -65,7 +73,7 @@ class GuideWindow(QMainWindow):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("guide")
-        self.setWindowTitle("RankStudio guide")
+        self.setWindowTitle(_TITLE)
         self.resize(760, 720)
         self._browser = named(_Pages(), "guide-page", "Page of the guide")
         self._browser.setSearchPaths([str(guide())])
@@ -84,17 +92,49 @@ class GuideWindow(QMainWindow):
         if self._browser.source().isEmpty():
             self.open(QUrl(FIRST_PAGE))
 
+    def show_section(self, page: str, heading: str) -> None:
+        """Show a page from a heading on; from its beginning where it has none of that name."""
+        self.open(QUrl(f"{page}#{_slug(heading)}"))
+
     @Slot(QUrl)
     def open(self, url: QUrl) -> None:
         """Show a page of the guide; links to elsewhere open in the browser."""
         if url.scheme() in ("http", "https", "mailto"):
             QDesktopServices.openUrl(url)
         elif not url.path():
-            self._browser.scrollToAnchor(url.fragment())
+            self._scroll_to(url.fragment())
         elif guide(url.path()).is_file():
             self._browser.setSource(QUrl.fromLocalFile(str(guide(url.path()))))
+            self._scroll_to(url.fragment())
         else:
             self._browser.setMarkdown(f"# Not found\n\nThe guide has no page *{Path(url.path()).name}*.")
+
+    @Slot()
+    def find_next(self) -> None:
+        """Show the next place of what was typed: on this page, then on the following ones, all around."""
+        text = self.field.text().strip()
+        if not text or self._browser.find(text):
+            return
+        pages = sorted(path.name for path in guide().glob("*.md"))
+        present = Path(self._browser.source().path()).name
+        at = pages.index(present) + 1 if present in pages else 0
+        for name in (*pages[at:], *pages[:at]):
+            if text.lower() in guide(name).read_text(encoding="utf-8").lower():
+                self.open(QUrl(name))
+                self._browser.moveCursor(QTextCursor.MoveOperation.Start)
+                if self._browser.find(text):
+                    return
+        self.setWindowTitle(f"RankStudio guide · nothing found for {text}")
+
+    def _scroll_to(self, fragment: str) -> None:
+        """Bring a heading to the top of the window."""
+        block = self._browser.document().begin()
+        while fragment and block.isValid():
+            if block.blockFormat().headingLevel() and _slug(block.text()) == fragment:
+                layout = self._browser.document().documentLayout()
+                self._browser.verticalScrollBar().setValue(int(layout.blockBoundingRect(block).top()) - _GAP)
+                return
+            block = block.next()
 
     def _add_tools(self, theme: Theme) -> None:
         tools = named(QToolBar("Pages", self), "guide-tools")
@@ -111,7 +151,24 @@ class GuideWindow(QMainWindow):
             action.triggered.connect(call)
             set_icon(action, theme, icon)
             tools.addAction(action)
+        self.field = named(QLineEdit(), "guide-search", "search in the guide")
+        self.field.setPlaceholderText("Search (Ctrl+F)")
+        self.field.setClearButtonEnabled(True)
+        self.field.setMaximumWidth(280)
+        self.field.returnPressed.connect(self.find_next)
+        self.field.textChanged.connect(lambda: self.setWindowTitle(_TITLE))
+        tools.addWidget(self.field)
+        for keys in (QKeySequence.StandardKey.Find, QKeySequence.StandardKey.FindNext):
+            QShortcut(QKeySequence(keys), self).activated.connect(self._ask)
         self.addToolBar(tools)
+
+    @Slot()
+    def _ask(self) -> None:
+        """Go to the field; from there to the next place."""
+        if self.field.hasFocus():
+            self.find_next()
+        self.field.setFocus()
+        self.field.selectAll()
 
     @Slot()
     def _space_out(self) -> None:

@@ -17,6 +17,27 @@ _ABOUT = (
     "<p>Feature selection in learning to rank: exact, fast, and in a window.</p><p>MIT licence.</p>"
 )
 
+PAGES_OF_THE_WINDOW = {
+    "data-page": "Data",
+    "select-page": "Select",
+    "features-page": "Features",
+    "compare-page": "Compare",
+}
+"""Headings of the guide by the object names of pages."""
+
+PLACES = {
+    "method-form": "Method",
+    "curves-panel": "Criterion and validation",
+    "candidates-panel": "Candidates",
+    "heat-panel": "λ × k",
+    "features-panel": "Features",
+    "path-panel": "Features",
+    "inspector-panel": "Inspector",
+    "profile-panel": "Inspector",
+    "runs-panel": "Runs",
+}
+"""Headings of the guide by the object names of panels."""
+
 
 class Help(QObject):
     """Carries the commands of the Help menu out.
@@ -42,11 +63,27 @@ class Help(QObject):
 
     @Slot()
     def show_guide(self) -> None:
-        """Open the guide."""
+        """Open the guide where it tells of what has the keyboard's focus, else of the page that is shown."""
         if self.guide is None:
             self.guide = GuideWindow(self._theme, self._window)
         self.guide.show()
         self.guide.raise_()
+        heading = self._heading()
+        if heading:
+            self.guide.show_section("window.md", heading)
+
+    def _heading(self) -> str:
+        """Return the heading in the guide's page on the window; "" where nothing is open."""
+        at: QWidget | None = self._window.focusWidget()
+        while at is not None and at is not self._window:
+            if at.objectName() in PLACES:
+                return PLACES[at.objectName()]
+            at = at.parentWidget()
+        for name, heading in PAGES_OF_THE_WINDOW.items():
+            page = self._window.findChild(QWidget, name)
+            if page is not None and page.isVisible():
+                return heading
+        return ""
 
     @Slot()
     def show_log(self) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QPoint, QUrl
 from PySide6.QtGui import QTextBlock
 from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from rankstudio.engine.support.resources import guide
 from rankstudio.ui.shell.guide import GuideWindow
+from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW, PLACES
 from rankstudio.ui.style.theme import Theme
 
 
@@ -57,3 +59,35 @@ def test_a_long_page_is_laid_out_once_and_not_after_each_of_its_paragraphs(windo
     window.open(QUrl("methods.md"))
     assert len(blocks(window)) > 100
     assert 0 < len(changes) < 10
+
+
+def test_every_place_of_the_window_has_its_heading() -> None:
+    text = guide("window.md").read_text(encoding="utf-8")
+    headings = {line.lstrip("#").strip() for line in text.splitlines() if line.startswith("#")}
+    assert {*PLACES.values(), *PAGES_OF_THE_WINDOW.values()} <= headings
+
+
+def test_a_link_to_a_heading_brings_it_to_the_top(window: GuideWindow) -> None:
+    window.open(QUrl("terminal.md#folds-and-rules"))
+    bar = window._browser.verticalScrollBar()
+    assert bar.value() > 0
+    place = window._browser.cursorForPosition(QPoint(40, 20)).block()
+    while place.blockFormat().headingLevel() == 0:
+        place = place.next()
+    assert place.text() == "Folds and rules"
+
+
+def test_search_goes_on_from_page_to_page(window: GuideWindow) -> None:
+    window.open(QUrl("index.md"))
+    window.field.setText("Nogueira")
+    seen = []
+    for _ in range(6):
+        window.find_next()
+        seen.append(Path(window._browser.source().path()).name)
+        assert window._browser.textCursor().selectedText().lower() == "nogueira"
+    assert len(set(seen)) > 1
+    window.field.setText("there is no such word here")
+    window.find_next()
+    assert window.windowTitle().endswith("nothing found for there is no such word here")
+    window.field.setText("")
+    assert window.windowTitle() == "RankStudio guide"

@@ -100,3 +100,24 @@ def test_a_page_shows_what_was_chosen_while_another_one_was_seen(window: MainWin
         row.feature_id for row in window.sections.inspect.features.table.rows()
     ]
     settle(window)
+
+
+def test_f1_opens_the_guide_where_it_tells_of_the_place(window: MainWindow) -> None:
+    def told() -> str:
+        window.commands["guide"].trigger()
+        guide = window.help.guide
+        assert guide is not None
+        block = guide._browser.cursorForPosition(QPoint(40, 24)).block()
+        while block.blockFormat().headingLevel() == 0:
+            block = block.next()
+        return str(block.text())
+
+    window.workspace.show_page("compare")
+    window.sections.results.panel.table.setFocus()
+    assert told() == "Runs"
+    window.workspace.show_page("select")
+    window.sections.run.curves.validation_plot.setFocus()
+    assert told() == "Criterion and validation"
+    assert window.help.guide is not None
+    window.help.guide.close()
+    settle(window)
