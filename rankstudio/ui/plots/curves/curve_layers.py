@@ -62,15 +62,27 @@ def draw_band(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors)
 
 
 def draw_reference(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw a level to compare the curves with as a dotted line with its name, unless it is out of sight."""
+    """Draw a level to compare the curves with as a dotted line, unless it is out of sight."""
+    py = reference_pixel(plot, frame)
+    if py is not None:
+        painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
+        painter.drawLine(QPointF(frame.area.left(), py), QPointF(frame.area.right(), py))
+
+
+def reference_pixel(plot: CurvesPlot, frame: Frame) -> float | None:
+    """Return where that level is; None where it cannot be seen."""
     if plot.reference is None or plot.is_empty():
+        return None
+    py = round(frame.y_px(plot.reference[0])) + 0.5
+    return py if frame.area.top() <= py <= frame.area.bottom() else None
+
+
+def draw_reference_name(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write the name of that level beside its line: in a file nobody can ask for it."""
+    py = reference_pixel(plot, frame)
+    if py is None or plot.reference is None:
         return
-    value, label = plot.reference
-    py = round(frame.y_px(value)) + 0.5
-    if not frame.area.top() <= py <= frame.area.bottom():
-        return
-    painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
-    painter.drawLine(QPointF(frame.area.left(), py), QPointF(frame.area.right(), py))
+    label = plot.reference[1]
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
     text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, int(frame.area.width()) - 8)

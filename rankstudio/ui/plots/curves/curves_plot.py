@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt, Signal, Slot
+from PySide6.QtCore import QPointF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
@@ -24,7 +25,7 @@ from rankstudio.ui.plots.curves.curve_values import (
     value_lines,
     whole,
 )
-from rankstudio.ui.plots.curves.legend import draw_key
+from rankstudio.ui.plots.curves.legend import draw_key, draw_reference_key
 from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.style.theme import Theme
@@ -78,6 +79,10 @@ class CurvesPlot(Plot):
         self._show_all = False
         self.zoom = Zoom()
         super().__init__(theme, Axes(title, x_label, integer_x=True))
+        self._clicked: tuple[Hashable, float] | None = None
+        self._second = QTimer(self)
+        self._second.setSingleShot(True)
+        self._second.timeout.connect(self._pick_clicked)
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
@@ -87,6 +92,8 @@ class CurvesPlot(Plot):
         self.add_layer(partial(curve_layers.draw_cursor, self), 2.0, on_paper=False)
         self.add_layer(partial(curve_layers.draw_choice, self), 3.0)
         self.add_layer(partial(draw_key, self), 4.0, clipped=False, on_screen=False)
+        self.add_layer(partial(curve_layers.draw_reference_name, self), 4.5, on_screen=False)
+        self.add_layer(partial(draw_reference_key, self), 4.5, clipped=False, on_paper=False)
 
     # Data
 
@@ -257,8 +264,18 @@ class CurvesPlot(Plot):
         if not frame.area.adjusted(-8, -8, 8, 8).contains(at):
             return
         near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
-        if near is not None:
-            self.picked.emit(near[0], whole(near[1]))
+        if near is None:
+            return
+        self._clicked = near[0], whole(near[1])
+        if self._zoomed:  # a second click would show all again, and is not to change the model before
+            self._second.start(QApplication.doubleClickInterval())
+        else:
+            self._pick_clicked()
+
+    @Slot()
+    def _pick_clicked(self) -> None:
+        if self._clicked is not None:
+            self.picked.emit(*self._clicked)
 
     # Qt
 
@@ -282,6 +299,7 @@ class CurvesPlot(Plot):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Undo the zoom."""
         self._pressed = None
+        self._second.stop()
         self.reset_zoom()
         event.accept()
 

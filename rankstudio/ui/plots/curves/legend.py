@@ -1,4 +1,4 @@
-"""Which curve is which, on the figures that are written to files."""
+"""Which curve is which: on figures that are written to files, and of the dotted line on the screen too."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
+from rankstudio.ui.plots.curves.curve_layers import reference_pixel
+from rankstudio.ui.plots.curves.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.style.colors import Colors
@@ -21,6 +23,7 @@ _STEP = 9.0
 _MIDDLE = 9.0
 # A family this large is shown as a strip from its first to its last colour.
 _STRIP_FROM = 5
+_LEAST_NAME = 70.0  # pixels
 
 KeyEntry = tuple[str, QColor, tuple[float, ...]]
 
@@ -38,6 +41,24 @@ def draw_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) 
         _draw_strip(plot, painter, frame, colors, entries)
     else:
         _draw_entries(plot, painter, frame, colors, entries)
+
+
+def draw_reference_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write beside the title what the dotted line is, cut to the room there is; without room nothing.
+
+    The box beside the mouse has it in full.
+    """
+    if plot.reference is None or reference_pixel(plot, frame) is None:
+        return
+    painter.setFont(font(TINY))
+    title = QFontMetricsF(font()).horizontalAdvance(plot.axes.title)
+    room = frame.outer.width() - title - _SWATCH - 4 * _GAP
+    if room < _LEAST_NAME:
+        return
+    text = painter.fontMetrics().elidedText(plot.reference[1], Qt.TextElideMode.ElideRight, int(room))
+    left = _write(painter, colors, text, frame.outer.right()) - _GAP
+    painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
+    painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
 
 
 def _draw_strip(

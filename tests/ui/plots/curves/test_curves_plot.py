@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from waiting import wait_until
 
 from rankstudio.ui.plots import CurvesPlot, export_plot
 from rankstudio.ui.plots.curves.curve_layers import extremes
@@ -210,6 +211,19 @@ def test_the_wheel_zooms_about_the_mouse_and_a_double_click_undoes_it(plot):
     assert plot.family[1].value_at(10) == pytest.approx(plot.family[1].value_at(10))
     QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, 100))
     assert plot.ranges() == whole
+
+
+def test_a_double_click_that_shows_all_again_picks_no_model(plot, picks):
+    at = pixel(plot, 1, 10)
+    wheel(plot, at, 3)
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert not plot._second.isActive()
+    assert picks == []
+    wheel(plot, at, 3)
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(plot, 1, 10).toPoint())
+    wait_until(lambda: picks)
+    assert picks == [(1, 10)]
 
 
 def test_zooming_out_ends_at_the_data(plot):
