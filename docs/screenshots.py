@@ -18,6 +18,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.ui.app import application
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.workspace import FIRST, PAGES
 from rankstudio.ui.style.theme import Theme
 
 IMAGES = Path(__file__).parent / "images"
@@ -56,6 +57,7 @@ def take(app: QApplication, settings: Settings) -> None:
     rest(app)
     window.grab().save(str(IMAGES / "window-ranker.png"))
     take_results(app, window)
+    take_pages(app, window, theme)
     window.close()
 
 
@@ -66,6 +68,7 @@ def take_results(app: QApplication, window: MainWindow) -> None:
     window.session.toggle("banned", 39)
     window.commands["run"].trigger()
     wait(app, lambda: not window.runs.busy, most=300.0)
+    window.workspace.show_page("compare")
     panel, tests = window.sections.results.views, window.sections.results.views.tests
     tests.referenceChosen.emit(1)
     for key in ("tests", "stability", "pareto"):
@@ -74,6 +77,23 @@ def take_results(app: QApplication, window: MainWindow) -> None:
         wait(app, lambda: not window.models.task_worker.jobs)
         rest(app)
         panel.grab().save(str(IMAGES / f"results-{key}.png"))
+
+
+def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
+    """Take a picture of every page but Select, which is taken already, in both themes."""
+    window.sections.results.panel.selected.emit(1)
+    window.session.look_at(3)
+    for page in PAGES:
+        if page.key == FIRST:
+            continue
+        window.workspace.show_page(page.key)
+        for mode in ("light", "dark"):
+            theme.set_mode(mode)
+            rest(app)
+            wait(app, lambda: not window.models.task_worker.jobs)
+            rest(app)
+            window.grab().save(str(IMAGES / f"page-{page.key}-{mode}.png"))
+    theme.set_mode("light")
 
 
 def rest(app: QApplication) -> None:
