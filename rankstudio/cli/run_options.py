@@ -167,6 +167,8 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         raise PlanError(f"{path}: expected a file with a plan, found a folder; give {instead}.")
     if path.name.lower().endswith((".txt", ".gz", ".dat", ".letor")):
         raise PlanError(f"{path}: expected a plan in TOML; give --data {path} for data.")
+    if not path.exists() and str(path) in {entry.key for entry in methods()}:
+        raise PlanError(f"{path}: there is no plan of this name; give --method {path} for the method.")
     return path
 
 

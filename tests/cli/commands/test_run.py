@@ -118,6 +118,7 @@ def test_two_folds_choose_by_the_criterion_and_say_so(folder, capsys) -> None:
     [
         (["run"], "There is nothing to run: give --data"),
         (["run", "none.toml"], "none.toml: the plan cannot be read: No such file or directory."),
+        (["run", "fsmrank"], "there is no plan of this name; give --method fsmrank for the method."),
         (["run", "{}/Fold1"], "expected a file with a plan, found a folder; give --data {}/Fold1 for data."),
         (["run", "{}/Fold1/train.txt"], "expected a plan in TOML; give --data {}/Fold1/train.txt for data."),
         (["run", "--data", "{}", "--lambda", "0"], "λ: expected numbers greater than 0"),
