@@ -173,7 +173,8 @@ class FSMRank(Selector):
             return nearest_positive_semidefinite(matrix)
         yield Note(
             f"The {self.similarity} similarities of the features are not positive semidefinite (least "
-            f"eigenvalue {least:.3g}), so the objective may not be convex; project=True makes it so.",
+            f"eigenvalue {least:.3g}), so the objective may not be convex; the parameter “make convex” "
+            "(project) makes it so.",
             kind=IndefiniteSimilarityWarning,
         )
         return matrix
