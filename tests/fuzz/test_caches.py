@@ -140,6 +140,8 @@ def arrays(part: RankingDataset) -> tuple[object, ...]:
 @pytest.fixture
 def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of compiled kernels of this test alone."""
+    # numba reads the environment anew when it compiles, where that has changed.
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "numba"))
     yield tmp_path / "numba"
     shutil.rmtree(tmp_path / "numba", ignore_errors=True)

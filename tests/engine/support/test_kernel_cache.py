@@ -51,6 +51,8 @@ def compiled() -> bool:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # numba reads the environment anew when it compiles, where that has changed.
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "numba"))
     return tmp_path / "numba"
 
