@@ -43,7 +43,7 @@ def matrix(contents: oracle.Contents, missing: str) -> np.ndarray:
         for query in {d.query for d in documents}:
             rows = [row for row, d in enumerate(documents) if d.query == query]
             own = [value for value in X[rows, feature - 1] if not math.isnan(value)]
-            least = min(own) if own and missing == "query_min" else 0.0
+            least = min(own) + 0.0 if own and missing == "query_min" else 0.0
             for row in rows:
                 if math.isnan(X[row, feature - 1]):
                     X[row, feature - 1] = least

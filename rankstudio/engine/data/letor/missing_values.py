@@ -47,7 +47,7 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
         filling = np.zeros(len(query_ptr) - 1)
         if policy == "query_min":
             least = np.fmin.reduceat(column, query_ptr[:-1])
-            filling = np.where(np.isnan(least), 0.0, least)
+            filling = np.where(np.isnan(least), 0.0, least) + 0.0  # of two zeros either may be the least
         column[absent] = np.repeat(filling, np.diff(query_ptr))[absent]
 
 

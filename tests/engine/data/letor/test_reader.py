@@ -228,3 +228,9 @@ def test_what_the_window_imports_at_its_start_is_light() -> None:
         "sys.exit(', '.join({'numba', 'scipy', 'pandas', 'sklearn'} & set(sys.modules)) or 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_least_of_two_zeros_has_no_sign(tmp_path: Path) -> None:
+    path = tmp_path / "train.txt"
+    path.write_text("1 qid:1 1:-0.0\n0 qid:1 1:0.0\n0 qid:1 1:NULL\n")
+    assert not np.signbit(load_letor(path).X[2, 0])
