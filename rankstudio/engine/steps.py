@@ -27,8 +27,10 @@ class Step:
     criterion : float
         What the method minimises; NaN for a method without one.
     candidates : ndarray of shape (n,)
-        The criterion that each feature would have given had it been selected in this step, NaN for
-        what was no candidate; of size 0 for a method that compares none.
+        What the method compared the features by in this step: the criterion that each would have given, or
+        a score of the method's own; the catalog says which, as
+        :class:`rankstudio.engine.methods.catalog.candidate_score.CandidateScore`. NaN for what was no
+        candidate; of size 0 for a method that compares none, or by the weights in ``coef``.
     before : float
         The criterion before this step: that of the step before, in the first one that of the model that
         predicts nothing. NaN for a method that learns in one step, or has no criterion.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.shared import LAMBDA, LEAVE_QUERY_OUT, SIZE
@@ -20,6 +21,7 @@ GREEDY_RANKRLS = Method(
     formula="minimise over S:  Σ_Q ‖y^_Q − X^_Q,S w_−Q‖²,  w_−Q = (X^'X^ + λI)⁻¹ X^'y^ without query Q",
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
+    candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
     live=True,
     takes=("seed",),
     estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.value_kind import Kind
 
@@ -64,6 +65,8 @@ class Method:
         Whether the criterion is a sum over documents, to be divided by their number so that folds compare.
     takes : tuple of str
         Arguments of the estimator that are the plan's and not the method's: "convention", "seed".
+    candidate_score : CandidateScore or None
+        What it compares its candidates by at each step; None for a method that compares none.
     live : bool
         Whether a path is computed fast enough to follow a slider.
     module, extra : str
@@ -83,6 +86,7 @@ class Method:
     step_kind: StepKind = StepKind.FEATURES
     per_document: bool = False
     takes: tuple[str, ...] = ()
+    candidate_score: CandidateScore | None = None
     live: bool = False
     module: str = ""
     extra: str = ""

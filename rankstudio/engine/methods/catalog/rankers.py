@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import Method, StepKind
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.shared import (
@@ -217,6 +218,7 @@ LAMBDAMART = Method(
     takes=("seed",),
     module="lightgbm",
     extra="boosting",
+    candidate_score=CandidateScore("gain of its splits", "over all trees so far", ScoreSource.WEIGHT),
     estimator="rankstudio.engine.methods.rankers.lambdamart:LambdaMART",
     parameters=(
         replace(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
 from rankstudio.engine.methods.catalog.method import Method, StepKind
 from rankstudio.engine.methods.catalog.parameter import Parameter
@@ -33,6 +34,7 @@ FSMRANK = Method(
     formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
     criterion="objective",
     step_kind=StepKind.ITERATIONS,
+    candidate_score=CandidateScore("size of the weight", "after the iteration", ScoreSource.WEIGHT),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
     parameters=(
         *FSM[:5],
@@ -64,6 +66,7 @@ FSMSVM = Method(
         "one, the first two, and so on."
     ),
     criterion="objective of RankSVM",
+    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
     estimator="rankstudio.engine.methods.selection.fsmsvm:FSMSVM",
     parameters=(
         replace(
@@ -94,6 +97,7 @@ EXPECTED_DIVERGENCE = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention",),
+    candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", ""),
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
     parameters=(
         RANKING_LAMBDA,
@@ -138,6 +142,7 @@ GAS = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention",),
+    candidate_score=CandidateScore("importance less redundancy", "in units of the importance"),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
     parameters=(
         RANKING_LAMBDA,
@@ -180,6 +185,7 @@ FS_BFS = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention", "seed"),
+    candidate_score=CandidateScore("best measure", "of a subset with the feature"),
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
     parameters=(
         RANKING_LAMBDA,
@@ -243,6 +249,7 @@ SINGLE_FEATURE = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention",),
+    candidate_score=CandidateScore("measure", "of the feature alone"),
     estimator="rankstudio.engine.methods.selection.single_feature:SingleFeatureRanking",
     parameters=(
         RANKING_LAMBDA,
@@ -274,6 +281,7 @@ MUTUAL_INFORMATION = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     live=True,
+    candidate_score=CandidateScore("mutual information", "in nats"),
     estimator="rankstudio.engine.methods.selection.single_feature:MutualInformation",
     parameters=(
         RANKING_LAMBDA,
@@ -304,6 +312,7 @@ RECURSIVE_ELIMINATION = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     live=True,
+    candidate_score=CandidateScore("size of the weight", "of those left: the least drops out", least=True),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
     parameters=(
         LAMBDA,
@@ -360,6 +369,7 @@ L1_PATH = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     live=True,
+    candidate_score=CandidateScore("correlation with the residual", "(α) when the lasso takes the next in"),
     estimator="rankstudio.engine.methods.selection.l1_path:L1Path",
     parameters=(
         RANKING_LAMBDA,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
 from itertools import count
 
 import numpy as np
@@ -25,11 +25,15 @@ class Node:
         Weights of the combination, 0 for all other features.
     value : float
         The measure of the training documents ranked by it; the greater, the better.
+    reached : Mapping of int to float
+        Of a node that a search ended with: the best measure of any node in which a feature had weight, for
+        each feature that was left.
     """
 
     features: tuple[int, ...]
     coef: Floats
     value: float
+    reached: Mapping[int, float] = field(default_factory=dict)
 
 
 class BestFirstSearch:
@@ -84,6 +88,7 @@ class BestFirstSearch:
         queue = [(-singles[f].value, next(turn), singles[f]) for f in left]
         heapq.heapify(queue)
         best, fruitless = queue[0][2], 0
+        reached = {f: singles[f].value for f in left}
         seen = {frozenset(node.features) for _, _, node in queue}
         while queue and fruitless < self._patience:
             node = heapq.heappop(queue)[2]
@@ -98,10 +103,12 @@ class BestFirstSearch:
                 yield
                 grown = self._grow(node, feature)
                 heapq.heappush(queue, (-grown.value, next(turn), grown))
+                for member in (f for f in grown.features if grown.coef[f] != 0):
+                    reached[member] = max(reached[member], grown.value)
                 if grown.value > best.value:
                     best, fruitless = grown, 0
         used = tuple(feature for feature in best.features if best.coef[feature] != 0)
-        return Node(used, best.coef, best.value)
+        return Node(used, best.coef, best.value, reached)
 
     def _grow(self, node: Node, feature: int) -> Node:
         """Add a feature to a subset and learn its combination, from that of the subset on."""

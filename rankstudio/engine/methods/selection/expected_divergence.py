@@ -144,7 +144,7 @@ class ExpectedDivergence(PathSelector):
         )
         scores = importance + divergence
         found = {"scores_": scores, "importance_": importance, "divergence_": divergence}
-        return Ordering(best_first(scores, k), found)
+        return Ordering(best_first(scores, k), scores, found)
 
 
 def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, exact: bool = False) -> Floats:

@@ -22,12 +22,22 @@ class Ordering:
     ----------
     features : ndarray of shape (k,)
         The columns selected, the first one first.
+    candidates : ndarray of shape (n,) or (k, n)
+        The score of each feature, where it is the same at every step, or its score at each of them; NaN for
+        what was no candidate.
     found : Mapping
         Attributes of the fitted selector, by name: scores and the like.
     """
 
     features: Ints
+    candidates: Floats
     found: Mapping[str, Any] = field(default_factory=dict)
+
+    def compared(self, place: int) -> Floats:
+        """Return the scores of the candidates for a place of the order, counted from 0, shape (n,)."""
+        if self.candidates.ndim == 2:
+            return np.array(self.candidates[place])
+        return without(self.candidates, self.features[:place])
 
 
 class PathSelector(GrowingSelector):
@@ -66,19 +76,21 @@ class PathSelector(GrowingSelector):
 
         k = self._most(data.X.shape[1])
         regularization = self.checked("regularization")
-        order = yield from self._order(data, k)
+        ordering = yield from self._order(data, k)
+        order = ordering.features
         coefs, errors = nested_models(data, order, regularization)
         for t in range(k):
-            yield Step(t + 1, tuple(order[: t + 1].tolist()), coefs[t], float(errors[t]), np.empty(0))
+            selected = tuple(order[: t + 1].tolist())
+            yield Step(t + 1, selected, coefs[t], float(errors[t]), ordering.compared(t))
 
-    def _order(self, data: QueryData, k: int) -> Generator[WorkProgress, None, Ints]:
+    def _order(self, data: QueryData, k: int) -> Generator[WorkProgress, None, Ordering]:
         key = type(self), self._without_lambda(), k
         if key not in data.remembered:
             data.remembered[key] = yield from self.order_features(data, k)
         ordering: Ordering = data.remembered[key]
         for name, value in ordering.found.items():
             setattr(self, name, value)
-        return ordering.features
+        return ordering
 
     def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
         """Return the parameters that the order depends on."""
@@ -98,3 +110,10 @@ def informative(data: QueryData) -> Bools:
 def best_first(scores: Floats, k: int) -> Ints:
     """Return the columns of the k greatest scores, of equal ones the lowest column first."""
     return np.argsort(-scores, kind="stable")[:k].astype(np.int64)
+
+
+def without(scores: Floats, features: Ints | list[int]) -> Floats:
+    """Return scores with NaN for the features that are candidates no more."""
+    left = np.array(scores, dtype=np.float64)
+    left[features] = np.nan
+    return left

@@ -123,7 +123,9 @@ class FSBFS(PathSelector):
             weights, errors = nested_models(new, np.arange(len(nodes)), regularization)
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
-            yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), np.empty(0))
+            compared = np.full(data.X.shape[1], np.nan)
+            compared[list(node.reached)] = list(node.reached.values())
+            yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), compared)
 
     def _nodes(self, data: QueryData, most: int) -> Iterator[Node | WorkProgress]:
         """Yield the subsets that these data are known to have, or find them."""

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from rankstudio.engine.methods.selection.base import GrowingSelector
+from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.selection.fsmrank import FSMRank
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -95,7 +96,7 @@ class FSMSVM(GrowingSelector):
         wanted = self._most(n)
         last = yield from self._order(data)
         self.n_iter_ = last.number
-        order = last.selected[:wanted]
+        order, scores = last.selected[:wanted], np.abs(last.coef)
         from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
         from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
         from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415
@@ -103,14 +104,15 @@ class FSMSVM(GrowingSelector):
         with pool() as (executor, workers):
             pairs = Pairs(data.y, data.ptr, executor, workers)
             if not order:
-                yield Step(1, (), np.zeros(n), C * pairs.n_pairs, np.empty(0))
+                yield Step(1, (), np.zeros(n), C * pairs.n_pairs, scores)
             for k in range(1, len(order) + 1):
                 chosen = list(order[:k])
                 problem = LinearPairs(np.ascontiguousarray(data.X[:, chosen]), pairs)
                 *_, now = minimise_squared_hinge(problem, C, _TOL, _MAX_ITER)
                 coef = np.zeros(n)
                 coef[chosen] = now.w
-                yield Step(k, tuple(chosen), coef, now.objective, np.empty(0))
+                compared = without(scores, chosen[:-1])
+                yield Step(k, tuple(chosen), coef, now.objective, compared)
 
     def _order(self, data: QueryData) -> Generator[WorkProgress, None, Step]:
         """Return FSMRank's last step, found once for every C."""

@@ -89,14 +89,15 @@ class GAS(PathSelector):
         yield WorkProgress("ranking features", 0.0)
         scores, similarity = importance.copy(), KendallSimilarity(data)
         varies, left = informative(data), np.ones(scores.size, dtype=bool)
-        order = np.empty(k, dtype=np.int64)
+        order, compared = np.empty(k, dtype=np.int64), np.empty((k, scores.size))
         for t in range(k):
             yield WorkProgress("comparing features", t / k)
             candidates = left & varies if (left & varies).any() else left
+            compared[t] = np.where(candidates, scores, np.nan)
             order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
             left[order[t]] = False
             others = np.flatnonzero(left)
             if t + 1 < k and self.c > 0:
                 scores[others] -= 2.0 * c * similarity.between(int(order[t]), others)
         found = {"importance_": importance, "scores_": scores, "directions_": directions}
-        return Ordering(order, found)
+        return Ordering(order, compared, found)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
-from rankstudio.engine.methods.selection.lasso_path import lasso_path
+from rankstudio.engine.methods.selection.lasso_path import independent, lasso_path
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
+
+_AS_HIGH = 1e-9  # share of α: correlations that differ by no more are equal but for rounding
 
 
 class L1Path(PathSelector):
@@ -85,4 +87,35 @@ class L1Path(PathSelector):
         first = np.full(length.size, np.nan)
         first[used] = entered
         order = np.argsort(-np.nan_to_num(first, nan=-1.0), kind="stable")[:k].astype(np.int64)
-        return Ordering(order, {"alphas_": first, "lasso_alphas_": alphas, "lasso_coefs_": weights})
+        found = {"alphas_": first, "lasso_alphas_": alphas, "lasso_coefs_": weights}
+        return Ordering(order, _residual_correlations(data, order, scaling, found), found)
+
+
+def _residual_correlations(data: QueryData, order: Ints, scaling: str, found: Mapping[str, Floats]) -> Floats:
+    """Return what each feature could still explain when the next one comes in, shape (k, n).
+
+    |x_j' (y - X w)| at the knot, for features of length 1 where the lasso sees them so. The features that are
+    in the model or have been are no candidates, nor are combinations of those with weight; NaN where the path
+    takes no more features in.
+    """
+    gram, right = data.gram
+    length = np.sqrt(np.diag(gram))
+    scale = length if scaling == "unit" else np.ones(length.size)
+    compared = np.full((order.size, length.size), np.nan)
+    for place, feature in enumerate(order.tolist()):
+        alpha = found["alphas_"][feature]
+        if np.isnan(alpha):
+            break
+        weights = found["lasso_coefs_"][int(np.argmax(found["lasso_alphas_"] == alpha))]
+        candidates = length > 0
+        candidates[order[:place]] = False
+        correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
+        compared[place, candidates] = correlations
+        # A combination of the features in the model correlates as they do, and cannot come in beside them.
+        inside = np.flatnonzero(weights).tolist()
+        near = candidates & (compared[place] >= alpha * (1.0 - _AS_HIGH))
+        near[feature] = False
+        for other in np.flatnonzero(near).tolist():
+            if not independent(gram, inside, other):
+                compared[place, other] = np.nan
+    return compared

@@ -55,7 +55,7 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
     while alpha > end and np.isfinite(entered).sum() < most and len(alphas) < _MOST_KNOTS * n:
         correlation = right - gram @ w
         if joining >= 0:
-            if _independent(gram, active, joining):
+            if independent(gram, active, joining):
                 active.append(joining)
                 signs[joining] = np.sign(correlation[joining])
                 entered[joining] = alpha if np.isnan(entered[joining]) else entered[joining]
@@ -82,7 +82,7 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
     return np.array(alphas), np.array(weights), entered
 
 
-def _independent(gram: Floats, active: list[int], feature: int) -> bool:
+def independent(gram: Floats, active: list[int], feature: int) -> bool:
     """Tell whether a feature is no combination of the active ones."""
     beside = gram[active, feature]
     own = float(gram[feature, feature])

@@ -92,10 +92,10 @@ class RecursiveElimination(PathSelector):
                 weights = _rankrls_weights(data, regularization)
             else:
                 weights = _ranksvm_weights(data, C, executor, workers)
-            order = yield from _eliminating(weights, squares == 0, scale, _TIES[ranker])
+            order, compared = yield from _eliminating(weights, squares == 0, scale, _TIES[ranker], k)
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
-        return Ordering(order[:k], {"ranking_": ranking})
+        return Ordering(order[:k], compared, {"ranking_": ranking})
 
 
 def _rankrls_weights(data: QueryData, regularization: float) -> Callable[[Ints], Floats]:
@@ -129,16 +129,19 @@ def _ranksvm_weights(
 
 
 def _eliminating(
-    weights: Callable[[Ints], Floats], constant: Bools, scale: Floats, tie: float
-) -> Generator[WorkProgress, None, Ints]:
-    """Return the columns in the opposite order of their elimination."""
+    weights: Callable[[Ints], Floats], constant: Bools, scale: Floats, tie: float, k: int
+) -> Generator[WorkProgress, None, tuple[Ints, Floats]]:
+    """Return the columns in the opposite order of their elimination, and the importances at the first k."""
     # In the order in which they would come back; what is dropped is at the end.
     dropped = np.flatnonzero(constant).tolist()
     left = np.flatnonzero(~constant)
+    compared = np.full((k, scale.size), np.nan)
     while left.size > 1:
         yield WorkProgress("eliminating features", 1.0 - left.size / scale.size)
         importance = np.abs(weights(left)) * scale[left]
+        if left.size <= k:
+            compared[left.size - 1, left] = importance
         place = int(np.flatnonzero(importance <= importance.min() + tie * importance.max())[-1])
         dropped.insert(0, int(left[place]))
         left = np.delete(left, place)
-    return np.array([*left.tolist(), *dropped], dtype=np.int64)
+    return np.array([*left.tolist(), *dropped], dtype=np.int64), compared

@@ -82,7 +82,9 @@ class SingleFeatureRanking(PathSelector):
         # The disagreement error is NaN where no query has a pair.
         gains = np.nan_to_num(gains, nan=np.finfo(np.float64).min)
         gains = np.where(informative(data), gains, -np.inf)
-        return Ordering(best_first(gains, k), {"scores_": scores, "directions_": directions})
+        # Of a measure of which less is better, all of which go from 0 to 1, what is missing to 1.
+        shown = np.where(informative(data), scores if higher else 1.0 - scores, np.nan)
+        return Ordering(best_first(gains, k), shown, {"scores_": scores, "directions_": directions})
 
 
 def single_feature_measures(
@@ -189,7 +191,7 @@ class MutualInformation(PathSelector):
         for j, column in enumerate(data.X.T):
             yield WorkProgress("comparing features with labels", j / scores.size)
             scores[j] = _information(_bins(column, n_bins), labels)
-        return Ordering(best_first(scores, k), {"scores_": scores})
+        return Ordering(best_first(scores, k), scores, {"scores_": scores})
 
 
 def _bins(values: Floats, n_bins: int) -> Ints:

@@ -1,0 +1,221 @@
+"""The candidates of a path, step by step: scores as shares of the best, ranks, and margins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Floats
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import StepKind
+
+MOST_FEATURES, MOST_STEPS = 40, 60
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateMap:
+    """Scores of features, one row each, at steps, one column each.
+
+    Attributes
+    ----------
+    features : tuple of int
+        0-based columns of the R rows: in the order of the path, then those that came closest.
+    places : tuple of int
+        Of the C steps in the path.
+    numbers : tuple of int
+        Of the same steps, as they are counted.
+    scores, shares, ranks : ndarray of shape (R, C)
+        What the method compared; as a share of the step's best, 1 for that (see :func:`shares`); 1 for the
+        best of all candidates, 2 for the next. NaN for what was no candidate.
+    taken : ndarray of shape (R, C), bool
+        What the step took; of an iteration or a round, the feature with the greatest score.
+    n_candidates : ndarray of shape (C,)
+        How many there were.
+    n_features, n_steps : int
+        How many the path has, shown or not.
+    """
+
+    features: tuple[int, ...]
+    places: tuple[int, ...]
+    numbers: tuple[int, ...]
+    scores: Floats
+    shares: Floats
+    ranks: Floats
+    taken: Bools
+    n_candidates: Floats
+    n_features: int
+    n_steps: int
+
+
+@dataclass(frozen=True)
+class Margin:
+    """How far ahead of the next candidate a feature was when it was taken.
+
+    Attributes
+    ----------
+    number : int
+        Of the step.
+    feature : int
+        0-based column.
+    score : float
+        NaN where it was compared with none.
+    rival : int or None
+        The best of the candidates that were not taken; None where there was none.
+    rival_score : float
+    share : float
+        The difference as a share of the larger one's size: negative where the rival was ahead, as of a pinned
+        feature; NaN without a rival.
+    """
+
+    number: int
+    feature: int
+    score: float
+    rival: int | None
+    rival_score: float
+    share: float
+
+
+def shares(score: CandidateScore, values: Floats) -> Floats:
+    """Return the scores of a step as shares of its best, from 0 to 1; NaN for what was no candidate.
+
+    Where no score is above 0, they are shares of the way from the worst to the best; where the least one is
+    the best, it is divided by the others.
+    """
+    known = np.isfinite(values)
+    if not known.any():
+        return np.full(values.size, np.nan)
+    low, high = float(values[known].min()), float(values[known].max())
+    if score.least:
+        ratio = np.divide(low, values, out=np.ones(values.size), where=known & (values > low))
+        return np.where(known, ratio, np.nan)
+    if high > 0:
+        return np.clip(values / high, 0.0, 1.0)
+    return (values - low) / (high - low) if high > low else np.where(known, 1.0, np.nan)
+
+
+def candidate_map(
+    path: PathResult,
+    score: CandidateScore,
+    most_features: int = MOST_FEATURES,
+    most_steps: int = MOST_STEPS,
+    always: int | None = None,
+) -> CandidateMap | None:
+    """Return the scores of a path's candidates as a map; None where its steps compare none.
+
+    Parameters
+    ----------
+    path : PathResult
+    score : CandidateScore
+        The method's.
+    most_features, most_steps : int
+        Rows and columns at most. Of a path that grows the first steps are shown, of iterations and rounds
+        some at equal distances.
+    always : int, optional
+        A feature (its column) that has a row in any case.
+    """
+    places = _places(path, most_steps)
+    every = np.array([score.of(path.steps[place], path.divisor) for place in places])
+    if not np.isfinite(every).any():
+        return None
+    in_shares = np.array([shares(score, values) for values in every])
+    order = arrival_order(path, score)
+    best = np.where(np.isfinite(in_shares), in_shares, -1.0).max(axis=0)
+    others = [f for f in np.argsort(-best, kind="stable").tolist() if f not in set(order)]
+    features = [*order, *others][:most_features]
+    if always is not None and always not in features:
+        features[-1] = always
+    gains = score.gains(every)
+    known = np.isfinite(every)
+    ranks = np.array(
+        [
+            [1 + np.count_nonzero(row > row[f]) if np.isfinite(row[f]) else np.nan for f in features]
+            for row in gains
+        ]
+    )
+    took = _taken(path, score, places, every)
+    return CandidateMap(
+        tuple(features),
+        tuple(places),
+        tuple(path.steps[place].number for place in places),
+        every[:, features].T,
+        in_shares[:, features].T,
+        ranks.T,
+        np.array([[f in new for new in took] for f in features]),
+        known.sum(axis=1),
+        every.shape[1],
+        len(path.steps),
+    )
+
+
+def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
+    """Return the features of a path's models in their order.
+
+    That in which they came, or, of iterations and rounds, that of their score after the last one.
+    """
+    if path.step_kind is not StepKind.FEATURES:
+        last = path.steps[-1]
+        gains = score.gains(score.of(last))
+        return sorted(last.selected, key=lambda f: -gains[f])
+    return list(dict.fromkeys(f for step in path.steps for f in step.selected))
+
+
+def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
+    """Return the margin of each feature of a path, by its column.
+
+    Of a growing path, that at the step that took it; of iterations, that to the next feature after the last
+    one. Of rounds there is none: what they add up has no moment at which a feature is chosen.
+    """
+    if path.step_kind is StepKind.ROUNDS:
+        return {}
+    if path.step_kind is StepKind.ITERATIONS:
+        last = path.steps[-1]
+        values, order = score.of(last, path.divisor), arrival_order(path, score)
+        pairs = zip(order, [*order[1:], None], strict=True)
+        return {
+            f: _margin(score, last.number, f, values, [] if rival is None else [rival]) for f, rival in pairs
+        }
+    found: dict[int, Margin] = {}
+    for step, new in zip(path.steps, _news(path, range(len(path.steps))), strict=True):
+        values = score.of(step, path.divisor)
+        rivals = [f for f in np.flatnonzero(np.isfinite(values)).tolist() if f not in new]
+        for feature in new:
+            found.setdefault(feature, _margin(score, step.number, feature, values, rivals))
+    return found
+
+
+def _margin(
+    score: CandidateScore, number: int, feature: int, values: Floats, rivals: Sequence[int]
+) -> Margin:
+    own = float(values[feature])
+    if not rivals or not np.isfinite(own):
+        return Margin(number, feature, own, None, float("nan"), float("nan"))
+    gains = score.gains(values)
+    rival = rivals[int(np.argmax(gains[list(rivals)]))]
+    size = max(abs(own), abs(float(values[rival])))
+    share = float(gains[feature] - gains[rival]) / size if size else 0.0
+    return Margin(number, feature, own, rival, float(values[rival]), share)
+
+
+def _places(path: PathResult, most: int) -> list[int]:
+    n = len(path.steps)
+    if path.step_kind is StepKind.FEATURES or n <= most:
+        return list(range(min(n, most)))
+    chosen: list[int] = np.unique(np.rint(np.linspace(0, n - 1, most)).astype(np.int64)).tolist()
+    return chosen
+
+
+def _news(path: PathResult, places: Sequence[int]) -> list[set[int]]:
+    """Return which features are new in some steps of a growing path."""
+    return [
+        set(path.steps[place].selected) - set(path.steps[place - 1].selected if place else ())
+        for place in places
+    ]
+
+
+def _taken(path: PathResult, score: CandidateScore, places: Sequence[int], every: Floats) -> list[set[int]]:
+    if path.step_kind is StepKind.FEATURES:
+        return _news(path, places)
+    return [{int(np.argmax(row))} if row.max() > 0 else set() for row in score.gains(every)]
