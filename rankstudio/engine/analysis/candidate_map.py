@@ -9,8 +9,9 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.steps import Step
 
 MOST_FEATURES, MOST_STEPS = 40, 60
 
@@ -36,6 +37,8 @@ class CandidateMap:
         How many there were.
     n_features, n_steps : int
         How many the path has, shown or not.
+    from_worst : bool
+        Whether shares are of the way from the step's worst score to its best: some scores are negative.
     """
 
     features: tuple[int, ...]
@@ -48,6 +51,7 @@ class CandidateMap:
     n_candidates: Floats
     n_features: int
     n_steps: int
+    from_worst: bool
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,11 @@ class Margin:
     share: float
 
 
-def shares(score: CandidateScore, values: Floats) -> Floats:
+def shares(score: CandidateScore, values: Floats, from_worst: bool = False) -> Floats:
     """Return the scores of a step as shares of its best, from 0 to 1; NaN for what was no candidate.
 
-    Where no score is above 0, they are shares of the way from the worst to the best; where the least one is
-    the best, it is divided by the others.
+    Where no score is above 0, or it is asked for, they are shares of the way from the worst to the best;
+    where the least one is the best, it is divided by the others.
     """
     known = np.isfinite(values)
     if not known.any():
@@ -91,7 +95,7 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
     if score.least:
         ratio = np.divide(low, values, out=np.ones(values.size), where=known & (values > low))
         return np.where(known, ratio, np.nan)
-    if high > 0:
+    if high > 0 and not from_worst:
         return np.clip(values / high, 0.0, 1.0)
     return (values - low) / (high - low) if high > low else np.where(known, 1.0, np.nan)
 
@@ -120,7 +124,8 @@ def candidate_map(
     every = np.array([score.of(path.steps[place], path.divisor) for place in places])
     if not np.isfinite(every).any():
         return None
-    in_shares = np.array([shares(score, values) for values in every])
+    from_worst = score.source is ScoreSource.SCORE and bool((every < 0).any())
+    in_shares = np.array([shares(score, values, from_worst) for values in every])
     order = arrival_order(path, score)
     best = np.where(np.isfinite(in_shares), in_shares, -1.0).max(axis=0)
     others = [f for f in np.argsort(-best, kind="stable").tolist() if f not in set(order)]
@@ -147,6 +152,7 @@ def candidate_map(
         known.sum(axis=1),
         every.shape[1],
         len(path.steps),
+        from_worst,
     )
 
 
@@ -179,11 +185,34 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
         }
     found: dict[int, Margin] = {}
     for step, new in zip(path.steps, _news(path, range(len(path.steps))), strict=True):
-        values = score.of(step, path.divisor)
-        rivals = [f for f in np.flatnonzero(np.isfinite(values)).tolist() if f not in new]
         for feature in new:
-            found.setdefault(feature, _margin(score, step.number, feature, values, rivals))
+            found.setdefault(feature, step_margin(score, step, feature, path.divisor))
     return found
+
+
+def step_margin(
+    score: CandidateScore, step: Step, feature: int | None = None, divisor: float = 1.0
+) -> Margin:
+    """Return the margin of a feature at a step.
+
+    Parameters
+    ----------
+    score : CandidateScore
+    step : Step
+        With at least one feature.
+    feature : int, optional
+        Its column; what the step took last without it, or has with the greatest weight.
+    divisor : float
+        What criteria are divided by.
+    """
+    values = score.of(step, divisor)
+    by_weight = score.source is ScoreSource.WEIGHT
+    if feature is None:
+        feature = int(np.argmax(values)) if by_weight else step.selected[-1]
+    # What the step took with it is no rival; of an elimination those left in are.
+    own = {feature} if score.least or by_weight else {feature, *step.selected}
+    rivals = [f for f in np.flatnonzero(np.isfinite(values)).tolist() if f not in own]
+    return _margin(score, step.number, feature, values, rivals)
 
 
 def _margin(

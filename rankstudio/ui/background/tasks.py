@@ -25,6 +25,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag, JobFunction
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
@@ -143,12 +144,24 @@ class FoldCache:
 
     def inspect(self, fold: Fold, column: int, convention: str) -> FeatureProfile:
         """Return the profile of a feature of a fold's training part."""
+        return self._inspector_of(fold, convention).profile(column)
+
+    def _inspector_of(self, fold: Fold, convention: str) -> Inspector:
         from rankstudio.engine.analysis.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector
         if inspector is None or (inspector.dataset, inspector.convention) != (fold.train, convention):
             inspector = self._inspector = Inspector(fold.train, convention)
-        return inspector.profile(column)
+        return inspector
+
+    def explain(
+        self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
+    ) -> ChoiceExplanation:
+        """Say why a feature (its column) is in a model or is not; without a fold without correlations."""
+        from rankstudio.engine.analysis.choice_explanation import explain  # noqa: PLC0415 - on the worker only
+
+        correlations = None if fold is None else self._inspector_of(fold, convention).correlations
+        return explain(context, feature, correlations)
 
     def _fold(self, plan: Plan, fold: Fold) -> FoldContext:
         from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only

@@ -112,6 +112,16 @@ class InspectController(QObject):
             slot="profile",
         )
 
+    def show_at(self, feature: int, size: int | None) -> None:
+        """Look at a feature and at the model of a size at once; None leaves the model as it is."""
+        if size is not None:
+            self._choose(size)
+        for path in self._paths:
+            path.mark(feature)
+        self._settled.stop()
+        self._marked = feature
+        self.inspect(feature)
+
     def toggle(self, name: str) -> None:
         """Pin or ban ("pinned", "banned") the feature that is inspected, or take that back."""
         if self._feature is not None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isnan, nan
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QToolButton
 
+from rankstudio.engine.analysis.choice_explanation import TOSS_UP, percent
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -21,9 +23,10 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 from rankstudio.ui.widgets.layout import fill, named
 
-_ROOM_FOR_GAIN = 460  # pixels of the panel from which the names keep enough room beside a column more
+_ROOM_FOR_GAIN = 500  # pixels of the panel from which the names keep enough room beside a column more
 
 _ROOM_FOR_BARS = 360
+_ROOM_FOR_MARGIN = 380
 _WEIGHT = 60  # pixels of a number with its sign
 
 NO_PATH = "Run a method, or move λ, to see which features it selects."
@@ -78,10 +81,22 @@ _COLUMNS = (
 )
 
 
+_MARGIN = Column(
+    "margin",
+    "margin",
+    "right",
+    lambda value: percent(value) if value >= 0 else f"{MINUS}{percent(-value)}",
+    tooltip="How far the next candidate was behind, as a share of the score",
+    width=66,
+    tone=lambda row: "error" if row.margin < TOSS_UP else "muted",
+)
+
+
 def columns(measure: str) -> tuple[Column, ...]:
     """Return the columns of the table, for the measure that is shown."""
     width, tooltip = 62 if len(measure) < 6 else 82, f"Validation {measure} after it came in"
-    return (*_COLUMNS, Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone))
+    after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
+    return (*_COLUMNS, after, _MARGIN)
 
 
 class FeaturesPanel(Panel):
@@ -112,12 +127,15 @@ class FeaturesPanel(Panel):
         self._order: list[int] = []
         self._arrivals = Arrivals()
         self._held: int | None = None
+        self._margins: Mapping[int, float] = {}
+        self._of: PathResult | None = None
         self._stepwise = True
         self.table = TableView(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id)
         self.table.setAccessibleName("Features of the path")
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
         self._test = named(PlainLabel(), "features-test", role="caption")
+        self._note = named(PlainLabel(), "margin-note", role="caption")
         self._pin = self._tool("pin", "pinned", "P", "Pin the selected feature, or unpin it (P)")
         self._ban = self._tool("ban", "banned", "B", "Ban the selected feature, or allow it again (B)")
         self._pins = False  # whether the path's method knows pinned and banned features
@@ -149,7 +167,10 @@ class FeaturesPanel(Panel):
             self._measure = measure
             self.table.set_columns(columns(measure))
             self._make_room()
-        rows = path_rows(path, feature_ids, names, measure, position, self._arrivals)
+        if path is not self._of:
+            self._of = path
+            self._show_margins({}, "")
+        rows = self._with_margins(path_rows(path, feature_ids, names, measure, position, self._arrivals))
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
@@ -162,6 +183,38 @@ class FeaturesPanel(Panel):
             self._mark(rows)
         self.set_caption(_caption(path, position, measure))
         self._update_tools()
+
+    def show_margins(self, path: PathResult, margins: Mapping[int, float], note: str) -> None:
+        """Show how far each feature was ahead of the next candidate.
+
+        Parameters
+        ----------
+        path : PathResult
+            Whose margins they are: those of a path that is shown no more are ignored.
+        margins : mapping of int to float
+            Shares by the id of the feature; empty for a method that compares none.
+        note : str
+            A sentence on what they are.
+        """
+        if path is self._of:
+            self._show_margins(margins, note)
+            self.table.set_rows(self._with_margins(self.table.rows()))
+
+    def _show_margins(self, margins: Mapping[int, float], note: str) -> None:
+        self._margins = margins
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+        self._make_room()
+
+    def _with_margins(self, rows: Sequence[FeatureRow]) -> tuple[FeatureRow, ...]:
+        if not self._margins:
+            return tuple(rows)
+        return tuple(replace(row, margin=self._margins.get(row.feature_id, nan)) for row in rows)
+
+    def mark(self, feature: int) -> None:
+        """Mark a feature's row, and keep the mark on it until another model is chosen."""
+        self.hold(feature)
+        self._mark(self.table.rows())
 
     def hold(self, feature: int | None) -> None:
         """Keep the mark on a feature wherever the next paths have it; None lets it be on row k again.
@@ -221,7 +274,10 @@ class FeaturesPanel(Panel):
         self._test.setWordWrap(True)
         self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._test.hide()
-        fill(self.body, (self.table, 1), self._test, spacing=0)
+        self._note.setContentsMargins(12, 5, 12, 5)
+        self._note.setWordWrap(True)
+        self._note.hide()
+        fill(self.body, (self.table, 1), self._note, self._test, spacing=0)
         self._update_tools()
 
     def _tool(self, name: str, state: str, key: str, text: str) -> QToolButton:
@@ -243,6 +299,7 @@ class FeaturesPanel(Panel):
     def _make_room(self) -> None:
         numbers = {column.key: i for i, column in enumerate(self.table.rows_model.columns)}
         self.table.setColumnHidden(numbers["gain"], self.width() < _ROOM_FOR_GAIN)
+        self.table.setColumnHidden(numbers["margin"], not self._margins or self.width() < _ROOM_FOR_MARGIN)
         bars = 0 if self.width() < _ROOM_FOR_BARS else WEIGHT_BAR + PAD
         self.table.setColumnWidth(numbers["weight"], _WEIGHT + bars)
 

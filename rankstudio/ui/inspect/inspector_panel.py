@@ -9,11 +9,13 @@ from PySide6.QtWidgets import QLabel
 
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.plots import Density, DensityPlot
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.choice_explanation import ChoiceExplanation
     from rankstudio.engine.analysis.feature_profile import FeatureProfile
 
 _FACT_LINES = 2  # which a splitter must leave: it does not ask a text how high it is
@@ -39,7 +41,11 @@ class InspectorPanel(Panel):
         self.facts.setMinimumHeight(_FACT_LINES * self.facts.fontMetrics().lineSpacing())
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
-        fill(self.body, (self.plot, 1), self.facts, spacing=4)
+        self.why_title = named(PlainLabel(), "why-title", role="title")
+        self.why = named(PlainLabel(), "why-sentences", "Why it is in the model or is not")
+        self.why.setWordWrap(True)
+        self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        fill(self.body, (self.plot, 1), self.facts, self.why_title, self.why, spacing=4)
         self.facts.linkActivated.connect(self._on_link)
         theme.changed.connect(self._restyle)
         self.clear()
@@ -56,6 +62,13 @@ class InspectorPanel(Panel):
             f"{convention(profile.convention).label}; correlation with other features within queries"
         )
 
+    def explain(self, explanation: ChoiceExplanation | None) -> None:
+        """Say in sentences why the feature is in the model or is not; None takes them away."""
+        self.why_title.setText(explanation.title if explanation else "")
+        self.why.setText("\n".join(explanation.sentences) if explanation else "")
+        self.why_title.setVisible(explanation is not None)
+        self.why.setVisible(explanation is not None)
+
     def clear(self) -> None:
         """Show no feature."""
         self.set_title("Inspector")
@@ -63,6 +76,7 @@ class InspectorPanel(Panel):
         self.plot.placeholder = "Select a feature in the table to see its values by relevance."
         self.plot.set_densities(())
         self.facts.clear()
+        self.explain(None)
 
     @Slot()
     def _restyle(self) -> None:

@@ -32,6 +32,8 @@ class FeatureRow:
     chosen : bool
         Whether it is in the chosen model.
     pinned, banned : bool
+    margin : float
+        How far the next candidate was behind it, as a share of the score; NaN where that is not known.
     """
 
     rank: int | None
@@ -43,6 +45,7 @@ class FeatureRow:
     chosen: bool
     pinned: bool = False
     banned: bool = False
+    margin: float = nan
 
 
 def path_rows(

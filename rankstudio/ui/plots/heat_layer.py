@@ -26,20 +26,20 @@ def draw_map(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors)
     """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse."""
     if plot.is_empty():
         return
-    _draw_cells(plot, painter, frame)
+    draw_cells(plot, painter, frame)
     _draw_labels(plot, painter, frame, colors)
     if plot.written:
-        _draw_values(plot, painter, frame)
+        draw_values(plot, painter, frame)
     if plot.under_mouse is not None:
-        _outline(plot, painter, frame, plot.under_mouse, colors.q("muted"), 1.0)
+        outline(plot, painter, frame, plot.under_mouse, colors.q("muted"), 1.0)
     chosen, shape = plot.chosen, plot.values.shape
     if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
         # Dark in light is seen on every shade of the map.
-        _outline(plot, painter, frame, chosen, QColor("#ffffff"), 4.0)
-        _outline(plot, painter, frame, chosen, QColor("#11151c"), 2.0)
+        outline(plot, painter, frame, chosen, QColor("#ffffff"), 4.0)
+        outline(plot, painter, frame, chosen, QColor("#11151c"), 2.0)
 
 
-def _draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
+def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Fill the cells, those of one shade together."""
     values = plot.values
     low, high = plot.color_range()
@@ -65,7 +65,7 @@ def _draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
 
 
-def _draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
+def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Write the values into their cells, light on dark shades and dark on bright ones."""
     painter.setFont(font(TINY))
     low, high = plot.color_range()
@@ -99,7 +99,7 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
         painter.drawText(box, flags, plot.column_labels[column])
 
 
-def _outline(
+def outline(
     plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int], color: QColor, width: float
 ) -> None:
     """Draw a frame around a cell."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots.axes import AIR, Axes
@@ -16,6 +15,7 @@ from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_layer import draw_map
 from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.theme import Theme
@@ -76,7 +76,7 @@ class HeatMapPlot(Plot):
         self._names = names
         self._decimals = decimals
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False))
-        self.add_layer(partial(draw_map, self), 0.0, clipped=False)
+        self.add_layer(self.draw_map, 0.0, clipped=False)
 
     def set_names(self, row: str, column: str) -> None:
         """Call rows and columns otherwise; "" for rows whose labels say what they are."""
@@ -136,6 +136,10 @@ class HeatMapPlot(Plot):
         xs, ys = self.edges(frame)
         top = self.values.shape[0] - 1 - row
         return QRectF(QPointF(xs[column], ys[top]), QPointF(xs[column + 1], ys[top + 1]))
+
+    def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw cells, labels and outlines."""
+        draw_map(self, painter, frame, colors)
 
     # Plot
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.analysis.candidate_map import step_margin
 from rankstudio.engine.analysis.fold_average import FoldAverage, PathAverage, average_paths
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -142,7 +143,7 @@ class RunController(QObject):
             self.curves.remove_path(LIVE)
             self.heat.select(int(model.key), model.x_value)
         self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]
-        self._show_step(model.step, model.path.divisor)
+        self._show_step(model.step, model.plan, model.path.divisor)
 
     def refresh(self) -> None:
         """Draw what has piled up since the last delivery of the worker."""
@@ -151,8 +152,9 @@ class RunController(QObject):
         event, self._newest = self._newest, None
         if event is None or self._current.model is not None:
             return
-        self._show_step(event.step, event.divisor)
         record, unit = self._record, event.unit
+        if record is not None:
+            self._show_step(event.step, record.plan, event.divisor)
         path = (
             record.so_far(unit.fold, unit.position) or record.paths.get((unit.fold, unit.position))
             if record
@@ -261,6 +263,8 @@ class RunController(QObject):
     def _unmark(self) -> None:
         self.curves.select(None)
         self.heat.select(None)
+        plan = self._record.plan if self._record else self._session.plan
+        self.candidates.setVisible(plan.candidate_score is not None)
         self.candidates.clear()
 
     @Slot()
@@ -286,17 +290,17 @@ class RunController(QObject):
         if baseline is not None:
             self.curves.set_baseline(self._valid(baseline.validation), baseline.name)
 
-    def _show_step(self, step: Step, divisor: float) -> None:
-        """Show the candidates of a step, with criteria that compare between folds."""
-        dataset = self._session.dataset
-        if dataset is None or not step.selected or not step.candidates.size:
-            self.candidates.clear()
+    def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
+        """Show the candidates of a step, with scores that compare between folds."""
+        dataset, score = self._session.dataset, plan.candidate_score
+        self.candidates.setVisible(score is not None)
+        if score is None:
             return
-        ids = dataset.feature_ids
-        last = int(ids[step.selected[-1]])
-        self.candidates.show_step(
-            step.number, step.candidates / divisor, ids, dataset.feature_names, last, step.before / divisor
-        )
+        if dataset is None or not step.selected:
+            self.candidates.clear()
+        else:
+            margin, values = step_margin(score, step, divisor=divisor), score.of(step, divisor)
+            self.candidates.show_step(score, values, margin, dataset.feature_ids, dataset.feature_names)
 
     @Slot(object, object)
     def _take(self, record: RunRecord, event: Event) -> None:

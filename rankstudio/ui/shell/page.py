@@ -55,7 +55,7 @@ class Page(QWidget):
         for splitter in self._splitters():
             if splitter.isAncestorOf(panel):
                 beside = (splitter.widget(position) for position in range(splitter.count()))
-                others = (other for other in beside if other is not None and other is not panel)
+                others = (other for other in beside if other not in (None, panel) and not other.isHidden())
                 self._hidden += [other for other in others if not other.isAncestorOf(panel)]
         for other in self._hidden:
             other.hide()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QSplitter
 
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.inspect.controller import InspectController
+from rankstudio.ui.inspect.why_controller import WhyController
 from rankstudio.ui.method.controller import MethodController
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
@@ -37,6 +39,10 @@ class Sections(QObject):
         self.method = MethodController(theme, session, self)
         self.run = RunController(theme, session, runs, current, self)
         self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
+        self.why = WhyController(
+            theme, session, runs, current, self.inspect, task_worker, models.fold_cache, self
+        )
+        self.why.failed.connect(self.inspect.failed)
         self.results = ResultsController(theme, session, runs, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
@@ -55,7 +61,10 @@ class Sections(QObject):
         right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))
         right.setMinimumWidth(_LEAST_RIGHT)
         columns = row("columns", (self.method.form, middle, right), (0, 5, 1), (276, 650, 400))
-        features = row("features", (self.inspect.path, self.inspect.profile), (3, 2), (800, 520))
+        explanations = column("explanations", (self.why.panel,), (1,), (720,))
+        self.why.offered.connect(lambda _: _hide_where_empty(explanations))
+        explained = (self.inspect.path, explanations, self.inspect.profile)
+        features = row("features", explained, (3, 4, 1), (420, 520, 320))
         compare = column("compare", (self.results.panel, self.results.views), (2, 3), (280, 460))
         pages = {
             "data": Page("data", data),
@@ -82,5 +91,12 @@ class Sections(QObject):
         """Bring a page that comes to be seen up to date."""
         if key in ("select", "features"):
             self.inspect.show_again()
+            self.why.refresh()
         elif key == "compare":
             self.results.refresh()
+
+
+def _hide_where_empty(column: QSplitter) -> None:
+    """Leave no gap where all panels of a column are hidden."""
+    panels = (column.widget(position) for position in range(column.count()))
+    column.setVisible(any(panel is not None and not panel.isHidden() for panel in panels))

@@ -1,0 +1,259 @@
+"""A path's candidates as a map: one row a feature, one column a step, brighter for a better score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QLinearGradient, QPainter
+
+from rankstudio.engine.analysis.candidate_map import CandidateMap
+from rankstudio.engine.analysis.choice_explanation import number
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.plots.axes import AIR
+from rankstudio.ui.plots.base import CellValue, Numbers, describe
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.heat_layer import draw_cells, draw_values, outline
+from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import TINY, font
+from rankstudio.ui.style.palettes import viridis
+from rankstudio.ui.style.theme import Theme
+
+ROW = 17
+"""Height of a row with which its name can be read, in pixels."""
+
+HEADER = 22
+"""Height of the numbers of the steps."""
+
+_NAMES = 0.42  # share of the width that the names of features may take
+_STRIP, _STRIP_HEIGHT = 12.0, 120.0
+_WORDS = 84.0  # room for what the colours mean
+_STEPS: dict[int, tuple[int, int]] = {
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+}
+
+
+class CandidateMapPlot(HeatMapPlot):
+    """Rows from top to bottom in the order of the path, columns from the first step to the last.
+
+    What each step took is outlined. The row of the feature that is looked at and the column of the chosen
+    step are marked.
+
+    Attributes
+    ----------
+    cellPicked : Signal(int, int)
+        Row and column of the cell that was clicked or come to by an arrow key, counted from 0 from the top.
+    """
+
+    cellPicked = Signal(int, int)
+
+    def __init__(self, theme: Theme) -> None:
+        self._map: CandidateMap | None = None
+        self._score: CandidateScore | None = None
+        self._ranked = False
+        self._labels: tuple[str, ...] = ()
+        self._row: int | None = None
+        self._column: int | None = None
+        super().__init__(theme, names=("", "step"), limits=(0.0, 1.0))
+
+    def set_map(self, shown: CandidateMap | None, names: Sequence[str], score: CandidateScore | None) -> None:
+        """Show other scores; None for none. ``names`` are those of all features."""
+        self._map, self._score = shown, score
+        self._labels = tuple(names[f] for f in shown.features) if shown else ()
+        self._row = self._column = None
+        self._apply()
+
+    def set_ranked(self, ranked: bool) -> None:
+        """Show ranks rather than scores."""
+        self._ranked = self.written = ranked
+        self._apply()
+
+    def mark(self, row: int | None, column: int | None) -> None:
+        """Mark the row of the feature that is looked at, and the column of the chosen step."""
+        self._row, self._column = row, column
+        self.setAccessibleDescription(self._spoken())
+        self.mark_dirty()
+
+    def key(self) -> tuple[str, str, str]:
+        """Return what the two ends and the middle of the colours mean, the best first."""
+        if self._ranked:
+            return "first", "in the middle", "last"
+        if self._score is not None and self._score.least:
+            return "drops out", "twice that", "far above"
+        if self._map is not None and self._map.from_worst:
+            return "taken", "halfway", "the worst"
+        return "taken", "half of it", "none"
+
+    # HeatMapPlot
+
+    def frame_for(self, size: QSizeF) -> Frame:
+        """Leave room for names at the left, numbers of steps above, and the key to the colours."""
+        metrics = QFontMetricsF(font(TINY))
+        widest = max((metrics.horizontalAdvance(text) for text in self._labels), default=0.0)
+        left = round(min(widest, size.width() * _NAMES) + AIR)
+        right = _STRIP + _WORDS + 2 * AIR
+        area = QRectF(
+            left, HEADER, max(1.0, size.width() - left - right), max(1.0, size.height() - HEADER - 4)
+        )
+        return Frame(area, QRectF(QPointF(0, 0), size), (0.0, 1.0), (0.0, 1.0))
+
+    def text_of(self, row: int, column: int) -> str:
+        """Return the rank or the score of a cell, its row counted from the bottom."""
+        if self._map is None:
+            return ""
+        values = self._map.ranks if self._ranked else self._map.scores
+        value = float(values[len(self._labels) - 1 - row, column])
+        return "" if np.isnan(value) else f"{value:.0f}" if self._ranked else number(value)
+
+    def readout(self, cell: tuple[int, int]) -> list[Line]:
+        """Say score, share and rank of a cell."""
+        if self._map is None:
+            return []
+        row, column = len(self._labels) - 1 - cell[0], cell[1]
+        lines = [Line(f"{self._labels[row]} at step {self._map.numbers[column]}", bold=True)]
+        value, share = float(self._map.scores[row, column]), float(self._map.shares[row, column])
+        if np.isnan(value):
+            return [
+                *lines,
+                Line("taken without a comparison" if self._map.taken[row, column] else "no candidate"),
+            ]
+        lines.append(Line(self._score.name if self._score else "score", number(value)))
+        if not self._map.from_worst and self._score is not None and not self._score.least:
+            lines.append(Line("share of the best", f"{100 * share:.0f} %"))
+        of = int(self._map.n_candidates[column])
+        return [*lines, Line("rank", f"{self._map.ranks[row, column]:.0f} of {of}")]
+
+    def numbers(self) -> Numbers:
+        """Return one row per feature, one column per step: the scores, or the ranks."""
+        if self._map is None:
+            return ["feature"], []
+        values = self._map.ranks if self._ranked else self._map.scores
+        rows: list[list[CellValue]] = [
+            [label, *map(float, row)] for label, row in zip(self._labels, values, strict=True)
+        ]
+        return ["feature", *(f"step {n}" for n in self._map.numbers)], rows
+
+    def click(self, at: QPointF) -> None:
+        """Pick the cell under the mouse; a feature's name, the row in the marked column."""
+        cell = self.hit_test(QPointF(max(at.x(), self.frame().area.left()), at.y()))
+        if cell is not None:
+            named = at.x() < self.frame().area.left() and self._column is not None
+            column = self._column if named and self._column is not None else cell[1]
+            self.cellPicked.emit(len(self._labels) - 1 - cell[0], column)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the marks with the arrow keys."""
+        step = _STEPS.get(event.key())
+        if step is None or self.is_empty():
+            event.ignore()
+            return
+        shape = self.values.shape
+        row = int(np.clip((self._row or 0) + step[0], 0, shape[0] - 1))
+        column = int(np.clip((self._column or 0) + step[1], 0, shape[1] - 1))
+        self.cellPicked.emit(row, column)
+        event.accept()
+
+    def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw cells, names, steps, what was taken, the marks, and the key to the colours."""
+        if self.is_empty() or self._map is None:
+            return
+        draw_cells(self, painter, frame)
+        if self.written:
+            draw_values(self, painter, frame)
+        self._draw_names(painter, frame, colors)
+        self._draw_steps(painter, frame, colors)
+        for row, column in np.argwhere(self._map.taken).tolist():
+            cell = self._shown(row), column
+            outline(self, painter, frame, cell, QColor("#ffffff"), 3.0)
+            outline(self, painter, frame, cell, QColor("#11151c"), 1.6)
+        if self._row is not None:
+            first = self.cell_rect(frame, self._shown(self._row), 0)
+            rest = self.cell_rect(frame, self._shown(self._row), self.values.shape[1] - 1)
+            painter.setPen(pen(colors.q("accent"), 1.6))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            box = QRectF(QPointF(1, first.top() - 1), rest.bottomRight())
+            painter.drawRoundedRect(box, 3, 3)
+        if self.under_mouse is not None:
+            outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
+        self._draw_key(painter, frame, colors)
+
+    # Parts
+
+    def _apply(self) -> None:
+        shown = self._map
+        if shown is None:
+            self.set_values(np.empty((0, 0)), (), ())
+            return
+        values = shown.shares
+        if self._ranked:
+            values = 1.0 - (shown.ranks - 1.0) / np.maximum(1.0, shown.n_candidates - 1.0)
+        self.set_values(values[::-1], self._labels[::-1], tuple(map(str, shown.numbers)))
+        self.setAccessibleDescription(self._spoken())
+
+    def _shown(self, row: int) -> int:
+        """Return a row counted from the bottom."""
+        return len(self._labels) - 1 - row
+
+    def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        for row, label in enumerate(self._labels):
+            rect = self.cell_rect(frame, self._shown(row), 0)
+            box = QRectF(3, rect.top(), rect.left() - AIR - 1, rect.height())
+            painter.setFont(font(TINY, bold=row == self._row))
+            painter.setPen(colors.q("text" if row == self._row else "muted"))
+            text = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, int(box.width()))
+            painter.drawText(box, flags, text)
+
+    def _draw_steps(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Write the numbers of as many steps as have room, the chosen one among them."""
+        assert self._map is not None
+        painter.setFont(font(TINY))
+        painter.setPen(colors.q("muted"))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, "step")
+        n, metrics = len(self._map.numbers), QFontMetricsF(font(TINY))
+        room = max(metrics.horizontalAdvance(str(self._map.numbers[-1])) + 6.0, 14.0)
+        every = max(1, int(np.ceil(room * n / frame.area.width())))
+        for column in range(n):
+            chosen = column == self._column
+            near = self._column is not None and 0 < abs(column - self._column) < every
+            if not chosen and (column % every or (near and every > 1)):
+                continue
+            rect = self.cell_rect(frame, self._shown(0), column)
+            painter.setFont(font(TINY, bold=chosen))
+            painter.setPen(colors.q("accent" if chosen else "muted"))
+            box = QRectF(rect.center().x() - 20, 0, 40, HEADER - 3)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self._map.numbers[column]))
+
+    def _draw_key(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the strip of colours with what they mean."""
+        height = min(_STRIP_HEIGHT, frame.area.height())
+        strip = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), _STRIP, height)
+        ramp = QLinearGradient(strip.topLeft(), strip.bottomLeft())
+        for at in np.linspace(0.0, 1.0, 17).tolist():
+            ramp.setColorAt(at, QColor(*map(int, viridis(np.array([1.0 - at]))[0])))
+        painter.fillRect(strip, ramp)
+        painter.setFont(font(TINY))
+        painter.setPen(colors.q("muted"))
+        aligned = (Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignBottom)
+        box = QRectF(strip.right() + 6, strip.top() - 2, _WORDS - 4, height + 4)
+        for text, where in zip(self.key(), aligned, strict=True):
+            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | where, text)
+
+    def _spoken(self) -> str:
+        """Return the map, and the marked cell, as a screen reader says it."""
+        shown = self._map
+        if shown is None or self._score is None:
+            return ""
+        what = f"{self._score.title}: {len(shown.features)} features at {len(shown.numbers)} steps"
+        if self._row is None or self._column is None:
+            return what
+        cell = self.readout((self._shown(self._row), self._column))
+        return describe([what, *(f"{line.text} {line.value}".strip() for line in cell)])

@@ -1,0 +1,207 @@
+"""Feeds what explains a path: the map of candidates, the margins, and the sentences on one feature."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.analysis.candidate_map import CandidateMap, Margin, candidate_map, margins
+from rankstudio.engine.analysis.choice_explanation import TOSS_UP, Alternative, ChoiceContext, percent
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.background.tasks import FoldCache
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.inspect.controller import InspectController
+from rankstudio.ui.inspect.why_panel import WhyPanel
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.style.number_format import axis_value, combination_label
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.choice_explanation import ChoiceExplanation
+
+Picture = tuple[CandidateMap | None, dict[int, Margin]]
+
+
+class WhyController(QObject):
+    """Explains the current model's path while the Features page is seen.
+
+    Parameters
+    ----------
+    theme : Theme
+    session, runs, current
+        What is explained.
+    inspect : InspectController
+        Whose path and profile get margins and sentences.
+    worker, fold_cache
+        Where all of it is computed.
+    """
+
+    failed = Signal(str)
+    offered = Signal(bool)
+    """Whether the method compares candidates, so that there is a panel."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        session: Session,
+        runs: Runs,
+        current: CurrentModel,
+        inspect: InspectController,
+        worker: Worker,
+        fold_cache: FoldCache,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._current, self._inspect = session, runs, current, inspect
+        self._worker, self._fold_cache = worker, fold_cache
+        self._path: PathResult | None = None
+        self._explained: tuple[object, ...] = ()
+        self.panel = WhyPanel(theme)
+        self.panel.picked.connect(self._on_picked)
+        current.changed.connect(self.refresh)
+        inspect.inspected.connect(self._look)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what explains the current model, where somebody sees it."""
+        model, dataset = self._current.model, self._session.dataset
+        if not self._inspect.path.isVisible():
+            return
+        score = model.plan.candidate_score if model is not None else None
+        offered = model is None or score is not None
+        if self.panel.isHidden() is offered:
+            self.panel.setVisible(offered)
+            self.offered.emit(offered)
+        if model is None or dataset is None or score is None:
+            self._forget()
+            return
+        if model.path is not self._path:
+            self._path = model.path
+            self._worker.task(
+                "Comparing candidates",
+                _picture,
+                model.path,
+                score,
+                on_done=partial(self._show, model.path, score),
+                on_error=self.failed.emit,
+                slot="why",
+            )
+        self._mark(model)
+        self._look()
+
+    @Slot()
+    def _look(self) -> None:
+        """Explain the feature that is looked at."""
+        model = self._current.model
+        column = self._column()
+        if model is None or column is None or not self._inspect.path.isVisible():
+            return
+        context = self._context(model)
+        if context is None:
+            return
+        self._mark(model)
+        wanted = (column, model.path, model.position)
+        if wanted == self._explained:
+            return
+        self._explained = wanted
+        fold = model.fold if self._session.has_documents else None
+        self._worker.task(
+            "Explaining a feature",
+            self._fold_cache.explain,
+            context,
+            column,
+            fold,
+            model.plan.convention,
+            on_done=partial(self._say, wanted),
+            on_error=self.failed.emit,
+            slot="explanation",
+        )
+
+    def _say(self, wanted: tuple[object, ...], found: ChoiceExplanation) -> None:
+        if wanted == self._explained:
+            self._inspect.profile.explain(found)
+
+    def _show(self, path: PathResult, score: CandidateScore, found: Picture) -> None:
+        model, dataset = self._current.model, self._session.dataset
+        if path is not self._path or model is None or dataset is None:
+            return
+        shown, leads = found
+        self.panel.show_map(shown, dataset.feature_names, score)
+        self._mark(model)
+        ids = dataset.feature_ids
+        known = {int(ids[column]): lead.share for column, lead in leads.items() if lead.rival is not None}
+        self._inspect.path.show_margins(path, known, _note(leads, dataset.feature_names, score, path))
+
+    def _mark(self, model: SelectedModel) -> None:
+        self.panel.mark(self._column(), model.position)
+
+    def _column(self) -> int | None:
+        """Return the column of the feature that is looked at."""
+        dataset, feature = self._session.dataset, self._inspect.feature
+        if dataset is None or feature is None:
+            return None
+        found = np.flatnonzero(dataset.feature_ids == feature)
+        return int(found[0]) if found.size else None
+
+    def _context(self, model: SelectedModel) -> ChoiceContext | None:
+        """Return the path with the other ones of its run."""
+        score, dataset, record = model.plan.candidate_score, self._session.dataset, self._runs.shown
+        if score is None or dataset is None:
+            return None
+        if record is None or not isinstance(model.key, int):
+            return ChoiceContext(model.path, model.position, score, dataset.feature_names)
+        axes, fold, key = record.plan.axes, model.fold.number, model.key
+        one = axes[0] if len(axes) == 1 else None
+        combinations = [
+            Alternative(axis_value(one, values[0]) if one else combination_label(axes, values), path)
+            for position, values in enumerate(record.combinations)
+            if (path := record.paths.get((fold, position))) is not None
+        ]
+        folds = [
+            Alternative(str(number), path)
+            for (number, position), path in sorted(record.paths.items())
+            if position == key and number != fold
+        ]
+        names, axis = dataset.feature_names, one.label if one else "combination"
+        return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds)
+
+    @Slot(int, int)
+    def _on_picked(self, column: int, place: int) -> None:
+        model, dataset = self._current.model, self._session.dataset
+        if model is None or dataset is None:
+            return
+        grows = model.path.step_kind is not StepKind.ITERATIONS
+        size = int(model.path.x_values[place]) if grows else None
+        self._inspect.show_at(int(dataset.feature_ids[column]), size)
+
+    def _forget(self) -> None:
+        self._path, self._explained = None, ()
+        self.panel.show_map(None, (), None)
+        self._inspect.profile.explain(None)
+
+
+def _picture(path: PathResult, score: CandidateScore) -> Picture:
+    return candidate_map(path, score), margins(path, score)
+
+
+def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScore, path: PathResult) -> str:
+    """Return what the margins are, with the closest one as the example."""
+    known = [lead for lead in leads.values() if lead.rival is not None]
+    if not known:
+        return ""
+    what = "the next feature" if path.step_kind is StepKind.ITERATIONS else "the next candidate"
+    said = f"margin: how far {what} was behind, as a share of the {score.name}."
+    close = min(known, key=lambda lead: abs(lead.share))
+    if close.rival is None or abs(close.share) >= TOSS_UP:
+        return said
+    ahead = "ahead of" if close.share >= 0 else "behind"
+    example = f"{names[close.feature]} at step {close.number} was {ahead} {names[close.rival]}"
+    example += f" by {percent(abs(close.share))}"
+    return f"{said} Under 1 % the choice is a toss of a coin: {example}."
