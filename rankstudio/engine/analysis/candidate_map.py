@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, Sc
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 
-MOST_FEATURES, MOST_STEPS = 40, 60
+_MOST_SCORES, _FEWEST_STEPS = 1_000_000, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class CandidateMap:
     Attributes
     ----------
     features : tuple of int
-        0-based columns of the R rows: in the order of the path, then those that came closest.
+        0-based columns of the R rows: in the order of the path, then the others.
     places : tuple of int
         Of the C steps in the path.
     numbers : tuple of int
@@ -39,6 +39,8 @@ class CandidateMap:
         How many the path has, shown or not.
     from_worst : bool
         Whether shares are of the way from the step's worst score to its best: some scores are negative.
+    growing : bool
+        Whether each step adds to the one before.
     """
 
     features: tuple[int, ...]
@@ -52,6 +54,58 @@ class CandidateMap:
     n_features: int
     n_steps: int
     from_worst: bool
+    growing: bool
+
+    def view(
+        self, most_features: int, most_steps: int, place: int | None = None, always: int | None = None
+    ) -> CandidateMap:
+        """Return the part of the map for which there is room.
+
+        Parameters
+        ----------
+        most_features, most_steps : int
+            Rows and columns at most, 1 at least.
+        place : int, optional
+            Of a step in the path, which is among those of a growing path; without it the first ones are.
+            Of iterations and rounds, some at equal distances are, and the last one.
+        always : int, optional
+            A feature (its column) that has a row in any case.
+
+        Returns
+        -------
+        CandidateMap
+            With the features taken up to the last of these steps, in the order of the path, then those with
+            the greatest shares in them.
+        """
+        n = len(self.places)
+        count = max(1, min(n, most_steps))
+        if self.growing:
+            at = 0 if place is None else int(np.abs(np.array(self.places) - place).argmin())
+            columns = np.arange(count) + min(max(0, at - count + 1), n - count)
+        else:
+            columns = np.rint(np.linspace(n - 1, 0, count)).astype(np.int64)[::-1]
+        best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
+        if self.growing:
+            came = self.taken[:, : columns[-1] + 1].any(axis=1)
+            best = np.where(came, 2.0, best)
+            rows = np.argsort(-best, kind="stable")
+        else:
+            rows = np.arange(best.size)
+        rows = rows[: max(1, most_features)]
+        if always in self.features and self.features.index(always) not in rows:
+            rows[-1] = self.features.index(always)
+        both = np.ix_(rows, columns)
+        return replace(
+            self,
+            features=tuple(self.features[row] for row in rows),
+            places=tuple(self.places[column] for column in columns),
+            numbers=tuple(self.numbers[column] for column in columns),
+            scores=self.scores[both],
+            shares=self.shares[both],
+            ranks=self.ranks[both],
+            taken=self.taken[both],
+            n_candidates=self.n_candidates[columns],
+        )
 
 
 @dataclass(frozen=True)
@@ -100,13 +154,7 @@ def shares(score: CandidateScore, values: Floats, from_worst: bool = False) -> F
     return (values - low) / (high - low) if high > low else np.where(known, 1.0, np.nan)
 
 
-def candidate_map(
-    path: PathResult,
-    score: CandidateScore,
-    most_features: int = MOST_FEATURES,
-    most_steps: int = MOST_STEPS,
-    always: int | None = None,
-) -> CandidateMap | None:
+def candidate_map(path: PathResult, score: CandidateScore) -> CandidateMap | None:
     """Return the scores of a path's candidates as a map; None where its steps compare none.
 
     Parameters
@@ -114,46 +162,42 @@ def candidate_map(
     path : PathResult
     score : CandidateScore
         The method's.
-    most_features, most_steps : int
-        Rows and columns at most. Of a path that grows the first steps are shown, of iterations and rounds
-        some at equal distances.
-    always : int, optional
-        A feature (its column) that has a row in any case.
+
+    Notes
+    -----
+    O(K n log n) for K steps and n features. Of a path with more than a million scores, fewer steps are in
+    the map: the first ones of a path that grows, of iterations and rounds some at equal distances.
     """
-    places = _places(path, most_steps)
+    places = _places(path, max(_FEWEST_STEPS, _MOST_SCORES // path.steps[0].coef.size))
     every = np.array([score.of(path.steps[place], path.divisor) for place in places])
-    if not np.isfinite(every).any():
+    known = np.isfinite(every)
+    if not known.any():
         return None
     from_worst = score.source is ScoreSource.SCORE and bool((every < 0).any())
-    in_shares = np.array([shares(score, values, from_worst) for values in every])
     order = arrival_order(path, score)
-    best = np.where(np.isfinite(in_shares), in_shares, -1.0).max(axis=0)
-    others = [f for f in np.argsort(-best, kind="stable").tolist() if f not in set(order)]
-    features = [*order, *others][:most_features]
-    if always is not None and always not in features:
-        features[-1] = always
-    gains = score.gains(every)
-    known = np.isfinite(every)
-    ranks = np.array(
-        [
-            [1 + np.count_nonzero(row > row[f]) if np.isfinite(row[f]) else np.nan for f in features]
-            for row in gains
-        ]
-    )
+    features = [*order, *sorted(set(range(every.shape[1])) - set(order))]
     took = _taken(path, score, places, every)
     return CandidateMap(
         tuple(features),
         tuple(places),
         tuple(path.steps[place].number for place in places),
         every[:, features].T,
-        in_shares[:, features].T,
-        ranks.T,
+        np.array([shares(score, values, from_worst)[features] for values in every]).T,
+        np.array([_ranks(gains)[features] for gains in score.gains(every)]).T,
         np.array([[f in new for new in took] for f in features]),
         known.sum(axis=1),
         every.shape[1],
         len(path.steps),
         from_worst,
+        path.step_kind is StepKind.FEATURES,
     )
+
+
+def _ranks(gains: Floats) -> Floats:
+    """Return 1 for the greatest, equal ones sharing the better rank; NaN where there is none."""
+    ascending = np.sort(gains[np.isfinite(gains)])
+    ranks = 1.0 + ascending.size - np.searchsorted(ascending, gains, side="right")
+    return np.where(np.isfinite(gains), ranks, np.nan)
 
 
 def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:

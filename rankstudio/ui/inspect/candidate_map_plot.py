@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QLinearGradient, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QLinearGradient, QPainter, QResizeEvent
 
 from rankstudio.engine.analysis.candidate_map import CandidateMap
 from rankstudio.engine.analysis.choice_explanation import number
@@ -26,12 +26,15 @@ from rankstudio.ui.style.theme import Theme
 ROW = 17
 """Height of a row with which its name can be read, in pixels."""
 
+COLUMN = 16
+"""Least width of a column, in pixels."""
+
 HEADER = 22
 """Height of the numbers of the steps."""
 
-_NAMES = 0.42  # share of the width that the names of features may take
+_NAMES = 0.38  # share of the width that the names of features may take
 _STRIP, _STRIP_HEIGHT = 12.0, 120.0
-_WORDS = 84.0  # room for what the colours mean
+_WORDS = 62.0  # room for what the colours mean
 _STEPS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (0, -1),
     Qt.Key.Key_Right: (0, 1),
@@ -49,13 +52,18 @@ class CandidateMapPlot(HeatMapPlot):
     Attributes
     ----------
     cellPicked : Signal(int, int)
-        Row and column of the cell that was clicked or come to by an arrow key, counted from 0 from the top.
+        The feature (its column in the data) and the step (its place in the path) of the cell that was clicked
+        or come to by an arrow key.
     """
 
     cellPicked = Signal(int, int)
 
     def __init__(self, theme: Theme) -> None:
+        self._whole: CandidateMap | None = None
         self._map: CandidateMap | None = None
+        self._all_names: Sequence[str] = ()
+        self._feature: int | None = None
+        self._place: int | None = None
         self._score: CandidateScore | None = None
         self._ranked = False
         self._labels: tuple[str, ...] = ()
@@ -65,9 +73,7 @@ class CandidateMapPlot(HeatMapPlot):
 
     def set_map(self, shown: CandidateMap | None, names: Sequence[str], score: CandidateScore | None) -> None:
         """Show other scores; None for none. ``names`` are those of all features."""
-        self._map, self._score = shown, score
-        self._labels = tuple(names[f] for f in shown.features) if shown else ()
-        self._row = self._column = None
+        self._whole, self._score, self._all_names = shown, score, names
         self._apply()
 
     def set_ranked(self, ranked: bool) -> None:
@@ -75,18 +81,22 @@ class CandidateMapPlot(HeatMapPlot):
         self._ranked = self.written = ranked
         self._apply()
 
-    def mark(self, row: int | None, column: int | None) -> None:
-        """Mark the row of the feature that is looked at, and the column of the chosen step."""
-        self._row, self._column = row, column
-        self.setAccessibleDescription(self._spoken())
-        self.mark_dirty()
+    def mark(self, feature: int | None, place: int | None) -> None:
+        """Mark the feature that is looked at (its column in the data) and the chosen step (its place)."""
+        self._feature, self._place = feature, place
+        self._apply()
+
+    @property
+    def shown(self) -> CandidateMap | None:
+        """The part of the map for which there is room."""
+        return self._map
 
     def key(self) -> tuple[str, str, str]:
         """Return what the two ends and the middle of the colours mean, the best first."""
         if self._ranked:
-            return "first", "in the middle", "last"
+            return "first", "middle", "last"
         if self._score is not None and self._score.least:
-            return "drops out", "twice that", "far above"
+            return "drops out", "twice it", "far above"
         if self._map is not None and self._map.from_worst:
             return "taken", "halfway", "the worst"
         return "taken", "half of it", "none"
@@ -96,8 +106,9 @@ class CandidateMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for names at the left, numbers of steps above, and the key to the colours."""
         metrics = QFontMetricsF(font(TINY))
-        widest = max((metrics.horizontalAdvance(text) for text in self._labels), default=0.0)
-        left = round(min(widest, size.width() * _NAMES) + AIR)
+        names = self._all_names if self._whole else ()
+        widest = max(map(metrics.horizontalAdvance, names), default=0.0)
+        left = round(min(widest, size.width() * _NAMES) + AIR)  # of all names, so that no column moves
         right = _STRIP + _WORDS + 2 * AIR
         area = QRectF(
             left, HEADER, max(1.0, size.width() - left - right), max(1.0, size.height() - HEADER - 4)
@@ -131,34 +142,51 @@ class CandidateMapPlot(HeatMapPlot):
         return [*lines, Line("rank", f"{self._map.ranks[row, column]:.0f} of {of}")]
 
     def numbers(self) -> Numbers:
-        """Return one row per feature, one column per step: the scores, or the ranks."""
+        """Return one row per feature, one column per step, shown or not: the scores, or the ranks."""
         if self._map is None:
             return ["feature"], []
-        values = self._map.ranks if self._ranked else self._map.scores
+        assert self._whole is not None
+        values = self._whole.ranks if self._ranked else self._whole.scores
+        names = [self._all_names[f] for f in self._whole.features]
         rows: list[list[CellValue]] = [
-            [label, *map(float, row)] for label, row in zip(self._labels, values, strict=True)
+            [label, *map(float, row)] for label, row in zip(names, values, strict=True)
         ]
-        return ["feature", *(f"step {n}" for n in self._map.numbers)], rows
+        return ["feature", *(f"step {n}" for n in self._whole.numbers)], rows
 
     def click(self, at: QPointF) -> None:
-        """Pick the cell under the mouse; a feature's name, the row in the marked column."""
-        cell = self.hit_test(QPointF(max(at.x(), self.frame().area.left()), at.y()))
-        if cell is not None:
-            named = at.x() < self.frame().area.left() and self._column is not None
-            column = self._column if named and self._column is not None else cell[1]
-            self.cellPicked.emit(len(self._labels) - 1 - cell[0], column)
+        """Pick the cell under the mouse; a feature's name, the one in the marked column."""
+        frame = self.frame()
+        cell = self.hit_test(QPointF(max(at.x(), frame.area.left()), at.y()))
+        if cell is not None and self._map is not None:
+            place = self._map.places[cell[1]]
+            named = at.x() < frame.area.left() and self._place is not None
+            feature = self._map.features[self._shown(cell[0])]
+            self.cellPicked.emit(feature, self._place if named else place)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the marks with the arrow keys."""
-        step = _STEPS.get(event.key())
-        if step is None or self.is_empty():
+        """Move the marks with the arrow keys, beyond what there is room for too."""
+        step, whole = _STEPS.get(event.key()), self._whole
+        if step is None or whole is None or self._map is None:
             event.ignore()
             return
-        shape = self.values.shape
-        row = int(np.clip((self._row or 0) + step[0], 0, shape[0] - 1))
-        column = int(np.clip((self._column or 0) + step[1], 0, shape[1] - 1))
-        self.cellPicked.emit(row, column)
+        # Downwards it goes as the rows stand, and then on in the order of the whole map.
+        rest = [f for f in whole.features if f not in self._map.features]
+        features, places = (
+            [*self._map.features, *rest],
+            self._map.places if not whole.growing else whole.places,
+        )
+        row = features.index(self._feature) if self._feature in features else -step[0]
+        column = min(range(len(places)), key=lambda at: abs(places[at] - (self._place or 0)))
+        row = int(np.clip(row + step[0], 0, len(features) - 1))
+        column = int(np.clip(column + step[1], 0, len(places) - 1))
+        self.cellPicked.emit(features[row], places[column])
         event.accept()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Show as much of the map as there is room for."""
+        super().resizeEvent(event)
+        if self._whole is not None:
+            self._apply()
 
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw cells, names, steps, what was taken, the marks, and the key to the colours."""
@@ -187,10 +215,20 @@ class CandidateMapPlot(HeatMapPlot):
     # Parts
 
     def _apply(self) -> None:
-        shown = self._map
-        if shown is None:
+        """Cut the map to the size of the plot, and draw it."""
+        whole = self._whole
+        if whole is None:
+            self._map, self._labels, self._row, self._column = None, (), None, None
             self.set_values(np.empty((0, 0)), (), ())
             return
+        area = self.frame().area
+        n_rows, n_columns = int(area.height() // ROW), int(area.width() // COLUMN)
+        shown = self._map = whole.view(n_rows, n_columns, self._place, self._feature)
+        self._labels = tuple(self._all_names[f] for f in shown.features)
+        self._row = shown.features.index(self._feature) if self._feature in shown.features else None
+        self._column = None
+        if self._place is not None:
+            self._column = int(np.abs(np.array(shown.places) - self._place).argmin())
         values = shown.shares
         if self._ranked:
             values = 1.0 - (shown.ranks - 1.0) / np.maximum(1.0, shown.n_candidates - 1.0)
@@ -252,7 +290,7 @@ class CandidateMapPlot(HeatMapPlot):
         shown = self._map
         if shown is None or self._score is None:
             return ""
-        what = f"{self._score.title}: {len(shown.features)} features at {len(shown.numbers)} steps"
+        what = f"{self._score.title}: {shown.n_features} features at {shown.n_steps} steps"
         if self._row is None or self._column is None:
             return what
         cell = self.readout((self._shown(self._row), self._column))

@@ -23,9 +23,10 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 from rankstudio.ui.widgets.layout import fill, named
 
-_ROOM_FOR_GAIN = 500  # pixels of the panel from which the names keep enough room beside a column more
+_ROOM_FOR_GAIN = 460  # pixels of the panel from which the names keep enough room beside a column more
 
 _ROOM_FOR_BARS = 360
+_MARGIN_WIDTH = 66
 _ROOM_FOR_MARGIN = 380
 _WEIGHT = 60  # pixels of a number with its sign
 
@@ -87,7 +88,7 @@ _MARGIN = Column(
     "right",
     lambda value: percent(value) if value >= 0 else f"{MINUS}{percent(-value)}",
     tooltip="How far the next candidate was behind, as a share of the score",
-    width=66,
+    width=_MARGIN_WIDTH,
     tone=lambda row: "error" if row.margin < TOSS_UP else "muted",
 )
 
@@ -298,9 +299,11 @@ class FeaturesPanel(Panel):
 
     def _make_room(self) -> None:
         numbers = {column.key: i for i, column in enumerate(self.table.rows_model.columns)}
-        self.table.setColumnHidden(numbers["gain"], self.width() < _ROOM_FOR_GAIN)
-        self.table.setColumnHidden(numbers["margin"], not self._margins or self.width() < _ROOM_FOR_MARGIN)
-        bars = 0 if self.width() < _ROOM_FOR_BARS else WEIGHT_BAR + PAD
+        with_margin = bool(self._margins) and self.width() >= _ROOM_FOR_MARGIN
+        width = self.width() - (_MARGIN_WIDTH + PAD if with_margin else 0)
+        self.table.setColumnHidden(numbers["margin"], not with_margin)
+        self.table.setColumnHidden(numbers["gain"], width < _ROOM_FOR_GAIN)
+        bars = 0 if width < _ROOM_FOR_BARS + (PAD if with_margin else 0) else WEIGHT_BAR + PAD
         self.table.setColumnWidth(numbers["weight"], _WEIGHT + bars)
 
     def _actions(self, row: FeatureRow) -> list[QAction]:

@@ -62,6 +62,7 @@ class WhyController(QObject):
         self._session, self._runs, self._current, self._inspect = session, runs, current, inspect
         self._worker, self._fold_cache = worker, fold_cache
         self._path: PathResult | None = None
+        self._leads: dict[int, Margin] = {}
         self._explained: tuple[object, ...] = ()
         self.panel = WhyPanel(theme)
         self.panel.picked.connect(self._on_picked)
@@ -83,7 +84,7 @@ class WhyController(QObject):
             self._forget()
             return
         if model.path is not self._path:
-            self._path = model.path
+            self._path, self._leads = model.path, {}
             self._worker.task(
                 "Comparing candidates",
                 _picture,
@@ -93,6 +94,8 @@ class WhyController(QObject):
                 on_error=self.failed.emit,
                 slot="why",
             )
+        elif self._leads:
+            self._show_margins(model)
         self._mark(model)
         self._look()
 
@@ -135,9 +138,19 @@ class WhyController(QObject):
         shown, leads = found
         self.panel.show_map(shown, dataset.feature_names, score)
         self._mark(model)
-        ids = dataset.feature_ids
-        known = {int(ids[column]): lead.share for column, lead in leads.items() if lead.rival is not None}
-        self._inspect.path.show_margins(path, known, _note(leads, dataset.feature_names, score, path))
+        self._leads = leads
+        self._show_margins(model)
+
+    def _show_margins(self, model: SelectedModel) -> None:
+        dataset, score = self._session.dataset, model.plan.candidate_score
+        if dataset is None or score is None:
+            return
+        ids, names = dataset.feature_ids, dataset.feature_names
+        known = {
+            int(ids[column]): lead.share for column, lead in self._leads.items() if lead.rival is not None
+        }
+        chosen = {column: self._leads[column] for column in model.step.selected if column in self._leads}
+        self._inspect.path.show_margins(model.path, known, _note(chosen, names, score, model.path))
 
     def _mark(self, model: SelectedModel) -> None:
         self.panel.mark(self._column(), model.position)
@@ -182,7 +195,7 @@ class WhyController(QObject):
         self._inspect.show_at(int(dataset.feature_ids[column]), size)
 
     def _forget(self) -> None:
-        self._path, self._explained = None, ()
+        self._path, self._leads, self._explained = None, {}, ()
         self.panel.show_map(None, (), None)
         self._inspect.profile.explain(None)
 
@@ -201,6 +214,9 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScor
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said
+    if close.share == 0:
+        tie = f"{names[close.feature]} at step {close.number} was tied with {names[close.rival]}"
+        return f"{said} Under 1 % the choice is a toss of a coin: {tie}."
     ahead = "ahead of" if close.share >= 0 else "behind"
     example = f"{names[close.feature]} at step {close.number} was {ahead} {names[close.rival]}"
     example += f" by {percent(abs(close.share))}"

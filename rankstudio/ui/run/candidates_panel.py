@@ -14,8 +14,9 @@ from rankstudio.engine.analysis.choice_explanation import percent
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.plots import Bar, BarsPlot
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import ElidedLabel, Panel
+from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 _WHERE = "The candidates of the chosen step are compared here."
@@ -38,7 +39,8 @@ class CandidatesPanel(Panel):
         self.setObjectName("candidates-panel")
         self.plot = named(BarsPlot(theme), "candidates-plot")
         self.plot.placeholder = _WHERE
-        self.verdict = named(ElidedLabel(), "candidates-verdict")
+        self.verdict = named(PlainLabel(), "candidates-verdict")
+        self.verdict.setWordWrap(True)
         fill(self.body, self.verdict, (self.plot, 1), spacing=2)
         self.verdict.hide()
         self.plot.picked.connect(self._on_picked)

@@ -64,7 +64,7 @@ class Sections(QObject):
         explanations = column("explanations", (self.why.panel,), (1,), (720,))
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
         explained = (self.inspect.path, explanations, self.inspect.profile)
-        features = row("features", explained, (3, 4, 1), (420, 520, 320))
+        features = row("features", explained, (3, 4, 1), (450, 440, 300))
         compare = column("compare", (self.results.panel, self.results.views), (2, 3), (280, 460))
         pages = {
             "data": Page("data", data),

@@ -142,7 +142,7 @@ GAS = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention",),
-    candidate_score=CandidateScore("importance less redundancy", "in units of the importance"),
+    candidate_score=CandidateScore("importance less redundancy", ""),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
     parameters=(
         RANKING_LAMBDA,
