@@ -67,7 +67,8 @@ class CandidateMap:
             Rows and columns at most, 1 at least.
         place : int, optional
             Of a step in the path, which is among those of a growing path; without it the first ones are.
-            Of iterations and rounds, some at equal distances are, and the last one.
+            Of iterations and rounds, the first and the last are, and some between that lie the closer the
+            earlier they are, as most changes then.
         always : int, optional
             A feature (its column) that has a row in any case.
 
@@ -75,7 +76,7 @@ class CandidateMap:
         -------
         CandidateMap
             With the features taken up to the last of these steps, in the order of the path, then those with
-            the greatest shares in them.
+            the greatest shares in them; without those that are candidates at none of them.
         """
         n = len(self.places)
         count = max(1, min(n, most_steps))
@@ -83,7 +84,7 @@ class CandidateMap:
             at = 0 if place is None else int(np.abs(np.array(self.places) - place).argmin())
             columns = np.arange(count) + min(max(0, at - count + 1), n - count)
         else:
-            columns = np.rint(np.linspace(n - 1, 0, count)).astype(np.int64)[::-1]
+            columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
         best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
         if self.growing:
             came = self.taken[:, : columns[-1] + 1].any(axis=1)
@@ -91,7 +92,7 @@ class CandidateMap:
             rows = np.argsort(-best, kind="stable")
         else:
             rows = np.arange(best.size)
-        rows = rows[: max(1, most_features)]
+        rows = rows[best[rows] >= 0][: max(1, most_features)]
         if always in self.features and self.features.index(always) not in rows:
             rows[-1] = self.features.index(always)
         both = np.ix_(rows, columns)

@@ -123,6 +123,15 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
         said = f"Took {number(margin.score)} off the {off} {score.unit}"
     else:
         said = f"{score.title[0].upper()}{score.title[1:]}: {number(margin.score)}"
+    if score.least and margin.rival is not None:
+        said = f"With {margin.number} features left it was the next to drop out"
+        rival = f"{context.names[margin.rival]} ({number(margin.rival_score)})"
+        how = (
+            f"{percent(margin.share)} less than that of {rival}"
+            if margin.share > 0
+            else f"as that of {rival}"
+        )
+        return f"{said}: the {score.name}, {number(margin.score)}, was {how}."
     if margin.rival is None:
         return f"{said}; it was the last candidate."
     rival = f"{context.names[margin.rival]} ({number(margin.rival_score)})"
@@ -244,12 +253,12 @@ def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     other = [part for part in parts if part]
     among = f"among the first {size}" if context.path.step_kind is StepKind.FEATURES else "in the model"
     if inside:
-        if other:
-            return f"It would not be {among} with {' or '.join(other)}."
-        return f"It is {among} in every path of the run."
-    return (
-        f"It would be {among} with {' or '.join(other)}." if other else f"No path of the run has it {among}."
-    )
+        return (
+            f"It would not be {among} {' nor '.join(other)}."
+            if other
+            else f"Every path of the run has it {among}."
+        )
+    return f"It would be {among} {' or '.join(other)}." if other else f"No path of the run has it {among}."
 
 
 def _model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:
@@ -260,10 +269,10 @@ def _model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:
 
 
 def _where(what: str, states: Sequence[tuple[str, bool]], wanted: bool) -> str:
-    """Return which of some ordered labels have a state: "λ = 2⁸ to 2¹⁵", "fold 2 or 4"."""
+    """Return which of some ordered labels have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4"."""
     if what == "combination":
         count = sum(state is wanted for _, state in states)
-        return f"{count} of {len(states)} combinations" if count else ""
+        return f"with {count} of {len(states)} combinations" if count else ""
     runs: list[list[str]] = []
     before = not wanted
     for label, state in states:
@@ -277,7 +286,7 @@ def _where(what: str, states: Sequence[tuple[str, bool]], wanted: bool) -> str:
     said = [
         run[0] if len(run) == 1 else f"{run[0]} {'or' if len(run) == 2 else 'to'} {run[-1]}" for run in runs
     ]
-    return f"{what} {'= ' if what != 'fold' else ''}{' or '.join(said)}"
+    return f"{'in fold' if what == 'fold' else f'with {what} ='} {' or '.join(said)}"
 
 
 def _place(score: CandidateScore, values: Floats, feature: int) -> str:

@@ -71,8 +71,26 @@ class CandidateMapPlot(HeatMapPlot):
         self._column: int | None = None
         super().__init__(theme, names=("", "step"), limits=(0.0, 1.0))
 
-    def set_map(self, shown: CandidateMap | None, names: Sequence[str], score: CandidateScore | None) -> None:
-        """Show other scores; None for none. ``names`` are those of all features."""
+    def set_map(
+        self,
+        shown: CandidateMap | None,
+        names: Sequence[str],
+        score: CandidateScore | None,
+        steps: str = "step",
+    ) -> None:
+        """Show other scores.
+
+        Parameters
+        ----------
+        shown : CandidateMap or None
+            None for no scores.
+        names : sequence of str
+            Of all features.
+        score : CandidateScore or None
+        steps : str
+            What one column is called: "step", "iteration".
+        """
+        self.set_names("", steps)
         self._whole, self._score, self._all_names = shown, score, names
         self._apply()
 
@@ -99,7 +117,7 @@ class CandidateMapPlot(HeatMapPlot):
             return "drops out", "twice it", "far above"
         if self._map is not None and self._map.from_worst:
             return "taken", "halfway", "the worst"
-        return "taken", "half of it", "none"
+        return "taken" if self._whole is None or self._whole.growing else "greatest", "half of it", "none"
 
     # HeatMapPlot
 
@@ -128,7 +146,7 @@ class CandidateMapPlot(HeatMapPlot):
         if self._map is None:
             return []
         row, column = len(self._labels) - 1 - cell[0], cell[1]
-        lines = [Line(f"{self._labels[row]} at step {self._map.numbers[column]}", bold=True)]
+        lines = [Line(f"{self._labels[row]} at {self._names[1]} {self._map.numbers[column]}", bold=True)]
         value, share = float(self._map.scores[row, column]), float(self._map.shares[row, column])
         if np.isnan(value):
             return [
@@ -151,7 +169,7 @@ class CandidateMapPlot(HeatMapPlot):
         rows: list[list[CellValue]] = [
             [label, *map(float, row)] for label, row in zip(names, values, strict=True)
         ]
-        return ["feature", *(f"step {n}" for n in self._whole.numbers)], rows
+        return ["feature", *(f"{self._names[1]} {n}" for n in self._whole.numbers)], rows
 
     def click(self, at: QPointF) -> None:
         """Pick the cell under the mouse; a feature's name, the one in the marked column."""
@@ -255,7 +273,7 @@ class CandidateMapPlot(HeatMapPlot):
         painter.setFont(font(TINY))
         painter.setPen(colors.q("muted"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, "step")
+        painter.drawText(QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._names[1])
         n, metrics = len(self._map.numbers), QFontMetricsF(font(TINY))
         room = max(metrics.horizontalAdvance(str(self._map.numbers[-1])) + 6.0, 14.0)
         every = max(1, int(np.ceil(room * n / frame.area.width())))

@@ -27,7 +27,8 @@ _ROOM_FOR_GAIN = 460  # pixels of the panel from which the names keep enough roo
 
 _ROOM_FOR_BARS = 360
 _MARGIN_WIDTH = 66
-_ROOM_FOR_MARGIN = 380
+_ROOM_FOR_MARGIN = 300
+_ROOM_FOR_IDS = 400  # beside margins
 _WEIGHT = 60  # pixels of a number with its sign
 
 NO_PATH = "Run a method, or move λ, to see which features it selects."
@@ -303,7 +304,8 @@ class FeaturesPanel(Panel):
         width = self.width() - (_MARGIN_WIDTH + PAD if with_margin else 0)
         self.table.setColumnHidden(numbers["margin"], not with_margin)
         self.table.setColumnHidden(numbers["gain"], width < _ROOM_FOR_GAIN)
-        bars = 0 if width < _ROOM_FOR_BARS + (PAD if with_margin else 0) else WEIGHT_BAR + PAD
+        self.table.setColumnHidden(numbers["feature_id"], with_margin and self.width() < _ROOM_FOR_IDS)
+        bars = 0 if width < _ROOM_FOR_BARS + (50 if with_margin else 0) else WEIGHT_BAR + PAD
         self.table.setColumnWidth(numbers["weight"], _WEIGHT + bars)
 
     def _actions(self, row: FeatureRow) -> list[QAction]:

@@ -136,7 +136,8 @@ class WhyController(QObject):
         if path is not self._path or model is None or dataset is None:
             return
         shown, leads = found
-        self.panel.show_map(shown, dataset.feature_names, score)
+        steps = "step" if path.step_kind is StepKind.FEATURES else path.step_kind.value
+        self.panel.show_map(shown, dataset.feature_names, score, steps)
         self._mark(model)
         self._leads = leads
         self._show_margins(model)
@@ -214,10 +215,8 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScor
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said
-    if close.share == 0:
-        tie = f"{names[close.feature]} at step {close.number} was tied with {names[close.rival]}"
-        return f"{said} Under 1 % the choice is a toss of a coin: {tie}."
-    ahead = "ahead of" if close.share >= 0 else "behind"
-    example = f"{names[close.feature]} at step {close.number} was {ahead} {names[close.rival]}"
-    example += f" by {percent(abs(close.share))}"
-    return f"{said} Under 1 % the choice is a toss of a coin: {example}."
+    one, other = names[close.feature], names[close.rival]
+    at = f" at step {close.number}" if path.step_kind is StepKind.FEATURES else ""
+    way = "tied with" if close.share == 0 else "ahead of" if close.share > 0 else "behind"
+    much = f" by {percent(abs(close.share))}" if close.share else ""
+    return f"{said} Under 1 % the choice is a toss of a coin: {one}{at} was {way} {other}{much}."

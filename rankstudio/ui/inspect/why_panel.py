@@ -39,10 +39,14 @@ class WhyPanel(Panel):
         self.plot.cellPicked.connect(self.picked)
 
     def show_map(
-        self, shown: CandidateMap | None, names: Sequence[str], score: CandidateScore | None
+        self,
+        shown: CandidateMap | None,
+        names: Sequence[str],
+        score: CandidateScore | None,
+        steps: str = "step",
     ) -> None:
-        """Show a path's candidates; ``names`` are those of all features."""
-        self.plot.set_map(shown, names, score)
+        """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
+        self.plot.set_map(shown, names, score, steps)
         self.plot.setAccessibleName(score.title if score and shown else "Candidates at each step")
         self.set_caption(score.title if shown and score else "")
 
