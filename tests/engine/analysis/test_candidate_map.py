@@ -1,0 +1,145 @@
+"""Maps and margins of candidates, against plain loops over the steps."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from candidate_paths import DROP, SCORE, UNIT, WEIGHT, growing, weights
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankstudio.engine.analysis.candidate_map import CandidateMap, candidate_map, margins, shares, step_margin
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.steps import Step
+
+
+def made(path: PathResult, score: CandidateScore = SCORE) -> CandidateMap:
+    found = candidate_map(path, score)
+    assert found is not None
+    return found
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_the_map_has_score_share_and_rank_of_every_candidate(seed: int) -> None:
+    path = growing(seed)
+    found = made(path)
+    assert found.features[:5] == path.steps[-1].selected
+    assert sorted(found.features) == list(range(8))
+    assert (found.n_features, found.n_steps, found.from_worst) == (8, 5, False)
+    for column, step in enumerate(path.steps):
+        known = [v for v in step.candidates.tolist() if np.isfinite(v)]
+        assert found.n_candidates[column] == len(known)
+        for row, feature in enumerate(found.features):
+            value = step.candidates[feature]
+            assert found.taken[row, column] == (step.selected[-1] == feature)
+            if np.isnan(value):
+                assert np.isnan(
+                    [found.scores[row, column], found.shares[row, column], found.ranks[row, column]]
+                ).all()
+                continue
+            assert found.scores[row, column] == value
+            assert found.shares[row, column] == pytest.approx(value / max(known))
+            assert found.ranks[row, column] == 1 + sum(other > value for other in known)
+        assert found.shares[found.taken[:, column], column] == 1.0
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.integers(1, 6), st.integers(0, 4), st.integers(0, 7))
+def test_a_view_has_the_step_and_the_feature_that_are_wanted(
+    seed: int, rows: int, columns: int, place: int, feature: int
+) -> None:
+    whole = made(growing(seed))
+    part = whole.view(rows, columns, place, feature)
+    assert part.scores.shape == (len(part.features), len(part.places)) == part.taken.shape
+    assert len(part.features) <= rows
+    assert len(part.places) == min(columns, 5)
+    assert place in part.places
+    assert list(part.places) == list(range(part.places[0], part.places[0] + len(part.places)))
+    assert feature in part.features
+    for i, f in enumerate(part.features):
+        for j, p in enumerate(part.places):
+            expected = whole.scores[whole.features.index(f), p]
+            assert part.scores[i, j] == expected or np.isnan(expected)
+    order = [f for f in part.features if f != feature]
+    came = [f for f in whole.features[: part.places[-1] + 1] if f in order]
+    assert order[: len(came)] == came
+
+
+def test_of_iterations_the_first_and_the_last_are_seen() -> None:
+    whole = made(weights(3), WEIGHT)
+    part = whole.view(4, 5)
+    assert part.places[0] == 0
+    assert part.places[-1] == 29
+    assert np.diff(part.places).argmax() == len(part.places) - 2
+    assert list(part.features) == list(weights(3).steps[-1].selected[:4])
+    for column, place in enumerate(whole.places):
+        best = int(np.abs(weights(3).steps[place].coef).argmax())
+        assert [f for f, new in zip(whole.features, whole.taken[:, column], strict=True) if new] == [best]
+
+
+def test_negative_scores_are_shares_of_the_way_from_the_worst() -> None:
+    found = made(growing(1, low=-1.0))
+    assert found.from_worst
+    for column in range(5):
+        values, of = found.scores[:, column], found.shares[:, column]
+        expected = (values - np.nanmin(values)) / (np.nanmax(values) - np.nanmin(values))
+        np.testing.assert_allclose(of, expected)
+
+
+def test_shares_of_drops_and_of_the_least() -> None:
+    nan = float("nan")
+    assert shares(SCORE, np.array([2.0, 1.0, -1.0])).tolist() == [1.0, 0.5, 0.0]
+    assert shares(DROP, np.array([-1.0, -3.0, -2.0])).tolist() == [1.0, 0.0, 0.5]
+    least = CandidateScore("weight", "", least=True)
+    np.testing.assert_array_equal(shares(least, np.array([4.0, 2.0, nan])), [0.5, 1.0, nan])
+    assert np.isnan(shares(SCORE, np.array([nan, nan]))).all()
+    assert shares(SCORE, np.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_a_path_that_compares_nothing_has_no_map() -> None:
+    step = Step(1, (0,), np.ones(1), 1.0, np.empty(0))
+    path = PathResult(UNIT, (step,), {}, 1.0)
+    assert candidate_map(path, SCORE) is None
+    assert margins(path, SCORE)[0].rival is None
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_margins_are_to_the_best_of_the_others(seed: int) -> None:
+    path = growing(seed)
+    found = margins(path, SCORE)
+    assert list(found) == list(path.steps[-1].selected)
+    for step in path.steps:
+        taken = step.selected[-1]
+        others = {j: v for j, v in enumerate(step.candidates.tolist()) if np.isfinite(v) and j != taken}
+        rival = max(others, key=lambda j: (others[j], -j))
+        margin = found[taken]
+        assert (margin.number, margin.score, margin.rival) == (step.number, step.candidates[taken], rival)
+        assert margin.share == pytest.approx(1 - others[rival] / step.candidates[taken])
+
+
+def test_margins_of_iterations_are_to_the_next_weight_and_rounds_have_none() -> None:
+    path = weights(5)
+    order = path.steps[-1].selected
+    found = margins(path, WEIGHT)
+    sizes = np.abs(path.steps[-1].coef)
+    for one, other in pairwise(order):
+        assert found[one].rival == other
+        assert found[one].share == pytest.approx(1 - sizes[other] / sizes[one])
+    assert found[order[-1]].rival is None
+    assert margins(weights(5, StepKind.ROUNDS), WEIGHT) == {}
+
+
+def test_a_pinned_feature_is_behind_and_what_came_with_it_is_no_rival() -> None:
+    candidates = np.array([6.0, 8.0, 9.0])
+    step = Step(1, (1,), np.zeros(3), 8.0, candidates, before=10.0)
+    margin = step_margin(DROP, step, divisor=2.0)
+    assert (margin.feature, margin.rival, margin.score, margin.rival_score) == (1, 0, 1.0, 2.0)
+    assert margin.share == pytest.approx(-0.5)
+    both = Step(1, (0, 2), np.zeros(3), 1.0, np.array([0.9, 0.6, 0.9]))
+    assert step_margin(SCORE, both, 0).rival == 1

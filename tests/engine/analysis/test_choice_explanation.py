@@ -1,0 +1,149 @@
+"""Sentences on features: each number in them is that of the steps they are made of."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from candidate_paths import DROP, SCORE, UNIT, WEIGHT, growing, weights
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankstudio.engine.analysis.choice_explanation import (
+    Alternative,
+    ChoiceContext,
+    explain,
+    number,
+    percent,
+)
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.steps import Step
+
+NAMES = tuple(f"feature {j}" for j in range(8))
+
+
+def drops() -> PathResult:
+    """Takes 1, which is 40 % ahead of 0, then 2; after 1 little is left of 0."""
+    nan = float("nan")
+    first = Step(1, (1,), np.zeros(4), 5.0, np.array([7.0, 5.0, 9.0, 9.5]), before=10.0)
+    second = Step(2, (1, 2), np.zeros(4), 4.0, np.array([4.9, nan, 4.0, 4.2]), before=5.0)
+    return PathResult(UNIT, (first, second), {}, 2.0)
+
+
+def other(*order: int) -> PathResult:
+    steps = [Step(k, order[:k], np.zeros(4), 1.0, np.empty(0)) for k in range(1, len(order) + 1)]
+    return PathResult(UNIT, tuple(steps), {}, 2.0)
+
+
+def context(position: int = 1) -> ChoiceContext:
+    combinations = [
+        Alternative("2⁻¹", other(1, 2)),
+        Alternative("2⁰", drops()),
+        Alternative("2¹", other(0, 1)),
+        Alternative("2²", other(0, 3)),
+        Alternative("2³", other(0, 3)),
+    ]
+    folds = [Alternative("2", other(1, 2)), Alternative("3", other(2, 3))]
+    return ChoiceContext(drops(), position, DROP, NAMES[:4], "λ", combinations, folds)
+
+
+def test_what_was_taken_says_its_drop_its_lead_and_where_it_would_not_be() -> None:
+    found = explain(context(), 1)
+    assert found.title == "Why at step 1"
+    assert found.sentences == (
+        "Took 2.5 off the error per document, ahead of feature 0 (1.5) by 40 %.",
+        "It would not be among the first 2 with λ = 2² or 2³ nor in fold 3.",
+    )
+
+
+def test_what_came_later_says_how_it_began() -> None:
+    sentences = explain(context(), 2).sentences
+    assert sentences[0] == "Took 0.5 off the error per document, ahead of feature 3 (0.4) by 20 %."
+    assert sentences[1] == "At step 1 it was 3rd of 4."
+    assert sentences[2] == "It would not be among the first 2 with λ = 2¹ to 2³."
+
+
+def test_what_was_not_taken_says_when_it_was_closest_and_what_displaced_it() -> None:
+    correlations = np.eye(4)
+    correlations[0, 1] = correlations[1, 0] = -0.93
+    found = explain(context(), 0, correlations)
+    assert found.title == "Why not with k = 2"
+    assert found.sentences == (
+        "No model of the path has it.",
+        "It came closest at step 1: 2nd of 4, 40 % behind feature 1 (r = −0.93 inside queries), "
+        "which was taken.",
+        "With feature 1 (r = −0.93 inside queries) in the model it fell from 1.5 to 0.05.",
+        "In the model it is most like feature 1 (r = −0.93 inside queries).",
+        "It would be among the first 2 with λ = 2¹ to 2³.",
+    )
+    assert explain(context(position=0), 2).sentences[0] == "It comes at step 2."
+
+
+def test_close_calls_ties_pins_and_lonely_ones_are_said() -> None:
+    def said(candidates: list[float], taken: int = 0) -> str:
+        step = Step(1, (taken,), np.zeros(2), 1.0, np.array(candidates))
+        path = PathResult(UNIT, (step,), {}, 1.0)
+        return explain(ChoiceContext(path, 0, CandidateScore("score", "in nats"), NAMES), taken).sentences[0]
+
+    nan = float("nan")
+    assert said([1.0, 0.995]) == "Score in nats: 1, ahead of feature 1 (0.995) by 0.5 %: a toss of a coin."
+    assert said([1.0, 1.0]) == "Score in nats: 1, the same as feature 1 (1): the first in the file was taken."
+    assert said([1.0, 2.0]).startswith("Score in nats: 1. feature 1 (2) was ahead by 50 %")
+    assert said([1.0, nan]) == "Score in nats: 1; it was the last candidate."
+    assert said([nan, nan]).startswith("It came without a comparison")
+
+
+def test_elimination_says_what_was_next_to_drop_out() -> None:
+    step = Step(2, (0, 1), np.zeros(2), 1.0, np.array([4.0, 3.0]))
+    path = PathResult(UNIT, (step,), {}, 1.0)
+    score = CandidateScore("size of the weight", "", least=True)
+    assert explain(ChoiceContext(path, 0, score, NAMES), 1).sentences[0] == (
+        "With 2 features left it was the next to drop out: the size of the weight, 3, was 25 % less than "
+        "that of feature 0 (4)."
+    )
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 7), st.integers(0, 4))
+def test_every_feature_of_every_path_has_an_explanation(seed: int, feature: int, position: int) -> None:
+    path = growing(seed, low=-1.0)
+    found = explain(ChoiceContext(path, position, SCORE, NAMES), feature, np.eye(8))
+    place = path.steps[-1].selected.index(feature) if feature in path.steps[-1].selected else None
+    if place is not None and place <= position:
+        assert found.title == f"Why at step {place + 1}"
+        value = number(float(path.steps[place].candidates[feature]))
+        assert value in found.sentences[0]
+    else:
+        assert found.title == f"Why not with k = {position + 1}"
+        closest = re.search(r"closest at step (\d+): (\d+)", found.sentences[1])
+        assert closest is not None
+        values = path.steps[int(closest[1]) - 1].candidates
+        assert int(closest[2]) == 1 + np.count_nonzero(values > values[feature])
+    assert all(sentence.endswith(".") and "nan" not in sentence for sentence in found.sentences)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_weights_size_and_rank_are_said(seed: int) -> None:
+    path = weights(seed)
+    where = ChoiceContext(path, 29, WEIGHT, NAMES, "λ", (), (Alternative("2", weights(seed + 1)),))
+    sizes = np.abs(path.steps[-1].coef)
+    for feature in range(8):
+        found = explain(where, feature, np.eye(8))
+        if sizes[feature]:
+            assert found.title == "Why in the model"
+            assert number(sizes[feature]) in found.sentences[0]
+        else:
+            assert found.title == "Why not in the model"
+            assert found.sentences[0].startswith("Its size of the weight is 0 at iteration 30, at most ")
+
+
+def test_shares_are_percents() -> None:
+    assert [percent(v) for v in (0.41, 0.0951, 0.05, 0.0083, 0.00001)] == [
+        "41 %",
+        "10 %",
+        "5 %",
+        "0.83 %",
+        "less than 0.01 %",
+    ]
