@@ -94,11 +94,11 @@ _MARGIN = Column(
 )
 
 
-def columns(measure: str) -> tuple[Column, ...]:
-    """Return the columns of the table, for the measure that is shown."""
+def columns(measure: str, with_margin: bool = False) -> tuple[Column, ...]:
+    """Return the columns of the table, for the measure that is shown; with margins where there are any."""
     width, tooltip = 62 if len(measure) < 6 else 82, f"Validation {measure} after it came in"
     after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
-    return (*_COLUMNS, after, _MARGIN)
+    return (*_COLUMNS, after, _MARGIN) if with_margin else (*_COLUMNS, after)
 
 
 class FeaturesPanel(Panel):
@@ -130,6 +130,7 @@ class FeaturesPanel(Panel):
         self._arrivals = Arrivals()
         self._held: int | None = None
         self._margins: Mapping[int, float] = {}
+        self._with_margin = False
         self._of: PathResult | None = None
         self._stepwise = True
         self.table = TableView(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id)
@@ -167,11 +168,10 @@ class FeaturesPanel(Panel):
         """
         if measure != self._measure:
             self._measure = measure
-            self.table.set_columns(columns(measure))
+            self.table.set_columns(columns(measure, self._with_margin))
             self._make_room()
         if path is not self._of:
-            self._of = path
-            self._show_margins({}, "")
+            self._of, self._margins = path, {}
         rows = self._with_margins(path_rows(path, feature_ids, names, measure, position, self._arrivals))
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
@@ -198,15 +198,16 @@ class FeaturesPanel(Panel):
         note : str
             A sentence on what they are.
         """
-        if path is self._of:
-            self._show_margins(margins, note)
-            self.table.set_rows(self._with_margins(self.table.rows()))
-
-    def _show_margins(self, margins: Mapping[int, float], note: str) -> None:
+        if path is not self._of:
+            return
+        if bool(margins) is not self._with_margin:
+            self._with_margin = bool(margins)
+            self.table.set_columns(columns(self._measure, self._with_margin))
         self._margins = margins
         self._note.setText(note)
         self._note.setVisible(bool(note))
         self._make_room()
+        self.table.set_rows(self._with_margins(self.table.rows()))
 
     def _with_margins(self, rows: Sequence[FeatureRow]) -> tuple[FeatureRow, ...]:
         if not self._margins:
@@ -300,9 +301,10 @@ class FeaturesPanel(Panel):
 
     def _make_room(self) -> None:
         numbers = {column.key: i for i, column in enumerate(self.table.rows_model.columns)}
-        with_margin = bool(self._margins) and self.width() >= _ROOM_FOR_MARGIN
+        with_margin = self._with_margin and self.width() >= _ROOM_FOR_MARGIN
         width = self.width() - (_MARGIN_WIDTH + PAD if with_margin else 0)
-        self.table.setColumnHidden(numbers["margin"], not with_margin)
+        if self._with_margin:
+            self.table.setColumnHidden(numbers["margin"], not with_margin)
         self.table.setColumnHidden(numbers["gain"], width < _ROOM_FOR_GAIN)
         self.table.setColumnHidden(numbers["feature_id"], with_margin and self.width() < _ROOM_FOR_IDS)
         bars = 0 if width < _ROOM_FOR_BARS + (50 if with_margin else 0) else WEIGHT_BAR + PAD

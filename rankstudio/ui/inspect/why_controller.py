@@ -82,6 +82,8 @@ class WhyController(QObject):
             self.offered.emit(offered)
         if model is None or dataset is None or score is None:
             self._forget()
+            if model is not None:
+                self._inspect.path.show_margins(model.path, {}, "")
             return
         if model.path is not self._path:
             self._path, self._leads = model.path, {}

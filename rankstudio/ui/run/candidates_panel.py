@@ -37,7 +37,7 @@ class CandidatesPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Candidates")
         self.setObjectName("candidates-panel")
-        self.plot = named(BarsPlot(theme), "candidates-plot")
+        self.plot = named(BarsPlot(theme, "score of each candidate"), "candidates-plot")
         self.plot.placeholder = _WHERE
         self.verdict = named(PlainLabel(), "candidates-verdict")
         self.verdict.setWordWrap(True)

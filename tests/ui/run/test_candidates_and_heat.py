@@ -2,12 +2,16 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication
 
+from rankstudio.engine.analysis.candidate_map import step_margin
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.steps import Step
 from rankstudio.ui.run.candidates_panel import CandidatesPanel, verdict
 from rankstudio.ui.run.heat_panel import HeatPanel
 
 IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")
 NAN = float("nan")
+DROP = CandidateScore("drop in error", "per document", ScoreSource.CRITERION)
 
 
 def closing(widget):
@@ -27,29 +31,47 @@ def heat(app, theme):
     yield from closing(HeatPanel(theme))
 
 
+def step(number, candidates, taken, before=1.0):
+    return Step(number, (taken,), np.zeros(4), before, np.array(candidates), before=before)
+
+
+def show(panel, shown, score=DROP):
+    panel.show_step(score, score.of(shown), step_margin(score, shown), IDS, NAMES)
+
+
 def test_bars_are_drops_sorted_and_what_was_no_candidate_is_out(candidates):
     candidates.resize(400, 260)
-    candidates.show_step(3, [0.9, NAN, 0.6, 0.8], IDS, NAMES, 30, 1.0)
+    show(candidates, step(3, [0.9, NAN, 0.6, 0.8], 2))
     assert candidates.accessibleName() == "Candidates at step 3"
     header, rows = candidates.plot.numbers()
-    assert header == ["id", "name", "drop in criterion per document"]
+    assert header == ["id", "name", "drop in error per document"]
     assert [(row[0], row[1]) for row in rows] == [("30", "thirty"), ("40", "forty"), ("10", "ten")]
     assert [row[2] for row in rows] == pytest.approx([0.4, 0.2, 0.1])
-    assert candidates.verdict.text() == "thirty, ahead of forty by 25 %"
+    assert candidates.verdict.text() == "thirty, ahead of forty by 50 %"
     assert not candidates.verdict.isHidden()
 
 
+def test_scores_of_any_method_bear_their_name(candidates):
+    score = CandidateScore("mutual information", "in nats")
+    show(candidates, step(1, [0.2, 0.5, NAN, 0.4], 1), score)
+    header, rows = candidates.plot.numbers()
+    assert header[2] == "mutual information in nats"
+    assert [row[2] for row in rows] == [0.5, 0.4, 0.2]
+    assert candidates.verdict.text() == "twenty, ahead of forty by 20 %"
+
+
 def test_what_differs_by_rounding_only_is_no_drop(candidates):
-    candidates.show_step(3, [0.3, NAN, 0.3 + 1e-16, 0.2], IDS, NAMES, 40, 0.1 + 0.2)
+    show(candidates, step(3, [0.3, NAN, 0.3 + 1e-16, 0.2], 3, before=0.1 + 0.2))
     _, rows = candidates.plot.numbers()
     assert [row[2] for row in rows] == pytest.approx([0.1, 0.0, 0.0])
     assert [row[2] for row in rows][1:] == [0.0, 0.0]
 
 
 def test_a_step_without_candidates_shows_none(candidates):
-    candidates.show_step(1, [0.9, 0.5, 0.7, 0.8], IDS, NAMES, 20, 1.0)
-    candidates.show_step(2, np.zeros(0), IDS, NAMES, 20, 1.0)
+    show(candidates, step(1, [0.9, 0.5, 0.7, 0.8], 1))
+    show(candidates, step(2, [], 1))
     assert candidates.plot.is_empty()
+    assert candidates.plot.placeholder == "No candidates were compared at this step."
     assert candidates.verdict.isHidden()
     assert candidates.accessibleName() == "Candidates at step 2"
 
@@ -57,23 +79,24 @@ def test_a_step_without_candidates_shows_none(candidates):
 def test_a_bar_that_is_clicked_is_told_by_its_feature(candidates):
     told = []
     candidates.picked.connect(told.append)
-    candidates.show_step(1, [0.9, 0.5, 0.7, 0.8], IDS, NAMES, 20, 1.0)
+    show(candidates, step(1, [0.9, 0.5, 0.7, 0.8], 1))
     candidates.plot.picked.emit(40)
     assert told == [40]
 
 
 @pytest.mark.parametrize(
-    ("criteria", "selected", "expected"),
+    ("values", "expected"),
     [
-        ({10: 0.5, 20: 0.6}, 20, "twenty, behind ten by 20 %"),
-        ({10: 0.5, 20: 0.5}, 20, "twenty, tied with ten"),
-        ({20: 0.5}, 20, "twenty, the last candidate"),
-        ({10: 0.5}, 20, "twenty, without a comparison"),
-        ({10: 1.0, 20: 0.997, 30: 2.0}, 20, "twenty, ahead of ten by 0.3 %"),
+        ([0.5, 0.4, NAN, NAN], "twenty, behind ten by 20 %"),
+        ([0.5, 0.5, NAN, NAN], "twenty, tied with ten"),
+        ([NAN, 0.5, NAN, NAN], "twenty, the last candidate"),
+        ([0.5, NAN, NAN, NAN], "twenty, without a comparison"),
+        ([0.997, 1.0, 0.2, NAN], "twenty, ahead of ten by 0.3 %"),
     ],
 )
-def test_the_verdict_names_the_rival(criteria, selected, expected):
-    assert verdict(criteria, dict(zip(IDS.tolist(), NAMES, strict=True)), selected) == expected
+def test_the_verdict_names_the_rival(values, expected):
+    score = CandidateScore("score", "")
+    assert verdict(step_margin(score, step(1, values, 1)), NAMES) == expected
 
 
 def test_the_map_shows_measures_by_lambda_and_k(heat):

@@ -1,0 +1,106 @@
+"""What explains a path, in the real window: for methods that compare candidates and for others."""
+
+from __future__ import annotations
+
+import pytest
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.engine.analysis.candidate_map import margins
+from rankstudio.ui.main_window import MainWindow
+
+LISTS = {"parameters": {}, "ranker": "", "ranker_parameters": {}}
+
+
+def run_method(window: MainWindow, method: str, **parameters: object) -> None:
+    window.session.change("editing", **{**LISTS, "method": method, "parameters": parameters})
+    finish(window)
+    window.session.look_at(1)
+    window.workspace.show_page("features")
+    settle(window)
+
+
+def texts(window: MainWindow) -> list[str]:
+    return window.sections.inspect.profile.why.text().split("\n")
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        ("greedy-rankrls", {}),
+        ("gas", {}),
+        ("rfe", {}),
+        ("mutual-information", {}),
+        ("fsmrank", {"max_iter": 9}),
+    ],
+)
+def test_what_a_method_compared_is_shown(window: MainWindow, method: str, parameters: dict) -> None:
+    run_method(window, method, **parameters)
+    model, why = window.current.model, window.sections.why
+    assert model is not None
+    score = model.plan.candidate_score
+    assert score is not None
+    wait_until(lambda: why.panel.caption() == score.title)
+    assert why.panel.isVisible()
+    path = window.sections.inspect.path
+    leads = [lead for lead in margins(model.path, score).values() if lead.rival is not None]
+    ids = window.session.dataset.feature_ids
+    rows = {row.feature_id: row for row in path.table.rows()}
+    assert {i: row.margin for i, row in rows.items() if row.margin == row.margin} == {
+        int(ids[lead.feature]): lead.share for lead in leads
+    }
+    assert path._note.text().startswith("margin: how far the next ")
+    wait_until(lambda: window.sections.inspect.profile.why_title.text().startswith("Why"))
+    assert window.sections.inspect.feature is not None
+    window.workspace.show_page("select")
+    settle(window)
+    assert window.sections.run.candidates.isVisible()
+    assert window.sections.run.candidates.plot.axes.title == score.title
+
+
+def test_a_ranker_has_no_such_panels(window: MainWindow) -> None:
+    run_method(window, "rankrls")
+    why = window.sections.why.panel
+    wait_until(lambda: not why.isVisible())
+    assert not why.parentWidget().isVisible()
+    assert window.sections.inspect.profile.why.text() == ""
+    columns = [column.key for column in window.sections.inspect.path.table.rows_model.columns]
+    assert "margin" not in columns
+    assert window.sections.inspect.path._note.isHidden()
+    window.workspace.show_page("select")
+    settle(window)
+    assert not window.sections.run.candidates.isVisible()
+    run_method(window, "gas")
+    assert window.sections.why.panel.isVisible()
+    window.workspace.show_page("select")
+    assert window.sections.run.candidates.isVisible()
+
+
+def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
+    run_method(window, "gas")
+    why, inspect = window.sections.why, window.sections.inspect
+    wait_until(lambda: why.panel.plot.shown is not None)
+    ids = window.session.dataset.feature_ids
+    column = int(why.panel.plot.shown.features[-1])
+    why.panel.picked.emit(column, 1)
+    settle(window)
+    assert window.current.model is not None
+    assert window.current.model.x_value == 2
+    assert inspect.feature == int(ids[column])
+    assert inspect.path.table.current().feature_id == int(ids[column])
+    wait_until(lambda: inspect.profile.why_title.text() == "Why not with k = 2")
+    assert any("closest at step" in text for text in texts(window))
+    assert why.panel.plot.accessibleDescription().count(window.session.dataset.feature_names[column]) == 1
+
+
+def test_nothing_is_computed_for_a_page_that_is_not_seen(window: MainWindow) -> None:
+    run_method(window, "gas")
+    wait_until(lambda: window.sections.why.panel.caption() != "")
+    window.workspace.show_page("select")
+    before = window.sections.why.panel.caption()
+    window.session.change("editing", method="mutual-information", parameters={})
+    finish(window)
+    settle(window)
+    assert window.sections.why.panel.caption() == before
+    window.workspace.show_page("features")
+    wait_until(lambda: window.sections.why.panel.caption() == "mutual information in nats")
