@@ -37,8 +37,6 @@ class CandidateMap:
         How many there were.
     n_features, n_steps : int
         How many the path has, shown or not.
-    from_worst : bool
-        Whether shares are of the way from the step's worst score to its best: some scores are negative.
     growing : bool
         Whether each step adds to the one before.
     """
@@ -53,7 +51,6 @@ class CandidateMap:
     n_candidates: Floats
     n_features: int
     n_steps: int
-    from_worst: bool
     growing: bool
 
     def view(
@@ -137,10 +134,10 @@ class Margin:
     share: float
 
 
-def shares(score: CandidateScore, values: Floats, from_worst: bool = False) -> Floats:
+def shares(score: CandidateScore, values: Floats) -> Floats:
     """Return the scores of a step as shares of its best, from 0 to 1; NaN for what was no candidate.
 
-    Where no score is above 0, or it is asked for, they are shares of the way from the worst to the best;
+    Where no score is above 0, or 0 means nothing, they are shares of the way from the worst to the best;
     where the least one is the best, it is divided by the others.
     """
     known = np.isfinite(values)
@@ -150,7 +147,7 @@ def shares(score: CandidateScore, values: Floats, from_worst: bool = False) -> F
     if score.least:
         ratio = np.divide(low, values, out=np.ones(values.size), where=known & (values > low))
         return np.where(known, ratio, np.nan)
-    if high > 0 and not from_worst:
+    if high > 0 and score.from_zero:
         return np.clip(values / high, 0.0, 1.0)
     return (values - low) / (high - low) if high > low else np.where(known, 1.0, np.nan)
 
@@ -174,7 +171,6 @@ def candidate_map(path: PathResult, score: CandidateScore) -> CandidateMap | Non
     known = np.isfinite(every)
     if not known.any():
         return None
-    from_worst = score.source is ScoreSource.SCORE and bool((every < 0).any())
     order = arrival_order(path, score)
     features = [*order, *sorted(set(range(every.shape[1])) - set(order))]
     took = _taken(path, score, places, every)
@@ -183,13 +179,12 @@ def candidate_map(path: PathResult, score: CandidateScore) -> CandidateMap | Non
         tuple(places),
         tuple(path.steps[place].number for place in places),
         every[:, features].T,
-        np.array([shares(score, values, from_worst)[features] for values in every]).T,
+        np.array([shares(score, values)[features] for values in every]).T,
         np.array([_ranks(gains)[features] for gains in score.gains(every)]).T,
         np.array([[f in new for new in took] for f in features]),
         known.sum(axis=1),
         every.shape[1],
         len(path.steps),
-        from_worst,
         path.step_kind is StepKind.FEATURES,
     )
 

@@ -312,4 +312,6 @@ def percent(share: float) -> str:
     """Return a share in percent: "41 %", "0.83 %", "less than 0.01 %"."""
     if 0 < share < 0.0001:
         return "less than 0.01 %"
-    return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.2g} %"
+    if share >= 0.095:
+        return f"{100 * share:.0f} %"
+    return f"{100 * share:.2g} %" if share >= 0.001 else f"{100 * share:.2f} %"

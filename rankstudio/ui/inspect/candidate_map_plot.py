@@ -26,12 +26,13 @@ from rankstudio.ui.style.theme import Theme
 ROW = 17
 """Height of a row with which its name can be read, in pixels."""
 
-COLUMN = 16
+COLUMN = 14
 """Least width of a column, in pixels."""
 
 HEADER = 22
 """Height of the numbers of the steps."""
 
+_WIDEST, _HIGHEST = 44, 26  # of a cell, in pixels
 _NAMES = 0.38  # share of the width that the names of features may take
 _STRIP, _STRIP_HEIGHT = 12.0, 120.0
 _WORDS = 62.0  # room for what the colours mean
@@ -115,7 +116,7 @@ class CandidateMapPlot(HeatMapPlot):
             return "first", "middle", "last"
         if self._score is not None and self._score.least:
             return "drops out", "twice it", "far above"
-        if self._map is not None and self._map.from_worst:
+        if self._score is not None and not self._score.from_zero:
             return "taken", "halfway", "the worst"
         return "taken" if self._whole is None or self._whole.growing else "greatest", "half of it", "none"
 
@@ -128,9 +129,11 @@ class CandidateMapPlot(HeatMapPlot):
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
         left = round(min(widest, size.width() * _NAMES) + AIR)  # of all names, so that no column moves
         right = _STRIP + _WORDS + 2 * AIR
-        area = QRectF(
-            left, HEADER, max(1.0, size.width() - left - right), max(1.0, size.height() - HEADER - 4)
-        )
+        width, height = max(1.0, size.width() - left - right), max(1.0, size.height() - HEADER - 4)
+        if self._map is not None:
+            width = min(width, _WIDEST * len(self._map.numbers))
+            height = min(height, _HIGHEST * len(self._map.features))
+        area = QRectF(left, HEADER, width, height)
         return Frame(area, QRectF(QPointF(0, 0), size), (0.0, 1.0), (0.0, 1.0))
 
     def text_of(self, row: int, column: int) -> str:
@@ -154,7 +157,7 @@ class CandidateMapPlot(HeatMapPlot):
                 Line("taken without a comparison" if self._map.taken[row, column] else "no candidate"),
             ]
         lines.append(Line(self._score.name if self._score else "score", number(value)))
-        if not self._map.from_worst and self._score is not None and not self._score.least:
+        if self._score is not None and self._score.from_zero and not self._score.least:
             lines.append(Line("share of the best", f"{100 * share:.0f} %"))
         of = int(self._map.n_candidates[column])
         return [*lines, Line("rank", f"{self._map.ranks[row, column]:.0f} of {of}")]
@@ -239,6 +242,7 @@ class CandidateMapPlot(HeatMapPlot):
             self._map, self._labels, self._row, self._column = None, (), None, None
             self.set_values(np.empty((0, 0)), (), ())
             return
+        self._map = None
         area = self.frame().area
         n_rows, n_columns = int(area.height() // ROW), int(area.width() // COLUMN)
         shown = self._map = whole.view(n_rows, n_columns, self._place, self._feature)

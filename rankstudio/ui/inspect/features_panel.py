@@ -83,11 +83,16 @@ _COLUMNS = (
 )
 
 
+def _margin_text(share: float) -> str:
+    sign = MINUS if share < 0 else ""
+    return sign + percent(abs(share)).replace("less than ", "< ")
+
+
 _MARGIN = Column(
     "margin",
     "margin",
     "right",
-    lambda value: percent(value) if value >= 0 else f"{MINUS}{percent(-value)}",
+    _margin_text,
     tooltip="How far the next candidate was behind, as a share of the score",
     width=_MARGIN_WIDTH,
     tone=lambda row: "error" if row.margin < TOSS_UP else "muted",

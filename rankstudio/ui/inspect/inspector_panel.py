@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _FACT_LINES = 2  # which a splitter must leave: it does not ask a text how high it is
 
+_STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
+
 
 class InspectorPanel(Panel):
     """Shows a `FeatureProfile`.
@@ -65,7 +67,8 @@ class InspectorPanel(Panel):
     def explain(self, explanation: ChoiceExplanation | None) -> None:
         """Say in sentences why the feature is in the model or is not; None takes them away."""
         self.why_title.setText(explanation.title if explanation else "")
-        self.why.setText("\n".join(explanation.sentences) if explanation else "")
+        said = "\n".join(explanation.sentences) if explanation else ""
+        self.why.setText(said.replace(" %", f"{_STAYS}%").replace(" = ", f"{_STAYS}={_STAYS}"))
         self.why_title.setVisible(explanation is not None)
         self.why.setVisible(explanation is not None)
 

@@ -30,7 +30,7 @@ def test_the_map_has_score_share_and_rank_of_every_candidate(seed: int) -> None:
     found = made(path)
     assert found.features[:5] == path.steps[-1].selected
     assert sorted(found.features) == list(range(8))
-    assert (found.n_features, found.n_steps, found.from_worst) == (8, 5, False)
+    assert (found.n_features, found.n_steps) == (8, 5)
     for column, step in enumerate(path.steps):
         known = [v for v in step.candidates.tolist() if np.isfinite(v)]
         assert found.n_candidates[column] == len(known)
@@ -82,9 +82,8 @@ def test_of_iterations_the_first_and_the_last_are_seen() -> None:
         assert [f for f, new in zip(whole.features, whole.taken[:, column], strict=True) if new] == [best]
 
 
-def test_negative_scores_are_shares_of_the_way_from_the_worst() -> None:
-    found = made(growing(1, low=-1.0))
-    assert found.from_worst
+def test_scores_without_a_zero_are_shares_of_the_way_from_the_worst() -> None:
+    found = made(growing(1, low=-1.0), CandidateScore("score", "", from_zero=False))
     for column in range(5):
         values, of = found.scores[:, column], found.shares[:, column]
         expected = (values - np.nanmin(values)) / (np.nanmax(values) - np.nanmin(values))

@@ -38,12 +38,15 @@ class CandidateScore:
     source : ScoreSource
     least : bool
         Whether the candidate with the least score gets the step's place, rather than the greatest.
+    from_zero : bool
+        Whether a candidate that is worth nothing has the score 0: a measure of ranking has no such zero.
     """
 
     name: str
     unit: str
     source: ScoreSource = ScoreSource.SCORE
     least: bool = False
+    from_zero: bool = True
 
     @property
     def title(self) -> str:

@@ -97,7 +97,7 @@ EXPECTED_DIVERGENCE = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention",),
-    candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", ""),
+    candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
     parameters=(
         RANKING_LAMBDA,
@@ -142,7 +142,7 @@ GAS = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention",),
-    candidate_score=CandidateScore("importance less redundancy", ""),
+    candidate_score=CandidateScore("importance less redundancy", "", from_zero=False),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
     parameters=(
         RANKING_LAMBDA,
@@ -185,7 +185,7 @@ FS_BFS = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention", "seed"),
-    candidate_score=CandidateScore("best measure", "of a subset with the feature"),
+    candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
     parameters=(
         RANKING_LAMBDA,
@@ -249,7 +249,7 @@ SINGLE_FEATURE = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention",),
-    candidate_score=CandidateScore("measure", "of the feature alone"),
+    candidate_score=CandidateScore("measure", "of the feature alone", from_zero=False),
     estimator="rankstudio.engine.methods.selection.single_feature:SingleFeatureRanking",
     parameters=(
         RANKING_LAMBDA,
