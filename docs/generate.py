@@ -59,7 +59,9 @@ def _steps(entry: Method) -> str:
         if entry.extra
         else ""
     )
-    return f"{steps} {entry.criterion}.{extra}"
+    score = entry.candidate_score
+    compared = f" It compares candidates by: {score.title}." if score else ""
+    return f"{steps} {entry.criterion}.{compared}{extra}"
 
 
 def _parameter(p: Parameter) -> str:
