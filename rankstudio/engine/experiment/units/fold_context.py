@@ -68,7 +68,7 @@ class FoldContext:
     def __init__(self, plan: Plan, fold: Fold, train: QueryData) -> None:
         self.plan = plan
         self.fold = fold
-        self._train = train
+        self.train = train
         self._parts = {name: _Part(part, plan) for name, part in fold.parts.items() if name != "train"}
         self._selected: dict[str, tuple[Columns, ...]] = {}
         self._baseline: Baseline | None = None
@@ -94,9 +94,9 @@ class FoldContext:
     def _find_baseline(self) -> Generator[WorkProgress, None, None]:
         plan, train = self.plan, self.fold.train
         name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
-        values, directions = yield from measuring_features(self._train, name, plan.convention)
+        values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
-        column = int(best_first(np.where(informative(self._train), gains, -np.inf), 1)[0])
+        column = int(best_first(np.where(informative(self.train), gains, -np.inf), 1)[0])
         coef = np.zeros(values.size)
         coef[column] = directions[column]
         step = Step(1, (column,), coef, float("nan"), np.empty(0))
@@ -185,11 +185,11 @@ class FoldContext:
         entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if entry is None:
-            yield from selector.work(self._train)
+            yield from selector.work(self.train)
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets = yield from self._select(selector, unit)
-        yield from two_stage_steps(ranker, self._train, sets)
+        yield from two_stage_steps(ranker, self.train, sets)
 
     def _select(
         self, selector: LinearRanker, unit: Unit
@@ -200,7 +200,7 @@ class FoldContext:
         key = repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
         if key not in self._selected:
             steps: list[Step] = []
-            for told in selector.work(self._train):
+            for told in selector.work(self.train):
                 if isinstance(told, Step):
                     steps.append(told)
                     yield WorkProgress("selecting features", min(1.0, len(told.selected) / told.coef.size))

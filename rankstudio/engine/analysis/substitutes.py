@@ -1,0 +1,246 @@
+"""Substitutes: which features could stand for those of a model, and what its criterion would lose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_criteria, swap_seconds
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.statistics.clusters import Clusters
+
+MOST_SHOWN = 60
+"""Features that a map of correlations can show."""
+
+_MOST_SECONDS = 3.0  # of swaps, before fewer of them are computed
+_ROUNDING = 1e-12  # share of the criterion, up to which two are equal
+_EXACT = ("greedy-rankrls", "rankrls")  # methods whose criterion is the leave-query-out error
+
+NO_SWAPS = "What a swap costs is known exactly for RankRLS only; other methods would have to be trained anew."
+NOT_SWAPPED = "The model has so many features that their swaps would take long to compute."
+
+
+@dataclass(frozen=True)
+class Swap:
+    """One selected feature replaced by another.
+
+    Attributes
+    ----------
+    removed, added : int
+        Columns.
+    correlation : float
+        Pearson's between them, inside queries.
+    change : float
+        Of the criterion, comparable between folds (per document); NaN where it was not computed.
+    """
+
+    removed: int
+    added: int
+    correlation: float
+    change: float
+
+
+@dataclass(frozen=True)
+class SubstituteGroup:
+    """A cluster with a selected feature in it.
+
+    Attributes
+    ----------
+    selected : tuple of int
+        Columns of the model in the cluster, in the order of selection.
+    others : tuple of int
+        The other columns of the cluster, those most like a selected one first.
+    least : float
+        The least |r| between two of the cluster; NaN for a feature alone.
+    swaps : tuple of Swap
+        One for each selected feature: its best replacement of the cluster. Of a feature that is alone, or all
+        of whose cluster is selected, the replacement that it correlates with most.
+    """
+
+    selected: tuple[int, ...]
+    others: tuple[int, ...]
+    least: float
+    swaps: tuple[Swap, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Substitutes:
+    """What could stand for the features of a model.
+
+    Attributes
+    ----------
+    columns : tuple of int of length s
+        The features that a map shows, clusters together: all, or those around the selection.
+    correlations : ndarray of shape (s, s)
+        Pearson's between them, inside queries.
+    selected : tuple of int
+        The model's columns, in the order of selection.
+    groups : tuple of SubstituteGroup
+        By their first selected feature.
+    better : tuple of Swap
+        Swaps with any feature that is shown which lower the criterion, the best of each selected feature, the
+        greatest fall first.
+    why_no_swaps : str
+        Why no change of the criterion is given, as a sentence; "" where it is.
+    n_features : int
+        Of the data, shown or not.
+    """
+
+    columns: tuple[int, ...]
+    correlations: Floats
+    selected: tuple[int, ...]
+    groups: tuple[SubstituteGroup, ...]
+    better: tuple[Swap, ...]
+    why_no_swaps: str
+    n_features: int
+
+
+def substitutes(
+    plan: Plan, path: PathResult, position: int, data: QueryData, correlations: Floats, clusters: Clusters
+) -> Substitutes:
+    """Find what could stand for the features of a model.
+
+    Parameters
+    ----------
+    plan : Plan
+        With which the path was computed.
+    path : PathResult
+    position : int
+        Of the model among the path's steps.
+    data : QueryData
+        The training data of its fold.
+    correlations : ndarray of shape (n, n)
+        Pearson's between their features, inside queries.
+    clusters : Clusters
+        Of these.
+
+    Returns
+    -------
+    Substitutes
+    """
+    step = path.steps[position]
+    selected = step.selected
+    heaviest = set(sorted(selected, key=lambda column: -abs(step.coef[column]))[:MOST_SHOWN])
+    ranked = tuple(column for column in selected if column in heaviest)
+    columns = _shown(correlations, clusters, ranked)
+    regularization = _regularization(plan, path.unit.parameters, path.unit.combination.ranker)
+    changes: dict[tuple[int, int], float] = {}
+    why = "" if regularization is not None else NO_SWAPS
+    if regularization is not None:
+        changes, why = _changes(data, regularization, selected, clusters, columns)
+    changes = {swap: change / path.divisor for swap, change in changes.items()}
+    return Substitutes(
+        columns,
+        correlations[np.ix_(columns, columns)],
+        selected,
+        _groups(correlations, clusters, ranked, columns, changes),
+        _better(correlations, changes),
+        why,
+        correlations.shape[0],
+    )
+
+
+def _regularization(plan: Plan, method: Mapping[str, Any], ranker: Mapping[str, Any]) -> float | None:
+    """Return λ of a model whose criterion is RankRLS's leave-query-out error; None for any other one."""
+    key, parameters = (plan.ranker, ranker) if plan.ranker else (plan.method, method)
+    return float(parameters["regularization"]) if key in _EXACT else None
+
+
+def _shown(correlations: Floats, clusters: Clusters, selected: Sequence[int]) -> tuple[int, ...]:
+    """Return the columns to show: all, or the selected ones with those that are most like one of them."""
+    if correlations.shape[0] <= MOST_SHOWN:
+        return tuple(clusters.order.tolist())
+    alike = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
+    alike[list(selected)] = 2.0  # before any other
+    kept = set(np.argsort(-alike, kind="stable")[:MOST_SHOWN].tolist())
+    return tuple(column for column in clusters.order.tolist() if column in kept)
+
+
+def _changes(
+    data: QueryData,
+    regularization: float,
+    selected: tuple[int, ...],
+    clusters: Clusters,
+    shown: Sequence[int],
+) -> tuple[dict[tuple[int, int], float], str]:
+    """Return the change of the criterion for swaps, and why there is none, if there is none.
+
+    Where all that are shown would take long, only those of the selected features' clusters come in.
+    """
+    inside = set(selected)
+    alike = {int(other) for column in selected for other in clusters.members(column)} - inside
+    Q = data.ptr.size - 1
+    for wanted in (set(shown) - inside, alike & set(shown)):
+        if swap_seconds(Q, len(selected), len(wanted)) <= _MOST_SECONDS:
+            candidates: Ints = np.array(sorted(wanted), dtype=np.int64)
+            if not selected or not candidates.size:
+                return {}, ""
+            criterion, swapped = swap_criteria(data, regularization, selected, candidates)
+            found = swapped - criterion
+            found[np.abs(found) <= _ROUNDING * criterion] = 0.0
+            return {
+                (removed, int(added)): float(found[place, column])
+                for place, removed in enumerate(selected)
+                for column, added in enumerate(candidates)
+            }, ""
+    return {}, NOT_SWAPPED
+
+
+def _groups(
+    correlations: Floats,
+    clusters: Clusters,
+    selected: Sequence[int],
+    shown: Sequence[int],
+    changes: Mapping[tuple[int, int], float],
+) -> tuple[SubstituteGroup, ...]:
+    groups, inside = [], set(selected)
+    for label in dict.fromkeys(clusters.labels[column] for column in selected):
+        members = np.flatnonzero(clusters.labels == label)
+        here = tuple(column for column in selected if clusters.labels[column] == label)
+        likeness = np.abs(correlations[np.ix_(members, list(here))]).max(axis=1)
+        others = tuple(int(c) for c in members[np.argsort(-likeness, kind="stable")] if c not in inside)
+        pairs = np.abs(correlations[np.ix_(members, members)])[np.triu_indices(members.size, 1)]
+        least = float(pairs.min()) if pairs.size else float("nan")
+        possible = others or tuple(column for column in shown if column not in inside)
+        swaps = [_swap(correlations, changes, column, possible, exact=bool(others)) for column in here]
+        groups.append(SubstituteGroup(here, others, least, tuple(swap for swap in swaps if swap)))
+    return tuple(groups)
+
+
+def _swap(
+    correlations: Floats,
+    changes: Mapping[tuple[int, int], float],
+    removed: int,
+    possible: Sequence[int],
+    exact: bool,
+) -> Swap | None:
+    """Return the best of some swaps: by its exact change, or of the most alike where that is not known."""
+    if not possible:
+        return None
+
+    def key(added: int) -> tuple[float, float]:
+        change = changes.get((removed, added), float("inf")) if exact else 0.0
+        return change, -abs(correlations[removed, added])
+
+    return _made(correlations, changes, removed, min(possible, key=key))
+
+
+def _better(correlations: Floats, changes: Mapping[tuple[int, int], float]) -> tuple[Swap, ...]:
+    """Return the best swap of each selected feature that lowers the criterion, the greatest fall first."""
+    best: dict[int, tuple[float, int]] = {}
+    for (removed, added), change in changes.items():
+        if change < best.get(removed, (0.0, -1))[0]:
+            best[removed] = change, added
+    falls = sorted(best.items(), key=lambda item: item[1])
+    return tuple(_made(correlations, changes, removed, added) for removed, (_, added) in falls)
+
+
+def _made(correlations: Floats, changes: Mapping[tuple[int, int], float], removed: int, added: int) -> Swap:
+    r = float(correlations[removed, added])
+    return Swap(removed, added, r, changes.get((removed, added), float("nan")))

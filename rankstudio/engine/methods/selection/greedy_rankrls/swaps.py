@@ -1,0 +1,57 @@
+"""Swaps: the exact criterion of RankRLS with one selected feature replaced by another."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
+from rankstudio.engine.querywise.query_data import QueryData
+
+
+def swap_criteria(
+    data: QueryData, regularization: float, selected: tuple[int, ...], candidates: Ints
+) -> tuple[float, Floats]:
+    """Return the leave-query-out error of a selection, and with each swap of one of its features.
+
+    Parameters
+    ----------
+    data : QueryData
+        Training data.
+    regularization : float
+        λ > 0.
+    selected : tuple of int of length k
+        Columns of the model.
+    candidates : ndarray of shape (c,)
+        Other columns, to come in for one of them.
+
+    Returns
+    -------
+    criterion : float
+        Of the selection as it is, summed over documents (Pahikkala et al. 2010, eq. (7)).
+    swapped : ndarray of shape (k, c)
+        In row a the criterion with the a-th selected feature replaced by each candidate.
+
+    Notes
+    -----
+    No model is trained: each row is one comparison of a search that stands at the selection without the
+    feature, O(Qk⁴ + Qck³) together from Gram matrices of Q queries.
+    """
+    swapped = np.empty((len(selected), candidates.size))
+    with ExitStack() as stack:
+        search = Searches(data, regularization, max(1, len(selected)), "auto", stack).floating()
+        search.move_to(selected)
+        criterion = search.criterion()
+        # From the last to the first: what stands before the feature stays where it is.
+        for place in reversed(range(len(selected))):
+            search.move_to(selected[:place] + selected[place + 1 :])
+            swapped[place] = search.costs(candidates)
+    return criterion, swapped
+
+
+def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
+    """Estimate how long `swap_criteria` takes on one thread, as `Shape` estimates searches."""
+    k = n_selected
+    return 1e-9 * n_queries * k**3 * (0.5 * k + n_candidates)

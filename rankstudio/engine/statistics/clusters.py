@@ -1,0 +1,65 @@
+"""Clusters of features by the size of their correlations, with average linkage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+
+ALIKE = 0.9
+"""Mean |r| between two clusters, from which on they are one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Features that say nearly the same, together.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n,)
+        The columns as the leaves of the dendrogram stand: those of a cluster side by side.
+    labels : ndarray of shape (n,)
+        The cluster of each column, from 0, in the order of `order`.
+    """
+
+    order: Ints
+    labels: Ints
+
+    def members(self, column: int) -> Ints:
+        """Return the columns of a column's cluster, itself among them, ascending."""
+        return np.flatnonzero(self.labels == self.labels[column])
+
+
+def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
+    """Cluster features by the absolute values of their correlations.
+
+    Parameters
+    ----------
+    correlations : ndarray of shape (n, n)
+        Symmetric, in [-1, 1]; 0 with a feature that does not vary, which so stays alone.
+    alike : float
+        Two clusters become one while the mean |r| between their members is at least this, in (0, 1].
+
+    Returns
+    -------
+    Clusters
+
+    Notes
+    -----
+    Average linkage on the distances 1 - |r|: O(n²) time and memory.
+    """
+    n = correlations.shape[0]
+    if n < 2:
+        return Clusters(np.arange(n), np.zeros(n, dtype=np.int64))
+    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage  # noqa: PLC0415 - where it is needed
+
+    distances = 1.0 - np.abs(correlations[np.triu_indices(n, 1)])
+    tree = linkage(np.maximum(distances, 0.0), "average")
+    order = leaves_list(tree).astype(np.int64)
+    # A distance that is the threshold but for rounding counts as within it.
+    numbers = fcluster(tree, 1.0 - alike + 1e-12, "distance")
+    _, first = np.unique(numbers[order], return_index=True)
+    places = np.argsort(np.argsort(first))
+    return Clusters(order, places[numbers - 1].astype(np.int64))

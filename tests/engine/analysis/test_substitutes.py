@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+
+from rankstudio.engine.analysis import substitutes as module
+from rankstudio.engine.analysis.feature_profile import Inspector
+from rankstudio.engine.analysis.substitutes import NO_SWAPS, NOT_SWAPPED, Substitutes, substitutes
+from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.statistics.clusters import clusters
+
+
+def make(n: int = 8, seed: int = 0) -> RankingDataset:
+    rng = np.random.default_rng(seed)
+    ptr = np.arange(0, 121, 6, dtype=np.int64)
+    X = rng.normal(size=(120, n))
+    X[:, 1] = X[:, 0] + 0.05 * rng.normal(size=120)
+    X[:, 2] = 0.05 * rng.normal(size=120) - X[:, 0]
+    y = np.round(2.0 * X[:, 0] + X[:, 5] + 0.3 * rng.normal(size=120))
+    return RankingDataset(
+        X=X,
+        y=y,
+        query_ptr=ptr,
+        query_ids=tuple(f"q{i}" for i in range(20)),
+        feature_ids=np.arange(1, n + 1),
+        feature_names=tuple(f"feature {i}" for i in range(1, n + 1)),
+    )
+
+
+def found(train: RankingDataset, k: int = 2, **changes: object) -> Substitutes:
+    plan = Plan("sample", measures=("MAP",), **{"parameters": {"regularization": [4.0]}, **changes})
+    fold = Fold(1, train, None, None)
+    data = group_training(fold)
+    path = FoldContext(plan, fold, data).path(Unit(1, 0, plan.combinations[0]))
+    correlations = Inspector(train).correlations
+    return substitutes(plan, path, k - 1, data, correlations, clusters(correlations))
+
+
+def error(train: RankingDataset, columns: list[int], regularization: float = 4.0) -> float:
+    """Return RankRLS's leave-query-out error per document."""
+    model = RankRLS(regularization).fit(train.X[:, columns], train.y, qid=train.qid)
+    return model.criterion_ / train.n_documents
+
+
+def test_a_cluster_names_its_other_features_and_what_the_best_of_them_costs():
+    train = make()
+    result = found(train)
+    first = result.groups[0]
+    (selected,) = first.selected
+    assert {selected, *first.others} == {0, 1, 2}
+    swap = first.swaps[0]
+    before = error(train, list(result.selected))
+    costs = {
+        added: error(train, [added if c == selected else c for c in result.selected]) - before
+        for added in first.others
+    }
+    assert swap.added == min(costs, key=lambda added: costs[added])
+    assert swap.change == pytest.approx(costs[swap.added])
+    pairs = np.abs(Inspector(train).correlations[np.ix_([0, 1, 2], [0, 1, 2])])
+    assert first.least == pytest.approx(pairs.min())
+
+
+def test_a_feature_that_is_alone_has_the_one_most_like_it():
+    train = make()
+    alone = next(group for group in found(train).groups if group.selected == (5,))
+    assert alone.others == ()
+    assert np.isnan(alone.least)
+    row = np.abs(Inspector(train).correlations[5])
+    row[list(found(train).selected)] = 0.0
+    assert alone.swaps[0].added == int(row.argmax())
+
+
+def test_swaps_that_would_lower_the_criterion_are_found():
+    train = make()
+    result = found(train, k=2, parameters={"regularization": [4.0], "pinned": [7, 8]})
+    assert result.selected == (6, 7)
+    before = error(train, [6, 7])
+    for swap in result.better:
+        after = error(train, [swap.added if c == swap.removed else c for c in (6, 7)])
+        assert swap.change == pytest.approx(after - before)
+        every = [error(train, [c, 7] if swap.removed == 6 else [6, c]) for c in range(6)]
+        assert after == pytest.approx(min(every))
+    assert [swap.removed for swap in result.better]
+
+
+def test_a_ranker_behind_a_selector_has_its_own_criterion():
+    train = make()
+    result = found(
+        train,
+        method="single-feature",
+        parameters={"n_features_to_select": 3},
+        ranker="rankrls",
+        ranker_parameters={"regularization": [2.0]},
+    )
+    assert result.why_no_swaps == ""
+    swap = result.groups[0].swaps[0]
+    columns = [swap.added if c == swap.removed else c for c in result.selected]
+    change = error(train, columns, 2.0) - error(train, list(result.selected), 2.0)
+    assert swap.change == pytest.approx(change)
+
+
+def test_other_methods_say_why_they_have_no_changes():
+    result = found(make(), method="single-feature", parameters={"n_features_to_select": 3})
+    assert result.why_no_swaps == NO_SWAPS
+    assert all(np.isnan(swap.change) for group in result.groups for swap in group.swaps)
+    assert result.better == ()
+
+
+def test_of_many_features_those_around_the_selection_are_shown():
+    train = make(n=150)
+    result = found(train)
+    assert len(result.columns) == 60
+    assert {0, 1, 2} <= set(result.columns)
+    assert set(result.selected) <= set(result.columns)
+    at = [result.columns.index(c) for c in (0, 1, 2)]
+    assert max(at) - min(at) == 2, "the features of a cluster stand side by side"
+    assert result.n_features == 150
+
+
+def test_a_large_model_has_no_swaps_but_says_so(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_SECONDS", 0.0)
+    result = found(make())
+    assert result.why_no_swaps == NOT_SWAPPED
+    assert result.better == ()
+
+
+def test_all_features_selected_leave_none_to_come_in():
+    result = found(make(), k=8)
+    assert set(result.selected) == set(range(8))
+    assert all(group.swaps == () for group in result.groups)
