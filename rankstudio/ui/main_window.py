@@ -186,6 +186,7 @@ class MainWindow(QMainWindow):
             self.current,
             sections.data,
             sections.inspect,
+            sections.substitutes,
             sections.results,
         )
         for part in failing:

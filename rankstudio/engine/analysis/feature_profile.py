@@ -12,6 +12,7 @@ from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.query_data import centre
+from rankstudio.engine.statistics.clusters import Clusters, clusters
 from rankstudio.engine.statistics.density import gaussian_density
 
 GRID_POINTS = 128
@@ -137,6 +138,18 @@ class Inspector:
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         correlations: Floats = np.clip(gram * inverse[:, None] * inverse[None, :], -1.0, 1.0)
         return correlations
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """Clusters of the features by these correlations."""
+        return clusters(self.correlations)
+
+    def measured_by(self, convention: str) -> Inspector:
+        """Return the same inspector with the measures of another convention."""
+        other = Inspector(self.dataset, convention)
+        kept = {name: value for name, value in vars(self).items() if name in ("correlations", "clusters")}
+        vars(other).update(kept)
+        return other
 
     def _query_blocks(self) -> list[tuple[int, int]]:
         """Return ranges of queries of some ten thousand documents each, so that X is not copied whole."""

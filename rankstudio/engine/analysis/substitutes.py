@@ -203,7 +203,7 @@ def _groups(
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
         members = np.flatnonzero(clusters.labels == label)
         here = tuple(column for column in selected if clusters.labels[column] == label)
-        likeness = np.abs(correlations[np.ix_(members, list(here))]).max(axis=1)
+        likeness = np.abs(correlations[np.ix_(members, np.array(here))]).max(axis=1)
         others = tuple(int(c) for c in members[np.argsort(-likeness, kind="stable")] if c not in inside)
         pairs = np.abs(correlations[np.ix_(members, members)])[np.triu_indices(members.size, 1)]
         least = float(pairs.min()) if pairs.size else float("nan")

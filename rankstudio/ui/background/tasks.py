@@ -27,6 +27,7 @@ from rankstudio.ui.background.job import CancelFlag, JobFunction
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
+    from rankstudio.engine.analysis.substitutes import Substitutes
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
 
@@ -146,14 +147,6 @@ class FoldCache:
         """Return the profile of a feature of a fold's training part."""
         return self._inspector_of(fold, convention).profile(column)
 
-    def _inspector_of(self, fold: Fold, convention: str) -> Inspector:
-        from rankstudio.engine.analysis.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
-
-        inspector = self._inspector
-        if inspector is None or (inspector.dataset, inspector.convention) != (fold.train, convention):
-            inspector = self._inspector = Inspector(fold.train, convention)
-        return inspector
-
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
     ) -> ChoiceExplanation:
@@ -162,6 +155,25 @@ class FoldCache:
 
         correlations = None if fold is None else self._inspector_of(fold, convention).correlations
         return explain(context, feature, correlations)
+
+    def substitutes(self, plan: Plan, fold: Fold, path: PathResult, position: int) -> Substitutes:
+        """Find what could stand for the features of a model."""
+        from rankstudio.engine.analysis.substitutes import substitutes  # noqa: PLC0415 - on the worker only
+
+        inspector = self._inspector_of(fold)
+        data = self._fold(plan, fold).train
+        return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters)
+
+    def _inspector_of(self, fold: Fold, convention: str = "") -> Inspector:
+        """Return the fold's inspector, kept for the next call; of any convention where none is given."""
+        from rankstudio.engine.analysis.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
+
+        inspector = self._inspector
+        if inspector is None or inspector.dataset is not fold.train:
+            inspector = self._inspector = Inspector(fold.train, convention or "letor4")
+        elif convention and inspector.convention != convention:
+            inspector = self._inspector = inspector.measured_by(convention)
+        return inspector
 
     def _fold(self, plan: Plan, fold: Fold) -> FoldContext:
         from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSplitter
 
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.inspect.controller import InspectController
+from rankstudio.ui.inspect.substitutes_controller import SubstitutesController
 from rankstudio.ui.inspect.why_controller import WhyController
 from rankstudio.ui.method.controller import MethodController
 from rankstudio.ui.model.app_model import Models
@@ -43,12 +44,17 @@ class Sections(QObject):
             theme, session, runs, current, self.inspect, task_worker, models.fold_cache, self
         )
         self.why.failed.connect(self.inspect.failed)
+        self.substitutes = SubstitutesController(
+            theme, session, runs, current, task_worker, models.fold_cache, self
+        )
         self.results = ResultsController(theme, session, runs, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         self.run.candidates.picked.connect(self.inspect.inspect)
         self.run.grown.connect(self.inspect.show_growing)
         self.inspect.inspected.connect(self.run.candidates.select)
+        self.inspect.inspected.connect(self.substitutes.mark)
+        self.substitutes.panel.inspected.connect(self.inspect.inspect)
         self.data.foldChosen.connect(self.run.stop_following)
         self.results.foldChosen.connect(self.run.stop_following)
         self.results.inspected.connect(self.inspect.inspect)
@@ -61,10 +67,10 @@ class Sections(QObject):
         right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))
         right.setMinimumWidth(_LEAST_RIGHT)
         columns = row("columns", (self.method.form, middle, right), (0, 5, 1), (276, 650, 400))
-        explanations = column("explanations", (self.why.panel,), (1,), (720,))
+        explanations = column("explanations", (self.why.panel, self.substitutes.panel), (1, 1), (380, 340))
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
         explained = (self.inspect.path, explanations, self.inspect.profile)
-        features = row("features", explained, (3, 4, 1), (450, 440, 300))
+        features = row("features", explained, (3, 4, 1), (430, 470, 310))
         compare = column("compare", (self.results.panel, self.results.views), (2, 3), (280, 460))
         pages = {
             "data": Page("data", data),
@@ -81,6 +87,7 @@ class Sections(QObject):
         """Show what a run has brought since the last time."""
         self.run.refresh()
         self.results.refresh()
+        self.substitutes.refresh()
 
     def show_runs(self) -> None:
         """Show how far the runs are."""
@@ -92,6 +99,7 @@ class Sections(QObject):
         if key in ("select", "features"):
             self.inspect.show_again()
             self.why.refresh()
+            self.substitutes.update()
         elif key == "compare":
             self.results.refresh()
 

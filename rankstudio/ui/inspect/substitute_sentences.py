@@ -1,0 +1,114 @@
+"""What is said of substitutes: a sentence for each cluster with a selected feature in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, isnan, log10
+
+from rankstudio.engine.analysis.substitutes import SubstituteGroup, Substitutes, Swap
+from rankstudio.engine.arrays import Ints
+from rankstudio.ui.style.number_format import signed
+
+_NAMED = 5  # features of a cluster that are named beside the selected ones
+_DECIMALS = 4
+_UNLIKE = 0.005  # |r| that would be written as 0.00
+
+
+@dataclass(frozen=True)
+class SubstituteSentence:
+    """What is said of some features.
+
+    Attributes
+    ----------
+    title : str
+        Which they are: "LMIR.DIR of body (39) or 23 or 40".
+    text : str
+        How alike, and what a swap costs: "r ≥ 0.95; 23 for 39: +0.0004 per document".
+    hint : str
+        All of them by name.
+    feature : int
+        Id of the selected one, to be looked at.
+    """
+
+    title: str
+    text: str
+    hint: str = ""
+    feature: int | None = None
+
+
+def substitute_sentences(
+    found: Substitutes, ids: Ints, names: Sequence[str]
+) -> tuple[SubstituteSentence, ...]:
+    """Return a sentence for each group, after one on the swaps that would make the model better.
+
+    Parameters
+    ----------
+    found : Substitutes
+    ids, names : of length n
+        Of the data's columns.
+    """
+    told = [_group_sentence(group, ids, names) for group in found.groups]
+    if found.better:
+        told.insert(0, _better_sentence(found.better, ids, names))
+    if found.why_no_swaps:
+        told.append(SubstituteSentence("", found.why_no_swaps))
+    return tuple(told)
+
+
+def change_text(change: float) -> str:
+    """Return a change with as many decimals as it needs: "+0.0004", "−0.000003", "no change"."""
+    if change == 0:
+        return "no change"
+    decimals = max(_DECIMALS, -floor(log10(abs(change))))
+    return signed(change, min(decimals, 9))
+
+
+def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> SubstituteSentence:
+    chosen = " and ".join(f"{names[column]} ({ids[column]})" for column in group.selected)
+    others = "".join(f" or {ids[column]}" for column in group.others[:_NAMED])
+    more = len(group.others) - _NAMED
+    others += f" and {more} more" if more > 0 else ""
+    alone = " alone" if len(group.selected) == 1 and not group.others else ""
+    parts = []
+    if not isnan(group.least):
+        parts.append(f"|r| ≥ {_floored(group.least)}{' inside queries' if not group.others else ''}")
+    parts += [_swap_text(swap, ids, alike=bool(group.others)) for swap in group.swaps]
+    members = (*group.selected, *group.others)
+    hint = "\n".join(f"{ids[column]} {names[column]}" for column in members)
+    return SubstituteSentence(f"{chosen}{others}{alone}", "; ".join(parts), hint, int(ids[group.selected[0]]))
+
+
+def _swap_text(swap: Swap, ids: Ints, *, alike: bool) -> str:
+    exact = "" if isnan(swap.change) else f"{ids[swap.added]} for {ids[swap.removed]}: {_per_document(swap)}"
+    if alike:
+        return exact or f"{ids[swap.added]} is nearest to {ids[swap.removed]}, r = {_r(swap)}"
+    if abs(swap.correlation) < _UNLIKE:
+        return "no feature is like it"
+    nearest = f"nearest to {ids[swap.removed]} is {ids[swap.added]}, r = {_r(swap)}"
+    return f"{nearest}; {exact}" if exact else nearest
+
+
+def _better_sentence(better: Sequence[Swap], ids: Ints, names: Sequence[str]) -> SubstituteSentence:
+    first, more = better[0], len(better) - 1
+    rest = f"; so would {more} more of the swaps" if more else ""
+    return SubstituteSentence(
+        f"{names[first.added]} ({ids[first.added]}) for {ids[first.removed]} would be better",
+        f"the criterion would change by {_per_document(first)}{rest}",
+        "\n".join(f"{ids[s.added]} for {ids[s.removed]}: {_per_document(s)}" for s in better),
+        int(ids[first.added]),
+    )
+
+
+def _per_document(swap: Swap) -> str:
+    text = change_text(swap.change)
+    return text if swap.change == 0 else f"{text} per document"
+
+
+def _r(swap: Swap) -> str:
+    return signed(swap.correlation, 2).removeprefix("+")
+
+
+def _floored(value: float) -> str:
+    """Return a bound with two decimals that the value is not below."""
+    return f"{floor(value * 100 + 1e-9) / 100:.2f}"

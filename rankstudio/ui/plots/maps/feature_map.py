@@ -1,0 +1,252 @@
+"""Features from top to bottom against something else, in colours, with the selected ones outlined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QPointF, QSizeF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
+from rankstudio.ui.plots.base import CellValue, Numbers, describe
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.heat_map import HeatMapPlot
+from rankstudio.ui.plots.maps.color_bar import BAR, color_bar_width
+from rankstudio.ui.plots.maps.feature_map_layers import SPARE, TICKS_HEIGHT, draw_margins, draw_outlines
+from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.style.fonts import TINY, font
+from rankstudio.ui.style.theme import Theme
+
+GROUPS_HEIGHT = 18.0
+"""Of the line above the map that names groups of columns, in pixels."""
+
+_ROOM_FOR_NAMES = 620  # pixels of the plot's width, from which on rows are called by names
+_LONGEST_NAME = 190.0
+_MOVES: dict[int, tuple[int, int]] = {
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+}
+
+
+@dataclass(frozen=True)
+class MapFeature:
+    """A row of the map.
+
+    Attributes
+    ----------
+    feature_id : int
+        1-based.
+    name : str
+    rank : int
+        As which one the model has it, from 1; 0 where it has not.
+    """
+
+    feature_id: int
+    name: str
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class ColumnGroup:
+    """Columns that belong together.
+
+    Attributes
+    ----------
+    label : str
+        "run 2".
+    category : int
+        Of its colour.
+    size : int
+        How many columns it has.
+    """
+
+    label: str
+    category: int
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class MapValues:
+    """What the map shows of its features.
+
+    Attributes
+    ----------
+    values : ndarray of shape (R, C)
+        Rows from top to bottom; NaN where there is none.
+    columns : tuple of str of length C
+        What a column is, in the box with values: "fold 2 of run 1".
+    ticks : tuple of str of length C
+        What is written under it; "" for nothing.
+    limits : pair of float
+        The values of the darkest and the brightest colour.
+    title : str
+        What the colours measure, over their bar.
+    bar : tuple of (float, str)
+        Values and texts beside it.
+    texts : tuple of tuple of str
+        What each cell says in the box with values.
+    x_label : str
+    groups : tuple of ColumnGroup
+        Empty where columns have none.
+    square : bool
+        Whether the map is as wide as high, as its columns are its rows.
+    """
+
+    values: Floats
+    columns: tuple[str, ...]
+    ticks: tuple[str, ...]
+    limits: tuple[float, float]
+    title: str
+    bar: tuple[tuple[float, str], ...]
+    texts: tuple[tuple[str, ...], ...]
+    x_label: str
+    groups: tuple[ColumnGroup, ...] = ()
+    square: bool = False
+
+
+class FeatureMapPlot(HeatMapPlot):
+    """One row a feature; those of the model are outlined and labelled at the left.
+
+    Rows are called by their ids, and by their names where there is room. A click or the arrow keys pick a
+    cell, and with it a feature.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    inspected : Signal(int)
+        Id of the feature whose row was picked.
+    """
+
+    inspected = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        self.features: tuple[MapFeature, ...] = ()
+        self.shown: MapValues | None = None
+        self.marked: int | None = None
+        super().__init__(theme, names=("feature", "column"), limits=(0.0, 1.0))
+        self.add_layer(partial(draw_outlines, self), 1.0, clipped=False)
+        self.add_layer(partial(draw_margins, self), 2.0, clipped=False)
+
+    def show_map(self, features: Sequence[MapFeature], shown: MapValues) -> None:
+        """Show features from top to bottom, and something of them."""
+        self.features, self.shown = tuple(features), shown
+        self._limits = shown.limits
+        blank = [""] * len(shown.columns)
+        self.set_values(shown.values[::-1], [""] * len(features), blank)
+        if self.chosen is not None and not (
+            self.chosen[0] < len(features) and self.chosen[1] < len(shown.columns)
+        ):
+            self.chosen = None
+        self.setAccessibleDescription(self._spoken())
+
+    def show_nothing(self, why: str) -> None:
+        """Say why there is no map."""
+        self.placeholder = why
+        self.features, self.shown, self.chosen = (), None, None
+        self.set_values(np.empty((0, 0)), (), ())
+
+    def mark_feature(self, feature: int | None) -> None:
+        """Mark the row of the feature that is inspected, by its id."""
+        self.marked = feature
+        self.redraw()
+
+    def label_of(self, row: MapFeature) -> str:
+        """Return what is written beside a row, cut to the room there is."""
+        if self.width() < _ROOM_FOR_NAMES:
+            return str(row.feature_id)
+        metrics = QFontMetricsF(font(TINY))
+        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideRight, _LONGEST_NAME)
+        return f"{name}  {row.feature_id}"
+
+    # Plot
+
+    def frame_for(self, size: QSizeF) -> Frame:
+        """Leave room for labels at the left, the colour bar at the right and groups of columns above."""
+        frame = super().frame_for(size)
+        if self.shown is None or self.is_empty():
+            return frame
+        metrics = QFontMetricsF(font(TINY))
+        widths = [metrics.horizontalAdvance(self.label_of(row)) for row in self.features if row.rank]
+        left = max(widths, default=0.0) + 2 * AIR
+        title = metrics.horizontalAdvance(self.shown.title) - 2
+        right = SPARE + max(color_bar_width([text for _, text in self.shown.bar]), title)
+        top = GROUPS_HEIGHT + 4
+        below = TICKS_HEIGHT * any(self.shown.ticks) + LABEL_HEIGHT
+        area = frame.outer.adjusted(round(left), top, -round(max(right, BAR + AIR)), -below)
+        width, height = max(1.0, area.width()), max(1.0, area.height())
+        side = min(width, height)
+        area.setSize(QSizeF(side, side) if self.shown.square else QSizeF(width, height))
+        return Frame(area, frame.outer, frame.x_range, frame.y_range)
+
+    def numbers(self) -> Numbers:
+        """Return a row for each feature, from top to bottom."""
+        if self.shown is None:
+            return ["feature"], []
+        rows: list[list[CellValue]] = [
+            [feature.feature_id, feature.name, *map(float, values)]
+            for feature, values in zip(self.features, self.shown.values, strict=True)
+        ]
+        return ["feature", "name", *self.shown.columns], rows
+
+    def readout(self, cell: tuple[int, int]) -> list[Line]:
+        """Say feature, column and value of a cell."""
+        row, column = self._at(cell)
+        if self.shown is None:
+            return []
+        feature = self.features[row]
+        has = f", selected as {ordinal(feature.rank)}" if feature.rank else ""
+        return [
+            Line(f"{feature.name} ({feature.feature_id}){has}", bold=True),
+            Line(self.shown.columns[column], self.shown.texts[row][column]),
+        ]
+
+    def click(self, at: QPointF) -> None:
+        """Pick the cell under the mouse."""
+        cell = self.hit_test(at)
+        if cell is not None:
+            self._pick(*self._at(cell))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move from cell to cell with the arrow keys."""
+        move = _MOVES.get(event.key())
+        if move is None or self.shown is None:
+            event.ignore()
+            return
+        row, column = self._at(self.chosen) if self.chosen is not None else (0, 0)
+        if self.chosen is not None:
+            row = int(np.clip(row + move[0], 0, len(self.features) - 1))
+            column = int(np.clip(column + move[1], 0, len(self.shown.columns) - 1))
+        self._pick(row, column)
+        event.accept()
+
+    def _pick(self, row: int, column: int) -> None:
+        self.select(len(self.features) - 1 - row, column)
+        self.inspected.emit(self.features[row].feature_id)
+
+    def _at(self, cell: tuple[int, int]) -> tuple[int, int]:
+        """Return a cell with its row counted from the top, as the features are."""
+        return len(self.features) - 1 - cell[0], cell[1]
+
+    def _spoken(self) -> str:
+        """Return the map, or its chosen cell, in words."""
+        if self.shown is None:
+            return ""
+        if self.chosen is None:
+            selected = sum(1 for row in self.features if row.rank)
+            return f"{len(self.features)} features, {selected} of them selected; {self.shown.title}"
+        return describe([f"{line.text} {line.value}".strip() for line in self.readout(self.chosen)])
+
+
+def ordinal(number: int) -> str:
+    """Return "1st", "2nd", "23rd"."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
