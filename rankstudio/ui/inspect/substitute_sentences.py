@@ -12,6 +12,7 @@ from rankstudio.ui.style.number_format import signed
 
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
+_LEAST = 1e-9  # of a change: what is less is none
 _UNLIKE = 0.005  # |r| that would be written as 0.00
 
 
@@ -58,10 +59,10 @@ def substitute_sentences(
 
 def change_text(change: float) -> str:
     """Return a change with as many decimals as it needs: "+0.0004", "−0.000003", "no change"."""
-    if change == 0:
+    if abs(change) < _LEAST:
         return "no change"
     decimals = max(_DECIMALS, -floor(log10(abs(change))))
-    return signed(change, min(decimals, 9))
+    return signed(change, decimals)
 
 
 def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> SubstituteSentence:
@@ -72,7 +73,7 @@ def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> 
     alone = " alone" if len(group.selected) == 1 and not group.others else ""
     parts = []
     if not isnan(group.least):
-        parts.append(f"|r| ≥ {_floored(group.least)}{' inside queries' if not group.others else ''}")
+        parts.append(f"|r| ≥ {_floored(group.least)}{' between them' if not group.others else ''}")
     parts += [_swap_text(swap, ids, alike=bool(group.others)) for swap in group.swaps]
     members = (*group.selected, *group.others)
     hint = "\n".join(f"{ids[column]} {names[column]}" for column in members)
@@ -85,7 +86,7 @@ def _swap_text(swap: Swap, ids: Ints, *, alike: bool) -> str:
         return exact or f"{ids[swap.added]} is nearest to {ids[swap.removed]}, r = {_r(swap)}"
     if abs(swap.correlation) < _UNLIKE:
         return "no feature is like it"
-    nearest = f"nearest to {ids[swap.removed]} is {ids[swap.added]}, r = {_r(swap)}"
+    nearest = f"of those not selected {ids[swap.added]} is nearest to {ids[swap.removed]}, r = {_r(swap)}"
     return f"{nearest}; {exact}" if exact else nearest
 
 
@@ -102,7 +103,7 @@ def _better_sentence(better: Sequence[Swap], ids: Ints, names: Sequence[str]) ->
 
 def _per_document(swap: Swap) -> str:
     text = change_text(swap.change)
-    return text if swap.change == 0 else f"{text} per document"
+    return text if abs(swap.change) < _LEAST else f"{text} per document"
 
 
 def _r(swap: Swap) -> str:

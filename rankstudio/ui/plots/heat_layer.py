@@ -18,6 +18,9 @@ from rankstudio.ui.style.palettes import viridis
 if TYPE_CHECKING:
     from rankstudio.ui.plots.heat_map import HeatMapPlot
 
+LEAST_WITH_GAP = 6
+"""Pixels of a cell, from which on there is one between it and the next."""
+
 _SHADES = 64
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
 
@@ -47,7 +50,7 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     numbers = np.where(np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1)
     palette = viridis(np.linspace(0, 1, _SHADES))
     xs, ys = plot.edges(frame)
-    gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= 6 else 0
+    gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP else 0
     # Of thousands of columns most have no pixel of their own.
     columns, rows = np.flatnonzero(np.diff(xs)), np.flatnonzero(np.diff(ys))
     numbers = numbers[::-1][np.ix_(rows, columns)]

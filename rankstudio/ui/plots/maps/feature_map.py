@@ -153,6 +153,7 @@ class FeatureMapPlot(HeatMapPlot):
         self.placeholder = why
         self.features, self.shown, self.chosen = (), None, None
         self.set_values(np.empty((0, 0)), (), ())
+        self.setAccessibleDescription("")
 
     def mark_feature(self, feature: int | None) -> None:
         """Mark the row of the feature that is inspected, by its id."""

@@ -6,11 +6,13 @@ from itertools import accumulate, pairwise
 from math import ceil
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
 from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.heat_layer import LEAST_WITH_GAP
 from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.plots.maps.color_bar import BAR, draw_color_bar
 from rankstudio.ui.style import palettes
@@ -21,10 +23,9 @@ if TYPE_CHECKING:
     from rankstudio.ui.plots.maps.feature_map import FeatureMapPlot
 
 _SPACING = 13.0  # pixels between two row labels at least
+_CROWDED = 0.75  # of the labels that have room: with more, many would stand far from their rows
 _DOT = 3.5
 _LONGEST_BAR = 180.0
-
-_OUTLINE = QColor("#ffffff")  # most cells beside a row are dark
 
 TICKS_HEIGHT = 16.0
 """Of the texts under the columns, in pixels."""
@@ -38,7 +39,9 @@ def draw_outlines(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors:
     if plot.shown is None or plot.is_empty():
         return
     xs, ys = plot.edges(frame)
-    outline = _OUTLINE if plot.shown.square else colors.q("muted")
+    # In the gaps between cells the text's colour is seen; where there are none, white over dark cells.
+    gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
+    outline = pen(colors.q("text"), 2.0) if gaps else pen(QColor("#ffffff"), 1.0)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     rows = list(enumerate(plot.features))
@@ -47,7 +50,7 @@ def draw_outlines(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors:
     ]:
         box = QRectF(QPointF(xs[0] - 1, ys[place] - 1), QPointF(xs[-1], ys[place + 1] - 1))
         marked = feature.feature_id == plot.marked
-        painter.setPen(pen(colors.q("accent"), 2.0) if marked else pen(outline, 1.0))
+        painter.setPen(pen(colors.q("accent"), 2.0) if marked else outline)
         painter.drawRect(box)
 
 
@@ -85,7 +88,13 @@ def _draw_row_labels(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colo
     """Write the labels of the model's features beside their rows, as far apart as they can be read."""
     _, ys = plot.edges(frame)
     painter.setFont(font(TINY))
-    rows = [(place, feature) for place, feature in enumerate(plot.features) if feature.rank]
+    most = max(1, int(_CROWDED * frame.area.height() / _SPACING))
+    marked = plot.marked
+    rows = [
+        (place, feature)
+        for place, feature in enumerate(plot.features)
+        if 0 < feature.rank <= most or (feature.rank and feature.feature_id == marked)
+    ]
     middles = [float(ys[place] + ys[place + 1]) / 2 - 0.5 for place, _ in rows]
     places = spread(middles, frame.area.top() + 4, frame.area.bottom() - 4)
     edge = frame.area.left() - 2

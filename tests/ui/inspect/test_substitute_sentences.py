@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from rankstudio.engine.analysis.substitutes import NO_SWAPS, SubstituteGroup, Substitutes, Swap
+from rankstudio.ui.inspect.substitute_sentences import change_text, substitute_sentences
+
+IDS = np.arange(10, 90, 10)
+NAMES = tuple("abcdefgh")
+NAN = float("nan")
+
+
+def sentences(
+    *groups: SubstituteGroup, better: tuple[Swap, ...] = (), why: str = ""
+) -> list[tuple[str, str]]:
+    found = Substitutes((), np.empty((0, 0)), (), groups, better, why, 8)
+    return [(s.title, s.text) for s in substitute_sentences(found, IDS, NAMES)]
+
+
+def test_a_cluster_names_what_could_stand_for_its_feature_and_what_it_costs():
+    group = SubstituteGroup((0,), (2, 3), 0.9567, (Swap(0, 2, 0.97, 0.00042),))
+    assert sentences(group) == [("a (10) or 30 or 40", "|r| ≥ 0.95; 30 for 10: +0.0004 per document")]
+
+
+def test_a_large_cluster_is_cut():
+    group = SubstituteGroup((0,), (1, 2, 3, 4, 5, 6, 7), 0.9, (Swap(0, 1, 0.97, 0.0),))
+    assert sentences(group) == [
+        ("a (10) or 20 or 30 or 40 or 50 or 60 and 2 more", "|r| ≥ 0.90; 20 for 10: no change")
+    ]
+
+
+def test_two_selected_features_of_a_cluster_are_named_together():
+    group = SubstituteGroup((0, 1), (2,), 0.92, (Swap(0, 2, 0.97, 0.001), Swap(1, 2, 0.95, -0.0002)))
+    assert sentences(group) == [
+        (
+            "a (10) and b (20) or 30",
+            "|r| ≥ 0.92; 30 for 10: +0.0010 per document; 30 for 20: −0.0002 per document",
+        )
+    ]
+
+
+def test_a_feature_alone_has_its_nearest():
+    group = SubstituteGroup((5,), (), NAN, (Swap(5, 2, -0.314, 0.0121),))
+    assert sentences(group) == [
+        (
+            "f (60) alone",
+            "of those not selected 30 is nearest to 60, r = −0.31; 30 for 60: +0.0121 per document",
+        )
+    ]
+
+
+def test_without_a_criterion_there_is_only_likeness_and_the_reason():
+    group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, NAN),))
+    alone = SubstituteGroup((5,), (), NAN, (Swap(5, 2, 0.001, NAN),))
+    assert sentences(group, alone, why=NO_SWAPS) == [
+        ("a (10) or 30", "|r| ≥ 0.95; 30 is nearest to 10, r = 0.95"),
+        ("f (60) alone", "no feature is like it"),
+        ("", NO_SWAPS),
+    ]
+
+
+def test_a_swap_that_would_be_better_comes_first():
+    group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, 0.1),))
+    better = Swap(0, 4, 0.2, -0.00021), Swap(5, 4, 0.2, -0.0001)
+    told = sentences(group, better=better)
+    assert told[0] == (
+        "e (50) for 10 would be better",
+        "the criterion would change by −0.0002 per document; so would 1 more of the swaps",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (0.0, "no change"),
+        (0.0004, "+0.0004"),
+        (-0.0000034, "−0.000003"),
+        (0.25, "+0.2500"),
+        (1e-14, "no change"),
+    ],
+)
+def test_a_change_has_as_many_decimals_as_it_needs(change, text):
+    assert change_text(change) == text

@@ -1,0 +1,102 @@
+"""Substitutes on the Features page of the real window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from waiting import wait_until
+from windows import finish, open_window, settle, write_folds
+
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.ui.inspect.substitutes_panel import SubstitutesPanel
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.fixture
+def window(theme: Theme, tmp_path: Path):
+    with open_window(theme, tmp_path / "config", write_folds(tmp_path / "data")) as made:
+        yield made
+
+
+def panel(window: MainWindow) -> SubstitutesPanel:
+    return window.sections.substitutes.panel
+
+
+def look(window: MainWindow) -> None:
+    window.workspace.show_page("features")
+    wait_until(lambda: panel(window).plot.shown is not None)
+    settle(window)
+
+
+def test_the_swap_that_is_told_is_what_retraining_gives(window):
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    wait_until(lambda: panel(window)._found is not None)
+    found, model = panel(window)._found, window.current.model
+    assert found.selected == model.step.selected
+    swap = next(swap for group in found.groups for swap in group.swaps)
+    train = model.fold.train
+
+    def error(columns: list[int]) -> float:
+        ranker = RankRLS(model.path.unit.parameters["regularization"])
+        return ranker.fit(train.X[:, columns], train.y, qid=train.qid).criterion_ / train.n_documents
+
+    before = list(found.selected)
+    after = [swap.added if column == swap.removed else column for column in before]
+    assert swap.change == pytest.approx(error(after) - error(before))
+    ids = train.feature_ids
+    said = " ".join(panel(window).sentences())
+    assert f"{ids[swap.added]} for {ids[swap.removed]}: " in said
+
+
+def test_nothing_is_looked_for_while_the_page_is_not_seen(window):
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    assert panel(window)._found is None
+
+
+def test_a_row_of_the_map_is_inspected_by_keyboard_and_marked(window):
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    plot = panel(window).plot
+    QTest.keyClick(plot, Qt.Key.Key_Down)
+    QTest.keyClick(plot, Qt.Key.Key_Down)
+    second = plot.features[1].feature_id
+    assert window.sections.inspect.feature == second
+    assert plot.marked == second
+
+
+def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(window):
+    finish(window)
+    window.session.change("editing", method="single-feature", parameters={"n_features_to_select": 3})
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    button = panel(window).switch._buttons()[1]
+    button.click()
+    plot = panel(window).plot
+    wait_until(lambda: plot.shown is not None and plot.shown.groups)
+    assert [(group.label, group.size) for group in plot.shown.groups] == [("run 1", 2), ("run 2", 2)]
+    order = [feature.feature_id for feature in plot.features]
+    for place, result in enumerate(f for r in window.runs.records for f in r.folds.values()):
+        ranked = np.argsort(plot.shown.values[:, place])[: len(result.selected)]
+        assert tuple(order[row] for row in ranked) == result.selected
+    said = " ".join(panel(window).sentences())
+    assert "known exactly for RankRLS only" in said
+
+
+def test_all_folds_have_no_substitutes_in_common(window):
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    window.session.look_at(None)
+    wait_until(lambda: panel(window).plot.shown is None)
+    assert "look at one fold" in panel(window).plot.placeholder
