@@ -11,6 +11,9 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.selection.filter_base import PathSelector
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_criteria, swap_seconds
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.statistics.clusters import Clusters
@@ -20,9 +23,11 @@ MOST_SHOWN = 60
 
 _MOST_SECONDS = 3.0  # of swaps, before fewer of them are computed
 _ROUNDING = 1e-12  # share of the criterion, up to which two are equal
-_EXACT = ("greedy-rankrls", "rankrls")  # methods whose criterion is the leave-query-out error
 
-NO_SWAPS = "What a swap costs is known exactly for RankRLS only; other methods would have to be trained anew."
+NO_SWAPS = (
+    "What a swap costs is known exactly where RankRLS ranks with the features; this model would have to be "
+    "trained anew for each."
+)
 NOT_SWAPPED = "The model has so many features that their swaps would take long to compute."
 
 
@@ -148,8 +153,9 @@ def substitutes(
 
 def _regularization(plan: Plan, method: Mapping[str, Any], ranker: Mapping[str, Any]) -> float | None:
     """Return λ of a model whose criterion is RankRLS's leave-query-out error; None for any other one."""
-    key, parameters = (plan.ranker, ranker) if plan.ranker else (plan.method, method)
-    return float(parameters["regularization"]) if key in _EXACT else None
+    entry, parameters = (plan.ranker_entry, ranker) if plan.ranker_entry else (plan.entry, method)
+    exact = issubclass(entry.load(), GreedyRankRLS | PathSelector | RankRLS)
+    return float(parameters["regularization"]) if exact else None
 
 
 def _shown(correlations: Floats, clusters: Clusters, selected: Sequence[int]) -> tuple[int, ...]:

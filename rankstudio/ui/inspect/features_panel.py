@@ -65,7 +65,7 @@ _COLUMNS = (
     Column(
         "weight",
         "weight",
-        tooltip="In the chosen model; the bar is relative to the greatest",
+        tooltip="In the chosen model; its bar goes from zero, a negative one to the left",
         kind="weight",
         width=_WEIGHT + WEIGHT_BAR + PAD,
         tone=_tone,
@@ -81,6 +81,14 @@ _COLUMNS = (
         tone=_tone,
     ),
 )
+
+
+def _as_importance(column: Column) -> Column:
+    """Return the column of weights for a model that has none, but tells how much it uses each feature."""
+    if column.key != "weight":
+        return column
+    tooltip = "How much the chosen model uses it; the bar is relative to the greatest"
+    return replace(column, title="importance", tooltip=tooltip, format=lambda value: f"{value:.3g}")
 
 
 def _margin_text(share: float) -> str:
@@ -129,7 +137,7 @@ class FeaturesPanel(Panel):
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, "Path", padding=0)
         self.setObjectName(f"{name}-panel")
-        self._measure = "MAP"
+        self._measure, self._linear = "MAP", True
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
@@ -171,9 +179,11 @@ class FeaturesPanel(Panel):
         position : int
             Of the chosen model among the path's steps.
         """
-        if measure != self._measure:
-            self._measure = measure
-            self.table.set_columns(columns(measure, self._with_margin))
+        linear = path.steps[position].linear
+        if (measure, linear) != (self._measure, self._linear):
+            self._measure, self._linear = measure, linear
+            shown = columns(measure, self._with_margin)
+            self.table.set_columns(shown if linear else [_as_importance(column) for column in shown])
             self._make_room()
         if path is not self._of:
             self._of, self._margins = path, {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PAD = 8
 """Room at both sides of a cell, in pixels."""
 
-WEIGHT_BAR = 32
+WEIGHT_BAR = 44
 _BAR = 7.0
 
 
@@ -127,23 +127,25 @@ class Cells(QStyledItemDelegate):
         return text != MISSING and room >= WEIGHT_BAR + PAD
 
     def _paint_weight(self, painter: QPainter, rect: QRect, value: float, number: int) -> QRect:
-        """Draw a bar for a weight; what is left of the cell is for its number.
+        """Draw a bar from zero for a weight; what is left of the cell is for its number.
 
-        A negative weight's bar is grey and grows from the right: sign by side as well as by colour.
+        Zero stands where the column's least and greatest values leave it: at the left where none is negative.
+        A negative weight's bar goes to the left of it, in another colour.
         """
         colors = self._theme.colors
+        low, high = self._model().bar_range(number)
+        scale = WEIGHT_BAR / (high - low) if high > low else 0.0
+        zero = rect.left() - low * scale
         top = rect.center().y() - _BAR / 2 + 1
-        track = QRectF(rect.left(), top, WEIGHT_BAR, _BAR)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.q("line_soft"))
-        painter.drawRoundedRect(track, 2, 2)
-        largest = self._model().largest(number)
-        length = WEIGHT_BAR * abs(value) / largest if largest else 0.0
+        length = abs(value) * scale
         if length:
-            length = max(2.0, length)
-            left = track.left() if value > 0 else track.right() - length
-            painter.setBrush(colors.q("accent" if value > 0 else "muted"))
-            painter.drawRoundedRect(QRectF(left, top, length, _BAR), 2, 2)
+            length = max(1.5, length)
+            painter.setBrush(palettes.category(colors, 0 if value > 0 else 2).color)
+            left = zero if value > 0 else zero - length
+            painter.drawRoundedRect(QRectF(left, top, length, _BAR), 1.5, 1.5)
+        painter.setBrush(colors.q("line_hover"))
+        painter.drawRect(QRectF(zero - 0.5, top - 3, 1.0, _BAR + 6))
         return rect.adjusted(WEIGHT_BAR + PAD, 0, 0, 0)
 
     def _paint_progress(self, painter: QPainter, rect: QRect, progress: ProgressCell) -> QRect:

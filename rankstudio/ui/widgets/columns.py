@@ -171,7 +171,7 @@ class ColumnModel(QAbstractTableModel):
         self.columns = tuple(columns)
         self.rows = rows
         self._identity = identity
-        self._largest: dict[int, float] = {}
+        self._ranges: dict[int, tuple[float, float]] = {}
         self._sorting = (-1, Qt.SortOrder.AscendingOrder)
         self._places: Sequence[int] = range(len(rows))  # of the shown rows, in `rows`
 
@@ -181,7 +181,7 @@ class ColumnModel(QAbstractTableModel):
         self.columns = tuple(columns)
         self._sorting = (-1, Qt.SortOrder.AscendingOrder)
         self._places = range(len(self.rows))
-        self._largest.clear()
+        self._ranges.clear()
         self.endResetModel()
 
     def set_rows(self, rows: Sequence[Row]) -> bool:
@@ -195,14 +195,14 @@ class ColumnModel(QAbstractTableModel):
         new = list(rows)
         if self.identities(self.rows) == self.identities(new) and new:
             self.rows = new
-            self._largest.clear()
+            self._ranges.clear()
             self._rearrange()
             self.dataChanged.emit(self.index(0, 0), self.index(len(new) - 1, len(self.columns) - 1))
             return False
         self.beginResetModel()
         self.rows = new
         self._places = self._order()
-        self._largest.clear()
+        self._ranges.clear()
         self.endResetModel()
         return True
 
@@ -250,13 +250,13 @@ class ColumnModel(QAbstractTableModel):
         """Return what tells rows apart; their position where no ``identity`` was given."""
         return [i if self._identity is None else self._identity(row) for i, row in enumerate(rows)]
 
-    def largest(self, column: int) -> float:
-        """Return the greatest absolute value in a column of numbers, for the length of its bars."""
-        if column not in self._largest:
+    def bar_range(self, column: int) -> tuple[float, float]:
+        """Return the least and the greatest of a column's numbers and 0, for the length of its bars."""
+        if column not in self._ranges:
             values = [self.columns[column].of(row) for row in self.rows]
-            known = [abs(v) for v in values if not is_missing(v)]
-            self._largest[column] = max(known, default=0.0)
-        return self._largest[column]
+            known = [0.0, *(v for v in values if not is_missing(v))]
+            self._ranges[column] = min(known), max(known)
+        return self._ranges[column]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
         """Return how many rows there are."""

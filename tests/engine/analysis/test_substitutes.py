@@ -101,8 +101,18 @@ def test_a_ranker_behind_a_selector_has_its_own_criterion():
     assert swap.change == pytest.approx(change)
 
 
+@pytest.mark.parametrize("method", ["gas", "single-feature", "rfe", "fs-bfs", "expected-divergence"])
+def test_a_filter_that_ranks_by_rankrls_has_exact_swaps(method):
+    train = make()
+    result = found(train, method=method, parameters={"n_features_to_select": 2, "regularization": [4.0]})
+    assert result.why_no_swaps == ""
+    swap = result.groups[0].swaps[0]
+    columns = [swap.added if c == swap.removed else c for c in result.selected]
+    assert swap.change == pytest.approx(error(train, columns) - error(train, list(result.selected)))
+
+
 def test_other_methods_say_why_they_have_no_changes():
-    result = found(make(), method="single-feature", parameters={"n_features_to_select": 3})
+    result = found(make(), k=1, method="fsmrank", parameters={})
     assert result.why_no_swaps == NO_SWAPS
     assert all(np.isnan(swap.change) for group in result.groups for swap in group.swaps)
     assert result.better == ()

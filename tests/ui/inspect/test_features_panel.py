@@ -1,5 +1,6 @@
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -208,3 +209,21 @@ def test_a_step_of_several_features_is_marked_by_its_last(panel):
     panel.show_path(path, IDS, NAMES, "MAP", 0)
     assert panel.table.current().rank == 2
     assert panel.caption() == "k = 2 of 4 · MAP 0.4000"
+
+
+class _Used(Step):
+    linear = False
+
+
+def test_a_model_that_is_not_linear_has_importances_and_no_weights(panel):
+    def header():
+        return [column.title for column in panel.table.rows_model.columns]
+
+    path = make_path()
+    used = [_Used(s.number, s.selected, np.abs(s.coef), s.criterion, s.candidates) for s in path.steps]
+    panel.show_path(replace(path, steps=tuple(used)), IDS, NAMES, "MAP", 1)
+    assert "importance" in header()
+    assert "weight" not in header()
+    assert texts(panel)[0][header().index("importance")] == "0.5"
+    panel.show_path(path, IDS, NAMES, "MAP", 1)
+    assert "weight" in header()

@@ -76,7 +76,7 @@ def test_a_row_of_the_map_is_inspected_by_keyboard_and_marked(window):
 
 def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(window):
     finish(window)
-    window.session.change("editing", method="single-feature", parameters={"n_features_to_select": 3})
+    window.session.change("editing", method="fsmrank", parameters={})
     finish(window)
     window.session.look_at(1)
     look(window)
@@ -90,7 +90,7 @@ def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(window):
         ranked = np.argsort(plot.shown.values[:, place])[: len(result.selected)]
         assert tuple(order[row] for row in ranked) == result.selected
     said = " ".join(panel(window).sentences())
-    assert "known exactly for RankRLS only" in said
+    assert "would have to be trained anew" in said
 
 
 def test_all_folds_have_no_substitutes_in_common(window):

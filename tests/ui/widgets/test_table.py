@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QStyleOptionViewItem, QToolTip
 from rankstudio.engine.errors import OutputError
 from rankstudio.ui.style import palettes
 from rankstudio.ui.widgets import Column, Dot, ProgressCell, TableView
-from rankstudio.ui.widgets.cells import Cells
+from rankstudio.ui.widgets.cells import PAD, Cells
 from rankstudio.ui.widgets.columns import is_missing
 
 NAN = float("nan")
@@ -256,13 +256,29 @@ def pixels(table, row, column):
     return [image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())]
 
 
-def test_bars_are_as_long_as_their_weights_and_negative_ones_look_different(table, theme):
-    colors = theme.colors
-    positive, small = pixels(table, 0, 3).count(colors.accent), pixels(table, 3, 3).count(colors.accent)
-    assert positive > 1.8 * small > 0
-    assert colors.accent not in pixels(table, 1, 3)
-    assert pixels(table, 1, 3).count(colors.muted) > positive
-    assert colors.accent not in pixels(table, 2, 3)
+def spots(table, row, column, color):
+    """Return where in a cell a colour is, as pixels from its left edge."""
+    rect = table.visualRect(table.model().index(row, column))
+    image = table.viewport().grab(rect).toImage()
+    places = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    return [x for x, y in places if image.pixelColor(x, y).name() == color]
+
+
+def test_bars_go_from_zero_and_negative_ones_to_the_left_in_another_colour(table, theme):
+    above, below = (palettes.category(theme.colors, i).color.name() for i in (0, 2))
+    positive, small = spots(table, 0, 3, above), spots(table, 3, 3, above)
+    assert len(positive) > 1.8 * len(small) > 0
+    negative = spots(table, 1, 3, below)
+    assert len(negative) > len(positive)
+    assert max(negative) <= min(positive) == min(small)
+    assert not spots(table, 1, 3, above)
+    assert not spots(table, 2, 3, above)
+
+
+def test_without_negative_weights_zero_is_at_the_left(table, theme):
+    table.set_rows([row for row in ROWS if row.weight > 0])
+    color = palettes.category(theme.colors, 0).color.name()
+    assert min(spots(table, 0, 3, color)) <= PAD + 1
 
 
 def test_marks_and_dots_are_drawn(table, theme):
