@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,9 +14,11 @@ from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.query_data import centre
 from rankstudio.engine.statistics.clusters import Clusters, clusters
 from rankstudio.engine.statistics.density import gaussian_density
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 GRID_POINTS = 128
 ALONE = ("MAP", "NDCG@10")
+_MANY_ZEROS = 0.15  # share of the documents, from which on zeros are told apart from the other values
 _MOST_CLASSES = 5
 _NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}
 _BLOCK_ROWS = 1 << 14
@@ -31,14 +33,35 @@ class ClassDensity:
     label : str
         "not relevant", "relevance 3", "relevance 0.1 to 0.4".
     density : ndarray of shape (128,)
-        At the points of the profile's grid.
+        At the points of the profile's grid. Where zeros are told apart, of the other values alone.
     n_documents : int
         Documents of the class.
+    zeros : float
+        The share of them whose value is 0, where zeros are told apart; else NaN.
     """
 
     label: str
     density: Floats
     n_documents: int
+    zeros: float = float("nan")
+
+
+@dataclass(frozen=True)
+class SelectedCorrelation:
+    """How a feature goes with one of a model's features.
+
+    Attributes
+    ----------
+    feature_id : int
+        Of the model's feature, 1-based.
+    name : str
+    correlation : float
+        Pearson's, inside queries; 0 with a feature that does not vary there.
+    """
+
+    feature_id: int
+    name: str
+    correlation: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +74,8 @@ class FeatureProfile:
         1-based.
     name : str
     grid : ndarray of shape (128,)
-        From the least to the greatest value; of size 0 where all values are equal.
+        From the least to the greatest value, zeros left out where they are told apart; of size 0 where all
+        values are equal.
     classes : tuple of ClassDensity
         By relevance, ascending; empty where all values are equal.
     constant : bool
@@ -69,6 +93,13 @@ class FeatureProfile:
         Its name, or "".
     correlation : float
         Pearson's, over columns centred query by query; NaN where none is defined.
+    parts : Mapping of str to Mapping of str to float
+        The measures alone by part: "train", and "validation" and "test" where there are such; all in the
+        direction that is better on the training documents.
+    with_selected : tuple of SelectedCorrelation
+        In the order of selection; without the feature itself.
+    explained : float
+        R²: the share of its variance inside queries that a linear function of these has; NaN without any.
     """
 
     feature_id: int
@@ -82,6 +113,9 @@ class FeatureProfile:
     closest_id: int | None
     closest_name: str
     correlation: float
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=FrozenMapping)
+    with_selected: tuple[SelectedCorrelation, ...] = ()
+    explained: float = float("nan")
 
 
 class Inspector:
@@ -93,14 +127,22 @@ class Inspector:
         Usually the training part.
     convention : str
         Of the measures.
+    others : mapping of str to RankingDataset
+        The fold's other parts, by name, on which a feature alone is measured as well.
     """
 
-    def __init__(self, dataset: RankingDataset, convention: str = "letor4") -> None:
+    def __init__(
+        self,
+        dataset: RankingDataset,
+        convention: str = "letor4",
+        others: Mapping[str, RankingDataset] = FrozenMapping(),
+    ) -> None:
         self.dataset = dataset
         self.convention = convention
+        self.others = others
 
-    def profile(self, column: int) -> FeatureProfile:
-        """Return the profile of the feature in a column, counted from 0.
+    def profile(self, column: int, selected: Sequence[int] = ()) -> FeatureProfile:
+        """Return the profile of the feature in a column, counted from 0, beside a model's columns.
 
         Notes
         -----
@@ -110,6 +152,7 @@ class Inspector:
         values = np.ascontiguousarray(data.X[:, column])
         grid, classes = self._densities(values)
         alone, ascending = self._alone(values)
+        beside = [other for other in selected if other != column]
         closest, correlation = self._closest(column)
         return FeatureProfile(
             feature_id=int(data.feature_ids[column]),
@@ -123,6 +166,16 @@ class Inspector:
             closest_id=None if closest is None else int(data.feature_ids[closest]),
             closest_name="" if closest is None else data.feature_names[closest],
             correlation=correlation,
+            parts={"train": alone, **self._elsewhere(column, ascending)},
+            with_selected=tuple(
+                SelectedCorrelation(
+                    int(data.feature_ids[other]),
+                    data.feature_names[other],
+                    float(self.correlations[column, other]),
+                )
+                for other in beside
+            ),
+            explained=self._explained(column, beside),
         )
 
     @cached_property
@@ -146,7 +199,7 @@ class Inspector:
 
     def measured_by(self, convention: str) -> Inspector:
         """Return the same inspector with the measures of another convention."""
-        other = Inspector(self.dataset, convention)
+        other = Inspector(self.dataset, convention, self.others)
         kept = {name: value for name, value in vars(self).items() if name in ("correlations", "clusters")}
         vars(other).update(kept)
         return other
@@ -179,16 +232,50 @@ class Inspector:
     def _evaluator(self) -> Evaluator:
         return Evaluator(self.dataset.y, self.dataset.query_ptr, self.convention, ALONE)
 
+    @cached_property
+    def _evaluators(self) -> dict[str, Evaluator]:
+        parts = self.others.items()
+        return {name: Evaluator(part.y, part.query_ptr, self.convention, ALONE) for name, part in parts}
+
+    def _elsewhere(self, column: int, ascending: bool) -> dict[str, dict[str, float]]:
+        """Return the measures of ranking the other parts by one feature, in a direction."""
+        sign = -1.0 if ascending else 1.0
+        measured = {}
+        for name, evaluator in self._evaluators.items():
+            scores = sign * np.ascontiguousarray(self.others[name].X[:, column])
+            found = evaluator.evaluate_many(scores[None, :])
+            measured[name] = {measure: float(values[0]) for measure, values in found.items()}
+        return measured
+
+    def _explained(self, column: int, others: Sequence[int]) -> float:
+        """Return R² of a column by others, all centred inside queries."""
+        if not others or self.correlations[column, column] == 0:
+            return float("nan")
+        right = self.correlations[list(others), column]
+        weights = np.linalg.lstsq(self.correlations[np.ix_(others, others)], right, rcond=1e-10)[0]
+        return float(np.clip(right @ weights, 0.0, 1.0))
+
     def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
         low, high = float(values.min()), float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)
         if not np.all(np.diff(grid) > 0):
             return np.zeros(0), ()
-        classes = tuple(
-            ClassDensity(label, gaussian_density(values[mask], grid), int(np.count_nonzero(mask)))
-            for label, mask in self._classes
-        )
-        return grid, classes
+        apart = values == 0.0 if self._has_many_zeros(values) else np.zeros(values.size, dtype=np.bool_)
+        if apart.any():
+            rest = values[~apart]
+            grid = np.linspace(rest.min(), rest.max(), GRID_POINTS)
+        classes = []
+        for label, mask in self._classes:
+            n, density = int(np.count_nonzero(mask)), gaussian_density(values[mask & ~apart], grid)
+            zeros = float(apart[mask].mean()) if apart.any() and n else float("nan")
+            classes.append(ClassDensity(label, density, n, zeros))
+        return grid, tuple(classes)
+
+    @staticmethod
+    def _has_many_zeros(values: Floats) -> bool:
+        """Tell whether so many values are 0 that they would hide how the others lie."""
+        rest = values[values != 0.0]
+        return bool(rest.size) and rest.size <= (1.0 - _MANY_ZEROS) * values.size and np.ptp(rest) > 0
 
     def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
         """Return the measures of ranking by one feature in its better direction, and which that is."""

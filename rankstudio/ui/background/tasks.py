@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ChangedDataError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.identity import path_plan
@@ -143,9 +143,11 @@ class FoldCache:
         """Measure a model on the test part."""
         return self._fold(plan, fold).evaluate(step, "test")
 
-    def inspect(self, fold: Fold, column: int, convention: str) -> FeatureProfile:
-        """Return the profile of a feature of a fold's training part."""
-        return self._inspector_of(fold, convention).profile(column)
+    def inspect(
+        self, fold: Fold, column: int, convention: str, selected: tuple[int, ...] = ()
+    ) -> FeatureProfile:
+        """Return the profile of a feature of a fold's training part, beside a model's columns."""
+        return self._inspector_of(fold, convention).profile(column, selected)
 
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
@@ -170,7 +172,7 @@ class FoldCache:
 
         inspector = self._inspector
         if inspector is None or inspector.dataset is not fold.train:
-            inspector = self._inspector = Inspector(fold.train, convention or "letor4")
+            inspector = self._inspector = Inspector(fold.train, convention or "letor4", _others(fold))
         elif convention and inspector.convention != convention:
             inspector = self._inspector = inspector.measured_by(convention)
         return inspector
@@ -186,6 +188,11 @@ class FoldCache:
             self._prepared[key] = fold, make_fold_context(plan, fold)
         self._prepared.move_to_end(key)
         return self._prepared[key][1]
+
+
+def _others(fold: Fold) -> dict[str, RankingDataset]:
+    """Return the parts of a fold beside the training part, as the window calls them."""
+    return {"validation" if name == "vali" else name: p for name, p in fold.parts.items() if name != "train"}
 
 
 def warm_up() -> None:

@@ -61,9 +61,13 @@ class InspectController(QObject):
         self._settled.setSingleShot(True)
         self._settled.setInterval(_SETTLED_MILLISECONDS)
         self._settled.timeout.connect(self._inspect_marked)
+        self._settled_model = QTimer(self)
+        self._settled_model.setSingleShot(True)
+        self._settled_model.setInterval(_SETTLED_MILLISECONDS)
+        self._settled_model.timeout.connect(self._inspect_again)
         self._shown: tuple[object, ...] = ()
         self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
-        self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile")
+        self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile", tables=True)
         self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
         for path in self._paths:
             path.chosen.connect(self._choose)
@@ -93,7 +97,8 @@ class InspectController(QObject):
             return
         self._feature = feature
         fold = self._session.watched or dataset.folds[0]
-        wanted = (feature, id(fold), self._session.plan.convention)
+        selected = self._selected()
+        wanted = (feature, id(fold), self._session.plan.convention, selected)
         if wanted == self._shown:
             return
         self._shown = wanted
@@ -107,6 +112,7 @@ class InspectController(QObject):
             fold,
             column,
             self._session.plan.convention,
+            selected,
             on_done=self._show_profile,
             on_error=self.failed.emit,
             slot="profile",
@@ -146,11 +152,18 @@ class InspectController(QObject):
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
             self._settled.start()
+        elif self._feature is not None and self._shown[-1:] != (self._selected(),):
+            self._settled_model.start()
 
     @Slot()
     def _inspect_marked(self) -> None:
         if self._marked is not None:
             self.inspect(self._marked)
+
+    def _selected(self) -> tuple[int, ...]:
+        """Return the columns of the current model, with which a feature is correlated."""
+        model = self._current.model
+        return model.step.selected if model is not None else ()
 
     @Slot(object)
     def show_growing(self, path: PathResult) -> None:
@@ -192,6 +205,7 @@ class InspectController(QObject):
         self._feature, self._marked, self._shown = None, None, ()
         self._release()
         self._settled.stop()
+        self._settled_model.stop()
         for inspector in self._inspectors:
             inspector.clear()
 

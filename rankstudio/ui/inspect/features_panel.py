@@ -182,8 +182,7 @@ class FeaturesPanel(Panel):
         linear = path.steps[position].linear
         if (measure, linear) != (self._measure, self._linear):
             self._measure, self._linear = measure, linear
-            shown = columns(measure, self._with_margin)
-            self.table.set_columns(shown if linear else [_as_importance(column) for column in shown])
+            self._show_columns()
             self._make_room()
         if path is not self._of:
             self._of, self._margins = path, {}
@@ -217,7 +216,7 @@ class FeaturesPanel(Panel):
             return
         if bool(margins) is not self._with_margin:
             self._with_margin = bool(margins)
-            self.table.set_columns(columns(self._measure, self._with_margin))
+            self._show_columns()
         self._margins = margins
         self._note.setText(note)
         self._note.setVisible(bool(note))
@@ -286,6 +285,10 @@ class FeaturesPanel(Panel):
         """Leave out the gain, then the bars of the weights, where the names need the room."""
         super().resizeEvent(event)
         self._make_room()
+
+    def _show_columns(self) -> None:
+        shown = columns(self._measure, self._with_margin)
+        self.table.set_columns(shown if self._linear else [_as_importance(column) for column in shown])
 
     def _lay_out(self) -> None:
         self._test.setContentsMargins(12, 5, 12, 3)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel
 
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.inspect.profile_tables import ProfileTables
 from rankstudio.ui.plots import Density, DensityPlot
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -26,6 +27,14 @@ _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line b
 class InspectorPanel(Panel):
     """Shows a `FeatureProfile`.
 
+    Parameters
+    ----------
+    theme : Theme
+    name : str
+        For the program and its tests.
+    tables : bool
+        Whether there is room for its numbers on each part, and beside those of a model's features.
+
     Attributes
     ----------
     inspected : Signal(int)
@@ -34,7 +43,7 @@ class InspectorPanel(Panel):
 
     inspected = Signal(int)
 
-    def __init__(self, theme: Theme, name: str = "inspector") -> None:
+    def __init__(self, theme: Theme, name: str = "inspector", *, tables: bool = False) -> None:
         super().__init__(theme, "Inspector")
         self.setObjectName(f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", "Values by relevance")
@@ -48,6 +57,9 @@ class InspectorPanel(Panel):
         self.why.setWordWrap(True)
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         fill(self.body, (self.plot, 1), self.facts, self.why_title, self.why, spacing=4)
+        self.tables = ProfileTables() if tables else None
+        if self.tables is not None:
+            self.body.insertWidget(1, self.tables, 1)
         self.facts.linkActivated.connect(self._on_link)
         theme.changed.connect(self._restyle)
         self.clear()
@@ -57,8 +69,10 @@ class InspectorPanel(Panel):
         self.set_title(profile.name)
         self.set_caption(str(profile.feature_id))
         self.plot.placeholder = "All of its values are equal."
-        self.plot.set_densities([Density(c.label, profile.grid, c.density) for c in profile.classes])
-        self.facts.setText(facts(profile))
+        self.plot.set_densities([Density(c.label, profile.grid, c.density, c.zeros) for c in profile.classes])
+        if self.tables is not None:
+            self.tables.show_feature(profile)
+        self.facts.setText(facts(profile, alone=self.tables is None))
         self.facts.setToolTip(
             "How well the training documents are ranked by this feature alone, by the convention "
             f"{convention(profile.convention).label}; correlation with other features within queries"
@@ -78,6 +92,8 @@ class InspectorPanel(Panel):
         self.set_caption("")
         self.plot.placeholder = "Select a feature in the table to see its values by relevance."
         self.plot.set_densities(())
+        if self.tables is not None:
+            self.tables.clear()
         self.facts.clear()
         self.explain(None)
 
@@ -93,14 +109,20 @@ class InspectorPanel(Panel):
         self.inspected.emit(int(target))
 
 
-def facts(profile: FeatureProfile) -> str:
-    """Return what is known of a feature beside its densities, as rich text with a link to the closest one."""
+def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
+    """Return what is known of a feature beside its densities, as rich text with a link to the closest one.
+
+    ``alone`` tells whether its measures alone are part of it.
+    """
     parts = []
     if profile.constant:
         parts.append("one value within every query: it cannot change any ranking")
     measures = " · ".join(f"{name} {value:.4f}" for name, value in profile.alone.items())
     direction = ", small values first" if profile.ascending else ""
-    parts.append(f"alone: {measures}{direction}")
+    if alone:
+        parts.append(f"alone: {measures}{direction}")
+    elif profile.ascending:
+        parts.append("alone it ranks with small values first")
     if profile.closest_id is not None:
         name = profile.closest_name.replace("&", "&amp;").replace("<", "&lt;")
         number = f"{profile.correlation:.2f}".replace("-", "−")

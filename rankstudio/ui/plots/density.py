@@ -8,23 +8,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.layers import hairline, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.fonts import SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 _LINE = 16.0
 _SWATCH = 16.0
 _BETWEEN = 12.0
 _AIR = 6.0
+_ZERO_BAR = 34.0  # pixels of a class's bar of zeros, with its share above
+_MOST_ZEROS = 0.42  # share of the plot's width that these bars may take
+_ZEROS = float("-inf")  # what the mouse finds over them
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +40,20 @@ class Density:
         "not relevant".
     xs, ys : ndarray of shape (N,)
         Values, ascending, and densities there.
+    zeros : float
+        Share of the class whose value is 0, where the densities are of the others; else NaN.
     """
 
     label: str
     xs: Floats
     ys: Floats
+    zeros: float = float("nan")
 
 
 class DensityPlot(Plot):
     """A few densities over one axis, told apart by colour and dash, with a legend.
+
+    Where many values are 0 their shares stand as bars at the left, and the densities are of the other values.
 
     Parameters
     ----------
@@ -58,6 +66,7 @@ class DensityPlot(Plot):
         self.densities: list[Density] = []
         super().__init__(theme, Axes("", x_label, show_y=False))
         self.add_layer(self._draw, 0.0)
+        self.add_layer(self._draw_zeros, 0.0, clipped=False)
         self.add_layer(self._draw_legend, 2.0, clipped=False)
         self.add_layer(self._draw_cursor, 1.0, on_paper=False)
 
@@ -65,10 +74,9 @@ class DensityPlot(Plot):
         """Show other densities, in the order of their classes."""
         self.densities = list(densities)
         self.under_mouse = None
-        told = ", ".join(
-            f"{d.label} most often near {d.xs[int(np.argmax(d.ys))]:.3g}" for d in densities if d.xs.size
-        )
-        self.setAccessibleDescription(told)
+        told = [f"{d.label} most often near {d.xs[int(np.argmax(d.ys))]:.3g}" for d in densities if d.xs.size]
+        told += [f"{percent(d.zeros)} of {d.label} are 0" for d in self._with_zeros()]
+        self.setAccessibleDescription(", ".join(told))
         self.mark_dirty()
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -87,7 +95,7 @@ class DensityPlot(Plot):
             return frame
         _, rows = self.legend_spots(frame.area.width())
         top = min(rows * _LINE + _AIR, frame.area.height() - 1)
-        return replace(frame, area=frame.area.adjusted(0, round(top), 0, 0))
+        return replace(frame, area=frame.area.adjusted(round(self._strip(size.width())), round(top), 0, 0))
 
     def legend_spots(self, width: float) -> tuple[list[tuple[float, int]], int]:
         """Return where the legend's entries begin, as pixel and line, and how many lines they take."""
@@ -102,24 +110,45 @@ class DensityPlot(Plot):
             x += wide + _BETWEEN
         return spots, row + 1
 
+    def _with_zeros(self) -> list[Density]:
+        return [d for d in self.densities if not np.isnan(d.zeros)]
+
+    def _strip(self, width: float) -> float:
+        """Return how much of the plot's width the bars of zeros take."""
+        n = len(self._with_zeros())
+        return min(n * _ZERO_BAR + _BETWEEN, _MOST_ZEROS * width) if n else 0.0
+
     def is_empty(self) -> bool:
         """Tell whether there is no density."""
         return not any(d.xs.size for d in self.densities)
 
     def numbers(self) -> Numbers:
-        """Return class, value and density, one row per point."""
+        """Return class, value and density, one row per point, and a row with the share of zeros."""
         rows: list[list[CellValue]] = [
             [d.label, float(x), float(y)] for d in self.densities for x, y in zip(d.xs, d.ys, strict=True)
         ]
+        rows += [[d.label, "share of zeros", float(d.zeros)] for d in self._with_zeros()]
         return ["class", "value", "density"], rows
 
     def hit_test(self, at: QPointF) -> float | None:
-        """Return the value at a pixel."""
+        """Return the value at a pixel, minus infinity over the bars of zeros."""
         frame = self.frame()
-        return frame.x_at(at.x()) if frame.area.contains(at) and not self.is_empty() else None
+        if self.is_empty():
+            return None
+        strip = self._strip(frame.outer.width())
+        if strip and frame.area.adjusted(-strip, 0, 0, 0).contains(at) and at.x() < frame.area.left():
+            return _ZEROS
+        return frame.x_at(at.x()) if frame.area.contains(at) else None
 
     def readout(self, x: float) -> list[Line]:
         """Say the densities at a value."""
+        if x == _ZEROS:
+            looks = [palettes.category(self.theme.colors, i) for i in range(len(self.densities))]
+            shares = [
+                Line(d.label, "–" if np.isnan(d.zeros) else percent(d.zeros), look.color, look.dash)
+                for d, look in zip(self.densities, looks, strict=True)
+            ]
+            return [Line("value 0", bold=True), *shares]
         lines = [Line(f"{x:.3g}", bold=True)]
         for i, density in enumerate(self.densities):
             look = palettes.category(self.theme.colors, i)
@@ -145,15 +174,49 @@ class DensityPlot(Plot):
             points = frame.pixels(density.xs, density.ys)
             painter.drawPath(pg.functions.arrayToQPath(*points, connect="finite"))
 
+    def _draw_zeros(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the share of zeros of each class as a bar, of which the whole height is all documents."""
+        drawn = [(i, d) for i, d in enumerate(self.densities) if not np.isnan(d.zeros)]
+        if not drawn:
+            return
+        strip, area = self._strip(frame.outer.width()), frame.area
+        wide = (strip - _BETWEEN) / len(drawn)
+        left = area.left() - strip
+        painter.setFont(font(TINY))
+        for place, (i, density) in enumerate(drawn):
+            look = palettes.category(colors, i)
+            height = density.zeros * (area.height() - _LINE)
+            bar = QRectF(left + place * wide + 2, area.bottom() - height, wide - 4, height)
+            filling = QColor(look.color)
+            filling.setAlphaF(0.35)
+            painter.setBrush(filling)
+            painter.setPen(pen(look.color, 1.4, look.dash))
+            painter.drawRect(bar)
+            text = percent(density.zeros)
+            if painter.fontMetrics().horizontalAdvance(text) <= wide:
+                painter.setPen(colors.q("text"))
+                above = QRectF(bar.center().x() - 30, bar.top() - _LINE, 60, _LINE)
+                painter.drawText(above, Qt.AlignmentFlag.AlignCenter, text)
+        hairline(
+            painter,
+            colors.q("line"),
+            QPointF(left, area.bottom()),
+            QPointF(left + strip - _BETWEEN, area.bottom()),
+        )
+        painter.setPen(colors.q("muted"))
+        below = QRectF(left - 10, area.bottom() + 4, strip - _BETWEEN + 20, 16)
+        painter.drawText(below, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, "zeros")
+
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw which line is which class, above the curves, in as many lines as the width asks for."""
         if self.is_empty():
             return
-        spots, rows = self.legend_spots(frame.area.width())
+        strip = self._strip(frame.outer.width())
+        spots, rows = self.legend_spots(frame.area.width() + strip)
         painter.setFont(font(SMALL))
         for i, (density, (x, row)) in enumerate(zip(self.densities, spots, strict=True)):
             look = palettes.category(colors, i)
-            left = frame.area.left() + x
+            left = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
             painter.setPen(pen(look.color, 1.8, look.dash))
             painter.drawLine(QPointF(left, y), QPointF(left + _SWATCH, y))
@@ -163,7 +226,14 @@ class DensityPlot(Plot):
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line at the mouse's value."""
-        if self.under_mouse is not None:
+        if self.under_mouse is not None and self.under_mouse != _ZEROS:
             x = round(frame.x_px(self.under_mouse)) + 0.5
             painter.setPen(pen(colors.q("muted", 0.75), 1.0))
             painter.drawLine(QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom()))
+
+
+def percent(share: float) -> str:
+    """Return a share as it is written: "62 %", "under 1 %"."""
+    if 0 < share < 0.005:
+        return "under 1 %"
+    return f"{100 * share:.0f} %"

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,61 @@ def test_classes_follow_the_labels(labels, expected):
     found = profile(make(y), 0)
     assert [c.label for c in found.classes] == expected
     assert sum(c.n_documents for c in found.classes) == 20
+
+
+def test_the_profile_goes_with_the_selected_features_as_least_squares_says():
+    dataset = make(seed=3)
+    found = Inspector(dataset).profile(0, (1, 4, 0))
+    assert [one.feature_id for one in found.with_selected] == [20, 50]
+    target, others = centred(dataset, 0), np.column_stack([centred(dataset, c) for c in (1, 4)])
+    for one, column in zip(found.with_selected, others.T, strict=True):
+        assert one.correlation == pytest.approx(np.corrcoef(target, column)[0, 1])
+    left = target - others @ np.linalg.lstsq(others, target, rcond=None)[0]
+    assert found.explained == pytest.approx(1.0 - (left @ left) / (target @ target))
+
+
+def test_a_feature_given_twice_and_a_constant_one_explain_what_one_does():
+    dataset = make(seed=3)
+    one = Inspector(dataset).profile(0, (1,)).explained
+    assert Inspector(dataset).profile(0, (1, 1, 2, 3)).explained == pytest.approx(one)
+    assert np.isnan(Inspector(dataset).profile(3, (1,)).explained)
+    assert np.isnan(Inspector(dataset).profile(0).explained)
+
+
+def test_alone_it_is_measured_on_every_part_in_the_direction_of_the_training_part():
+    train, test = make(seed=1), make(seed=2)
+    found = Inspector(train, "letor4", {"test": test}).profile(0)
+    assert list(found.parts) == ["train", "test"]
+    assert found.parts["train"] == found.alone
+    sign = -1.0 if found.ascending else 1.0
+    assert found.parts["test"]["MAP"] == pytest.approx(mean_average_precision(test, sign * test.X[:, 0]))
+
+
+def test_another_convention_shares_the_correlations():
+    first = Inspector(make(), "letor4")
+    kept = first.correlations
+    second = first.measured_by("trec_eval")
+    assert second.convention == "trec_eval"
+    assert second.correlations is kept
+
+
+def test_many_zeros_are_told_apart_from_the_other_values():
+    dataset = make(seed=5)
+    X = dataset.X.copy()
+    X[:, 0] = np.abs(X[:, 0]) + 0.5
+    X[::2, 0] = 0.0
+    found = profile(replace(dataset, X=X), 0)
+    rest = X[X[:, 0] > 0, 0]
+    assert (found.grid[0], found.grid[-1]) == (rest.min(), rest.max())
+    for label, one in zip(np.unique(dataset.y), found.classes, strict=True):
+        values = X[dataset.y == label, 0]
+        assert one.zeros == pytest.approx(np.mean(values == 0))
+        assert one.n_documents == values.size
+        np.testing.assert_allclose(one.density, gaussian_density(values[values > 0], found.grid))
+
+
+def test_few_zeros_are_values_like_any_other():
+    dataset = make(seed=5)
+    X = dataset.X.copy()
+    X[0, 0] = 0.0
+    assert all(np.isnan(one.zeros) for one in profile(replace(dataset, X=X), 0).classes)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication
 
-from rankstudio.engine.analysis.feature_profile import ClassDensity, FeatureProfile
+from rankstudio.engine.analysis.feature_profile import ClassDensity, FeatureProfile, SelectedCorrelation
 from rankstudio.ui.inspect.inspector_panel import InspectorPanel
 
 GRID = np.linspace(0, 1, 128)
@@ -81,3 +81,31 @@ def test_the_link_is_in_the_theme_s_accent_also_after_a_change(panel, theme):
         image = panel.facts.grab().toImage()
         found = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
         assert theme.colors.accent in found, mode
+
+
+def test_with_room_there_are_tables_of_every_part_and_of_the_selected_features(app, theme, stage):
+    panel = InspectorPanel(theme, "profile", tables=True)
+    stage(panel, 320, 600)
+    profile = make_profile(
+        ascending=True,
+        parts={"train": {"MAP": 0.4712, "NDCG@10": 0.2203}, "test": {"MAP": 0.4, "NDCG@10": np.nan}},
+        with_selected=(SelectedCorrelation(7, "BM25 <b>", 0.614), SelectedCorrelation(9, "TF", -0.33)),
+        explained=0.444,
+    )
+    panel.show_feature(profile)
+    assert panel.tables.texts() == (
+        ("alone", "train", "test"),
+        ("MAP", "0.4712", "0.4000"),
+        ("NDCG@10", "0.2203", "–"),
+        ("with what is selected", "r"),
+        ("BM25 <b> (7)", "0.61"),
+        ("TF (9)", "−0.33"),
+        ("all of them, R²", "0.44"),
+    )
+    assert "alone: MAP" not in panel.facts.text()
+    assert "small values first" in panel.facts.text()
+    panel.show_feature(make_profile(parts=profile.parts))
+    assert len(panel.tables.texts()) == 3
+    panel.clear()
+    assert panel.tables.texts() == ()
+    assert panel.tables.isHidden()

@@ -67,3 +67,45 @@ def test_nothing_to_show_is_no_error(plot):
     plot.flush()
     plot.hover(plot.frame().area.center())
     assert plot.is_empty() and plot.box.isHidden() and not plot.grab().isNull()
+
+
+@pytest.fixture
+def inflated(plot):
+    plot.set_densities(
+        [Density("not relevant", XS + 1, 1 - 0.5 * XS, 0.62), Density("relevant", XS + 1, 2 * XS, 0.004)]
+    )
+    plot.flush()
+    return plot
+
+
+def test_zeros_stand_as_bars_left_of_the_densities(inflated):
+    frame = inflated.frame()
+    assert "62\N{NO-BREAK SPACE}% of not relevant are 0" in inflated.accessibleDescription()
+    image = inflated.grab().toImage()
+    left = frame.area.left() - inflated._strip(frame.outer.width())
+    ground = image.pixelColor(round(left) - 4, round(frame.area.center().y()))
+    low, high = (round(frame.area.bottom() - share * (frame.area.height() - 16)) for share in (0.3, 0.9))
+    assert image.pixelColor(round(left) + 14, low) != ground
+    assert image.pixelColor(round(left) + 14, high) == ground
+
+
+def test_over_the_bars_the_box_tells_the_shares(inflated):
+    frame = inflated.frame()
+    inflated.hover(QPointF(frame.area.left() - 30, frame.area.bottom() - 5))
+    assert [(line.text, line.value) for line in inflated.box.lines()] == [
+        ("value 0", ""),
+        ("not relevant", "62\N{NO-BREAK SPACE}%"),
+        ("relevant", "under 1 %"),
+    ]
+    inflated.grab()
+
+
+def test_shares_of_zeros_are_among_the_numbers(inflated):
+    assert inflated.numbers()[1][-2:] == [
+        ["not relevant", "share of zeros", 0.62],
+        ["relevant", "share of zeros", 0.004],
+    ]
+
+
+def test_without_many_zeros_there_is_no_room_for_them(plot):
+    assert plot.frame().area.left() < 12
