@@ -66,16 +66,13 @@ class ProfileTables(QScrollArea):
 
 
 def _alone_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
-    """Return measures by part, after a header."""
-    parts = profile.parts
-    header = ("alone", *parts)
-    return [
-        header,
-        *(
-            (name, *("–" if isnan(part[name]) else f"{part[name]:.4f}" for part in parts.values()))
-            for name in profile.alone
-        ),
-    ]
+    """Return a row for each part with its measures, after a header."""
+    rows = [(name, *map(_number, part.values())) for name, part in profile.parts.items()]
+    return [("alone", *profile.alone), *rows]
+
+
+def _number(value: float) -> str:
+    return "–" if isnan(value) else f"{value:.4f}"
 
 
 def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:

@@ -26,7 +26,7 @@ _SWATCH = 16.0
 _BETWEEN = 12.0
 _AIR = 6.0
 _ZERO_BAR = 34.0  # pixels of a class's bar of zeros, with its share above
-_MOST_ZEROS = 0.42  # share of the plot's width that these bars may take
+_MOST_ZEROS = 0.5  # share of the plot's width that these bars may take
 _ZEROS = float("-inf")  # what the mouse finds over them
 
 

@@ -94,9 +94,9 @@ def test_with_room_there_are_tables_of_every_part_and_of_the_selected_features(a
     )
     panel.show_feature(profile)
     assert panel.tables.texts() == (
-        ("alone", "train", "test"),
-        ("MAP", "0.4712", "0.4000"),
-        ("NDCG@10", "0.2203", "–"),
+        ("alone", "MAP", "NDCG@10"),
+        ("train", "0.4712", "0.2203"),
+        ("test", "0.4000", "–"),
         ("with what is selected", "r"),
         ("BM25 <b> (7)", "0.61"),
         ("TF (9)", "−0.33"),
