@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.analysis.query_values import can_measure, validation_values
+from rankstudio.engine.analysis.tried_models import TriedModel, best_of_sizes, tried_models
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.experiment.results.results import PathResult, RunResult
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.mean_intervals import mean_intervals
 from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 
 
@@ -56,21 +59,32 @@ class ParetoFront:
     best : int
         Position of the greatest mean (the least, for an error); of equal ones the smallest.
     suggested : int
-        Position of the smallest one within a standard error of the best; a fold alone has no standard
-        error, and there it is the best itself.
-    enough : float
-        The mean that is one standard error worse than the best.
+        Position of the smallest one that is good enough: by `levels`.
+    levels : tuple of float
+        For each of `optimal`, the mean from which on it is good enough. Where `paired`, the best mean less
+        half the length of the 95 % interval of the difference between the two models over queries: a model
+        on its level is just not told apart from the best. Else one standard error below the best for all; a
+        fold alone has no standard error, and there only the best itself will do.
+    paired : bool
+        Whether models were held against the best query by query.
     """
 
     models: tuple[ParetoModel, ...]
     optimal: tuple[int, ...]
     best: int
     suggested: int
-    enough: float
+    levels: tuple[float, ...]
+    paired: bool = False
 
 
-def pareto_front_of(runs: Sequence[RunResult], name: str) -> ParetoFront | None:
+def pareto_front_of(
+    runs: Sequence[RunResult], name: str, data: Sequence[FoldedDataset] = ()
+) -> ParetoFront | None:
     """Find the Pareto front of the sizes that runs have tried and their mean validation measure.
+
+    The deviation between folds belongs to the folds more than to the models: a fold of hard queries is hard
+    for all of them. So where the documents are at hand, the smallest model is suggested that the queries do
+    not tell apart from the best one, by the paired interval over all of them.
 
     Parameters
     ----------
@@ -78,6 +92,9 @@ def pareto_front_of(runs: Sequence[RunResult], name: str) -> ParetoFront | None:
         On the same folds.
     name : str
         Of the measure.
+    data : sequence of FoldedDataset, optional
+        That of each run. Without it, or where it has no documents to validate with, one standard error over
+        the folds stands for the interval.
 
     Returns
     -------
@@ -85,43 +102,58 @@ def pareto_front_of(runs: Sequence[RunResult], name: str) -> ParetoFront | None:
         None where no run has a model that was measured on a validation part.
     """
     better = measure(name).higher_is_better
-    models = tuple(m for number, run in enumerate(runs) for m in _models(number, run, name, better))
-    if not models:
+    tried = [
+        (number, model)
+        for number, run in enumerate(runs)
+        for model in best_of_sizes([one for path in tried_models(run, name) for one in path], name)
+    ]
+    if not tried:
         return None
+    models = tuple(_model(number, runs[number], model) for number, model in tried)
     sizes, means, errors = ([getattr(m, what) for m in models] for what in ("size", "mean", "error"))
-    front = pareto_front(sizes, means, better)
+    optimal = pareto_front(sizes, means, better).tolist()
+    best = optimal[-1]
+    if len(data) == len(runs):
+        half = _paired_half(runs, data, [tried[i] for i in optimal], name)
+        if half is not None:
+            sign = -1.0 if better else 1.0
+            levels = tuple(means[best] + sign * float(h) for h in half)
+            enough = (
+                means[i] >= level if better else means[i] <= level
+                for i, level in zip(optimal, levels, strict=True)
+            )
+            suggested = next(i for i, there in zip(optimal, enough, strict=True) if there)
+            return ParetoFront(models, tuple(optimal), best, suggested, levels, paired=True)
     suggested = one_standard_error(means, errors, sizes, better)
-    best = models[int(front[-1])]
-    room = 0.0 if np.isnan(best.error) else best.error
-    enough = best.mean - room if better else best.mean + room
-    return ParetoFront(models, tuple(front.tolist()), int(front[-1]), suggested, enough)
+    room = 0.0 if np.isnan(errors[best]) else errors[best]
+    level = means[best] - room if better else means[best] + room
+    return ParetoFront(models, tuple(optimal), best, suggested, (level,) * len(optimal))
 
 
-def _models(number: int, run: RunResult, name: str, better: bool) -> list[ParetoModel]:
-    """Return the best model of every size of a run."""
-    best: dict[float, ParetoModel] = {}
-    for combination, paths in enumerate(zip(*(fold.paths for fold in run.folds), strict=True)):
-        values = run.plan.combinations[combination].values
-        for step, size, everywhere in _across(paths, name):
-            measured = everywhere[~np.isnan(everywhere)]  # in one query alone it may not be defined
-            mean = float(measured.mean()) if measured.size else np.nan
-            error = float(measured.std(ddof=1) / np.sqrt(measured.size)) if measured.size > 1 else np.nan
-            known = best.get(size)
-            ahead = known is None or (mean > known.mean if better else mean < known.mean)
-            if np.isfinite(mean) and ahead:
-                best[size] = ParetoModel(number, values, step, size, mean, error)
-    return [best[size] for size in sorted(best)]
+def _model(number: int, run: RunResult, tried: TriedModel) -> ParetoModel:
+    values = run.plan.combinations[tried.combination].values
+    return ParetoModel(number, values, tried.place, tried.size, tried.mean, tried.error)
 
 
-def _across(paths: Sequence[PathResult], name: str) -> Iterator[tuple[int, float, Floats]]:
-    """Yield step, mean size and the measure in each fold of every model that all folds have."""
-    if any(name not in path.validation for path in paths):
-        return
-    if paths[0].step_kind is StepKind.ITERATIONS:  # which are not equally many in all folds
-        steps = [[len(path.steps) - 1 for path in paths]]
-    else:
-        steps = [[i] * len(paths) for i in range(min(len(path.steps) for path in paths))]
-    for numbers in steps:
-        on = list(zip(paths, numbers, strict=True))
-        size = float(np.mean([path.sizes[i] for path, i in on]))
-        yield int(on[0][0].x_values[on[0][1]]), size, np.array([path.validation[name][i] for path, i in on])
+def _paired_half(
+    runs: Sequence[RunResult],
+    data: Sequence[FoldedDataset],
+    front: Sequence[tuple[int, TriedModel]],
+    name: str,
+) -> Floats | None:
+    """Return half the interval of each front model's difference to the last; None without documents."""
+    numbers = {number for number, _ in front}
+    if not all(can_measure(runs[number], data[number]) for number in numbers):
+        return None
+    found: dict[int, list[Floats]] = {}
+    for number in numbers:
+        steps = [model.steps for of, model in front if of == number]
+        rows = validation_values(runs[number], data[number], list(zip(*steps, strict=True)), name)
+        places = [place for place, (of, _) in enumerate(front) if of == number]
+        for row, place in enumerate(places):
+            found[place] = [fold[row] for fold in rows]
+    values = [np.array([found[place][fold] for place in range(len(front))]) for fold in range(len(found[0]))]
+    half = mean_intervals([one - one[-1] for one in values]).half
+    if np.isnan(half[-1]):
+        return None
+    return np.where(np.isnan(half), 0.0, half)

@@ -55,14 +55,17 @@ class Marks:
         Positions of the spots that nothing beats, by ascending size.
     best, suggested : int
         Positions of the best, and of the smallest that is not clearly worse.
-    enough : float
-        What a spot has to be worth for that.
+    levels : tuple of float
+        What each spot of the front has to be worth for that.
+    rule : str
+        What that is called: "one standard error".
     """
 
     front: tuple[int, ...]
     best: int
     suggested: int
-    enough: float
+    levels: tuple[float, ...]
+    rule: str = "one standard error"
 
 
 class ParetoPlot(Plot):
@@ -110,7 +113,7 @@ class ParetoPlot(Plot):
         if not self.spots:
             return (0.0, 1.0), (0.0, 1.0)
         ys = np.array([spot.y for spot in self.spots])
-        kept = [self.spots[i].y for i in self.marks.front] + [self.marks.enough] if self.marks else []
+        kept = [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
         low, high = min(spot.x for spot in self.spots), max(spot.x for spot in self.spots)
         return (low - 0.5, high + 0.5), readable_range(ys, np.array(kept))
 
@@ -190,15 +193,15 @@ class ParetoPlot(Plot):
     def _called(self, position: int) -> str:
         if self.marks is None:
             return ""
-        names = {self.marks.best: "best", self.marks.suggested: "one standard error"}
+        names = {self.marks.best: "best", self.marks.suggested: self.marks.rule}
         if self.marks.best == self.marks.suggested == position:
-            return "best, and the one-standard-error choice"
+            return f"best, and the choice by “{self.marks.rule}”"
         return names.get(position, "")
 
     def _spoken(self) -> str:
         if self.marks is None:
             return ""
-        told = {"best": self.marks.best, "one standard error": self.marks.suggested}
+        told = {"best": self.marks.best, self.marks.rule: self.marks.suggested}
         return describe(
             [
                 f"{name}: {self.spots[i].title}, {self.spots[i].note}, {self.spots[i].y:.4f}"

@@ -15,24 +15,26 @@ from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 
 if TYPE_CHECKING:
-    from rankstudio.ui.plots.pareto import ParetoPlot, Spot
+    from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 
 _PLAIN, _FRONT, _RING = 2.6, 4.2, 8.0
 _FADED = 0.4
-_LEVEL = "one standard error from the best"
+_BANDS = {
+    "not told apart": "not told apart from the best by the paired 95 % interval over queries",
+    "one standard error": "within one standard error of the best, over the folds",
+}
+"""What the band is called, by the rule."""
 
 
 def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the level one standard error below the best, then the front as steps.
+    """Draw the band in which a model is good enough, then the front as steps.
 
     A size buys what the last smaller one on the front is worth.
     """
     marks, spots = plot.marks, plot.spots
     if marks is None:
         return
-    y = frame.y_px(marks.enough)
-    painter.setPen(pen(colors.q("muted"), 1.0, (2.0, 3.0)))
-    painter.drawLine(QPointF(frame.area.left(), y), QPointF(frame.area.right(), y))
+    _draw_band(painter, frame, colors, _level_steps(plot, frame), frame.y_px(spots[marks.best].y))
     corners: list[QPointF] = []
     for i in marks.front:
         at = frame.point(spots[i].x, spots[i].y)
@@ -42,6 +44,27 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
     painter.setPen(pen(colors.q("text", 0.55), 1.4))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawPolyline(QPolygonF(corners))
+
+
+def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
+    """Return the lower edge of the band: each size on the front has its level until the next one."""
+    marks = plot.marks
+    assert marks is not None  # the band is one of them
+    begins = [frame.area.left(), *(frame.x_px(plot.spots[i].x) for i in marks.front[1:]), frame.area.right()]
+    levels = [frame.y_px(level) for level in marks.levels]
+    ends = zip(begins[:-1], begins[1:], levels, strict=True)
+    return [QPointF(x, y) for left, right, y in ends for x in (left, right)]
+
+
+def _draw_band(painter: QPainter, frame: Frame, colors: Colors, lower: list[QPointF], upper: float) -> None:
+    """Fill between the level of the best and the levels of what is good enough; dot the lower edge."""
+    corners = [QPointF(lower[0].x(), upper), *lower, QPointF(lower[-1].x(), upper)]
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colors.q("accent", 0.09))
+    painter.drawPolygon(QPolygonF(corners))
+    painter.setPen(pen(colors.q("muted"), 1.0, (2.0, 3.0)))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPolyline(QPolygonF(lower))
 
 
 def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -76,7 +99,7 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
         painter.drawEllipse(points[plot.chosen], _RING - 2.5, _RING - 2.5)
     named = {marks.best: ("best", "muted", 1.4)}
     if marks.suggested != marks.best:
-        named[marks.suggested] = ("one standard error", "accent", 2.0)
+        named[marks.suggested] = (_suggested_name(plot, marks), "accent", 2.0)
     for i, (_, role, width) in named.items():
         painter.setPen(pen(colors.q(role), width))
         painter.drawEllipse(points[i], _RING, _RING)
@@ -84,8 +107,22 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
     for i, (text, role, _) in named.items():
         spot = around(points[i], text_size(text, role == "accent"))
         taken.append(_write(plot, painter, frame, colors.q(role), text, role == "accent", spot, taken))
-    level = label_boxes(frame, frame.y_px(marks.enough), text_size(_LEVEL, bold=False))
-    _write(plot, painter, frame, colors.q("muted"), _LEVEL, False, level, taken)
+    level = f"band: {_BANDS.get(marks.rule, marks.rule)}"
+    boxes = label_boxes(frame, _widest_level(plot, frame), text_size(level, bold=False))
+    _write(plot, painter, frame, colors.q("muted"), level, False, boxes, taken)
+
+
+def _suggested_name(plot: ParetoPlot, marks: Marks) -> str:
+    """Return what stands at the suggested model: "3 features, the smallest in the band"."""
+    size = plot.spots[marks.suggested].x
+    return f"{size:.4g} feature{'' if size == 1 else 's'}, the smallest in the band"
+
+
+def _widest_level(plot: ParetoPlot, frame: Frame) -> float:
+    """Return the pixel of the lower edge of the band at its right end, before the best itself."""
+    assert plot.marks is not None  # there is a band
+    levels = plot.marks.levels
+    return frame.y_px(levels[max(0, len(levels) - 2)])
 
 
 def _write(

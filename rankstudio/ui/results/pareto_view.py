@@ -89,7 +89,8 @@ class ParetoView(View):
             self.table.set_columns(_columns(name))
         self.plot.set_axes(replace(self.plot.axes, title=f"validation {name}"))
         self._rows = _rows(runs, found) if found else []
-        marks = Marks(found.optimal, found.best, found.suggested, found.enough) if found else None
+        rule = _rule(found) if found else ""
+        marks = Marks(found.optimal, found.best, found.suggested, found.levels, rule) if found else None
         self.plot.set_spots([_spot(row) for row in self._rows], marks)
         self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
         self.set_caption(_said(found, name) if found else "")
@@ -126,18 +127,28 @@ def _spot(row: ParetoRow) -> Spot:
 
 def _rows(runs: Sequence[tuple[int, Plan]], found: ParetoFront) -> list[ParetoRow]:
     """Return a row for every model: best, one standard error, both or neither."""
-    notes = {"best": found.best, "one standard error": found.suggested}
+    notes = {"best": found.best, _rule(found): found.suggested}
     said = [", ".join(text for text, at in notes.items() if at == i) for i in range(len(found.models))]
     return [ParetoRow(i, *runs[model.run], model, said[i]) for i, model in enumerate(found.models)]
+
+
+def _rule(found: ParetoFront) -> str:
+    """Return how the smallest model that is good enough is called."""
+    return "not told apart" if found.paired else "one standard error"
 
 
 def _said(found: ParetoFront, name: str) -> str:
     """Return the caption: which size is enough, and by what rule."""
     best, enough = found.models[found.best], found.models[found.suggested]
+    top = f"the best {name}, {best.mean:.4f}"
+    size = "1 feature is" if enough.size == 1 else f"{plain(enough.size)} features are"
+    if found.paired and enough is best:
+        return f"every smaller model is told apart from {top} · {_ACT}"
+    if found.paired:
+        return f"{size} not told apart from {top} at k = {plain(best.size)} · {_ACT}"
     if best.error != best.error:
         return f"one fold has no standard error: the best is the choice · {_ACT}"
-    size = "1 feature is" if enough.size == 1 else f"{plain(enough.size)} features are"
-    return f"{size} within one standard error ({best.error:.4f}) of the best {name}, {best.mean:.4f} · {_ACT}"
+    return f"{size} within one standard error ({best.error:.4f}) of {top} · {_ACT}"
 
 
 _LAST = (

@@ -155,13 +155,16 @@ class ViewFeeder(QObject):
         if self._views.pareto.scope.value() == ONE:
             paired = {key: run for key, run in paired.items() if key == anchor}
         plans = [(key, run.plan) for key, run in paired.items()]
+        data = [self._runs.record(key).dataset for key in paired]
 
         def show(found: ParetoFront | None) -> None:
             self._views.pareto.show_pareto_front(plans, found, name)
             self._mark()
 
         self._submit(
-            "Computing the Pareto front", lambda: pareto_front_of(tuple(paired.values()), name), show
+            "Computing the Pareto front",
+            lambda: pareto_front_of(tuple(paired.values()), name, data),
+            show,
         )
 
     def _update_published(self) -> None:

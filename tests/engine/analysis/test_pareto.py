@@ -10,21 +10,27 @@ import pytest
 from experiment.runs import fold, path, result
 from experiment.small import dataset
 
-from rankstudio.engine.analysis.pareto import pareto_front_of
+from rankstudio.engine.analysis.pareto import ParetoModel, pareto_front_of
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
-from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.statistics.mean_intervals import mean_intervals
+from rankstudio.engine.steps import Step
+
+DATA = dataset(3)
 
 
 @pytest.fixture(scope="module")
 def runs() -> list[RunResult]:
-    data = dataset(3)
     plans = [
         Plan("small", parameters={"regularization": (0.25, 1.0, 4.0)}),
         Plan("small", "rankrls", {"regularization": (0.5, 8.0)}),
     ]
-    return [e.result for plan in plans for e in run(plan, data) if isinstance(e, RunFinished)]
+    return [e.result for plan in plans for e in run(plan, DATA) if isinstance(e, RunFinished)]
 
 
 def every_model(runs: list[RunResult], name: str) -> list[tuple[int, float, int, float, float]]:
@@ -65,9 +71,76 @@ def test_the_smallest_model_within_a_standard_error_is_suggested(runs: list[RunR
     top = max(m[3] for m in tried)
     best = min((m for m in tried if m[3] == top), key=lambda m: m[2])
     assert (found.models[found.best].size, found.models[found.best].mean) == (best[2], pytest.approx(top))
-    assert found.enough == pytest.approx(best[3] - best[4])
+    assert found.levels == pytest.approx([best[3] - best[4]] * len(found.optimal))
+    assert not found.paired
     smallest = min(m[2] for m in tried if m[3] >= best[3] - best[4] - 1e-12)
     assert found.models[found.suggested].size == smallest
+
+
+def by_query(one: RunResult, model: ParetoModel, name: str) -> list[np.ndarray]:
+    """A model's measure in each validation query, by retraining nothing and trusting no path."""
+    at = [c.values for c in one.plan.combinations].index(model.values)
+    found = []
+    for done, data in zip(one.folds, DATA.folds, strict=True):
+        path_there = done.paths[at]
+        step = path_there.steps[path_there.x_values.tolist().index(model.step)]
+        measuring = Evaluator(data.vali.y, data.vali.query_ptr, one.plan.convention, (name,))
+        found.append(measuring.per_query(step.scores(np.ascontiguousarray(data.vali.X.T)))[name])
+    return found
+
+
+@pytest.mark.parametrize("name", ["MAP", "MeanNDCG"])
+def test_with_documents_the_smallest_model_not_distinguished_from_the_best_is_suggested(
+    runs: list[RunResult], name: str
+) -> None:
+    found = pareto_front_of(runs, name, [DATA, DATA])
+    assert found is not None
+    assert found.paired
+    best = found.models[found.best]
+    top = by_query(runs[best.run], best, name)
+    close = []
+    for position, level in zip(found.optimal, found.levels, strict=True):
+        model = found.models[position]
+        own = by_query(runs[model.run], model, name)
+        less = mean_intervals([(a - b)[None] for a, b in zip(top, own, strict=True)])
+        assert level == pytest.approx(best.mean - less.half[0])
+        if less.low[0] <= 0:
+            close.append(position)
+    assert found.suggested == close[0]
+    without = pareto_front_of(runs, name)
+    assert without is not None
+    assert (without.optimal, without.best) == (found.optimal, found.best)
+
+
+def test_folds_that_are_hard_for_all_models_hide_no_difference() -> None:
+    """Between the folds the measure varies by far more than the models differ, in every query alike."""
+    rng = np.random.default_rng(0)
+    parts = []
+    for number in range(1, 5):
+        y = np.array([1.0, 0, 0, 0, 0, 0] * 60)
+        better = y + rng.normal(0, 0.7 * number - 0.6, y.size)
+        X = np.stack([better + rng.normal(0, 0.3, y.size), better], axis=1)
+        ptr = np.arange(0, y.size + 1, 6)
+        ids = tuple(str(q) for q in range(60))
+        parts.append(Fold(number, *[RankingDataset(X, y, ptr, ids, np.array([1, 2]), ("a", "b"))] * 3))
+    data = FoldedDataset("Hard", None, tuple(parts))
+    folds = []
+    for one in data.folds:
+        steps = (
+            Step(1, (0,), np.array([1.0, 0.0]), 0.0, np.zeros(0)),
+            Step(2, (0, 1), np.array([0.0, 1.0]), 0.0, np.zeros(0)),
+        )
+        measuring = Evaluator(one.vali.y, one.vali.query_ptr, "letor4", ("MAP",))
+        columns = np.ascontiguousarray(one.vali.X.T)
+        worth = [measuring.evaluate(s.scores(columns))["MAP"] for s in steps]
+        unit = Unit(one.number, 0, ParameterCombination(values=(1.0,)))
+        folds.append(fold(one.number, [0.5], paths=(PathResult(unit, steps, {"MAP": np.array(worth)}, 1.0),)))
+    results = [result(folds, convention="letor4")]
+    over_folds, over_queries = pareto_front_of(results, "MAP"), pareto_front_of(results, "MAP", [data])
+    assert over_folds is not None
+    assert over_queries is not None
+    assert over_folds.models[over_folds.suggested].size == 1
+    assert over_queries.models[over_queries.suggested].size == 2
 
 
 def test_of_an_error_the_front_goes_down() -> None:
@@ -79,14 +152,14 @@ def test_of_an_error_the_front_goes_down() -> None:
     found = pareto_front_of([result(folds)], "Disagreement")
     assert found is not None
     assert [found.models[i].mean for i in found.optimal] == pytest.approx([0.45, 0.325, 0.31])
-    assert found.enough == pytest.approx(0.31 + stdev([0.32, 0.3]) / sqrt(2))
+    assert found.levels[0] == pytest.approx(0.31 + stdev([0.32, 0.3]) / sqrt(2))
 
 
 def test_one_fold_has_no_standard_error_so_the_best_is_suggested() -> None:
     found = pareto_front_of([result([fold(1, [0.5], paths=(path(1, [0.4, 0.6, 0.6]),))])], "MAP")
     assert found is not None
     assert np.isnan(found.models[0].error)
-    assert (found.best, found.suggested, found.enough) == (1, 1, 0.6)
+    assert (found.best, found.suggested, found.levels) == (1, 1, (0.6, 0.6))
 
 
 def test_folds_in_which_a_measure_is_not_defined_do_not_count() -> None:

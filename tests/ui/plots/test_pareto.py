@@ -14,7 +14,7 @@ SPOTS = [
     Spot(5, 0.45, 0.02, 0, "run 1 · Greedy RankRLS", "k = 5"),
     Spot(8, 0.47, 0.02, 0, "run 1 · Greedy RankRLS", "k = 8"),
 ]
-MARKS = Marks((0, 1, 3), 3, 1, 0.45)
+MARKS = Marks((0, 1, 3), 3, 1, (0.45, 0.45, 0.45))
 
 
 @pytest.fixture
@@ -85,10 +85,12 @@ def test_the_markers_have_their_run_s_colour_and_the_front_is_drawn_in_full(plot
 
 
 def test_a_mark_for_one_that_is_best_and_suggested_at_once(plot):
-    plot.set_spots([Spot(3, 0.5, NAN, 0, "run 1 · RankRLS", "k = 3")], Marks((0,), 0, 0, 0.5))
+    plot.set_spots(
+        [Spot(3, 0.5, NAN, 0, "run 1 · RankRLS", "k = 3")], Marks((0,), 0, 0, (0.5,), "not told apart")
+    )
     plot.flush()
     plot.hover(plot.frame().point(3, 0.5))
-    assert plot.box.lines()[-1].text == "best, and the one-standard-error choice"
+    assert plot.box.lines()[-1].text == "best, and the choice by “not told apart”"
     assert plot.box.lines()[2].value == "0.5000"
 
 

@@ -320,7 +320,10 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
     spots, marks = view.plot.spots, view.plot.marks
     assert marks is not None
     assert (spots[marks.best].y, -spots[marks.best].x) == pytest.approx(best)
-    assert marks.enough == pytest.approx(spots[marks.best].y - spots[marks.best].error)
+    assert marks.rule == "not told apart"
+    assert marks.levels[-1] == spots[marks.best].y
+    enough = [i for i, level in zip(marks.front, marks.levels, strict=True) if spots[i].y >= level]
+    assert marks.suggested == enough[0]
     rows = view.table.rows()
     assert [row.model.size for row in rows] == sorted(row.model.size for row in rows)
     assert [row.note for row in rows][-1].startswith("best")
@@ -347,7 +350,7 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
         setting = record.combination_of(model.values)
         values = [record.paths[f, setting].validation["MAP"][model.step - 1] for f in (1, 2)]
         assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
-    assert "within one standard error" in views(window).caption()
+    assert " not told apart from the best MAP" in views(window).caption()
 
 
 def test_the_front_of_the_shown_run_alone(window: MainWindow) -> None:

@@ -1,0 +1,86 @@
+"""Student's interval of mean differences over queries, for many pairs of models at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.statistics._checks import confidence
+
+
+class MeanIntervals(NamedTuple):
+    """Mean differences with their intervals, each of shape (K,).
+
+    Attributes
+    ----------
+    mean : ndarray
+        Mean over the folds of each fold's mean over its queries; NaN without a query.
+    half : ndarray
+        Half the length of the interval; NaN with fewer than two queries.
+    """
+
+    mean: Floats
+    half: Floats
+
+    @property
+    def low(self) -> Floats:
+        """Lower ends."""
+        return self.mean - self.half
+
+    @property
+    def high(self) -> Floats:
+        """Upper ends."""
+        return self.mean + self.half
+
+
+def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIntervals:
+    """Return the mean of paired differences and Student's interval of it.
+
+    The mean is taken as tables and curves take it: inside each fold over its queries, then over the folds.
+    So query q of a fold with Q_f queries weighs w_q = 1 / (F Q_f), and the standard error of the mean is
+    √(n / (n - 1) · Σ w_q² (d_q - mean)²) over all n queries. With as many queries in every fold that is
+    s / √n, and the interval is that of the paired t (Student 1908), with n - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    differences : sequence of F ndarrays of shape (K, Q_f)
+        Of K pairs of models in the queries of each fold. NaN is a query in which there is no difference,
+        and a fold without any is left out.
+    level : float, default 0.95
+        Confidence, between 0 and 1.
+
+    Raises
+    ------
+    ParameterError
+        For no folds, unequal numbers of pairs, infinite values, or a level outside its range.
+
+    Notes
+    -----
+    O(K n).
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
+
+    level = confidence(level)
+    shapes = [np.shape(one) for one in differences]
+    if not shapes or any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
+        raise ParameterError("differences", shapes, "an array of shape (K, Q) for each fold")
+    values = np.concatenate(list(differences), axis=1)
+    if np.isinf(values).any():
+        raise ParameterError("differences", float("inf"), "finite numbers, or NaN where there is none")
+    there = ~np.isnan(values)
+    sizes = np.stack([np.count_nonzero(~np.isnan(one), axis=1) for one in differences])
+    folds = np.count_nonzero(sizes, axis=0)
+    share = np.divide(1.0, sizes * folds, out=np.zeros(sizes.shape), where=sizes > 0)
+    weights = np.repeat(share.T, [shape[1] for shape in shapes], axis=1) * there
+    mean = np.where(folds > 0, (weights * np.where(there, values, 0.0)).sum(axis=1), np.nan)
+    n = sizes.sum(axis=0)
+    deviations = np.where(there, values - mean[:, None], 0.0)
+    many = n > 1
+    freedom = np.maximum(n - 1, 1)
+    error = np.sqrt(n / freedom * np.square(weights * deviations).sum(axis=1))
+    half = np.where(many, stdtrit(freedom.astype(np.float64), (1.0 + level) / 2.0) * error, np.nan)
+    return MeanIntervals(mean, half)
