@@ -44,6 +44,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         "heat": ("Settings × k", run.heat.plot),
         "density": ("Density by relevance", inspect.inspector.plot),
         "substitutes": ("Map of features", sections.substitutes.panel.plot),
+        **{key: (label, plot) for key, label, plot in results.curves.plots() if plot.isVisible()},
         **{key: (label, plot) for key, label, plot in results.views.shown_plots() if plot.isVisible()},
     }
     return (

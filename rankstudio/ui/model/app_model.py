@@ -11,6 +11,7 @@ from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import FoldCache, warm_up
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.execution_backend import ExecutionBackend
+from rankstudio.ui.model.run_marks import RunMarks
 from rankstudio.ui.model.run_queue import Runner, Runs, engine_run
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
@@ -45,6 +46,7 @@ class Models(QObject):
         self.study_store = StudyStore()
         self.backend = ExecutionBackend(settings, self)
         self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
+        self.marks = RunMarks(self.runs, self)
         self.current = CurrentModel(self.session, self.runs, self.task_worker, self.fold_cache, self)
         self.loader = Loader(self.task_worker, self)
         self._announced = ExitStack()

@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeyEvent
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.frame import readable_range
-from rankstudio.ui.plots.pareto_layers import draw_marks, draw_pareto_front, draw_spots
+from rankstudio.ui.plots.pareto_layers import draw_band_name, draw_marks, draw_pareto_front, draw_spots
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.theme import Theme
 
@@ -92,6 +92,7 @@ class ParetoPlot(Plot):
         self.add_layer(partial(draw_pareto_front, self), 0.0)
         self.add_layer(partial(draw_spots, self), 1.0)
         self.add_layer(partial(draw_marks, self), 2.0, clipped=False)
+        self.add_layer(partial(draw_band_name, self), 3.0, clipped=False)
 
     def set_spots(self, spots: Sequence[Spot], marks: Marks | None = None) -> None:
         """Show other models; no marks where there are none."""

@@ -20,10 +20,16 @@ if TYPE_CHECKING:
 _PLAIN, _FRONT, _RING = 2.6, 4.2, 8.0
 _FADED = 0.4
 _BANDS = {
-    "not told apart": "not told apart from the best by the paired 95 % interval over queries",
-    "one standard error": "within one standard error of the best, over the folds",
+    "not told apart": (
+        "not told apart from the best (95 %, paired over queries)",
+        "not told apart from the best",
+    ),
+    "one standard error": (
+        "within one standard error of the best, over the folds",
+        "within one standard error",
+    ),
 }
-"""What the band is called, by the rule."""
+"""What the band is called by its rule, at length and in short."""
 
 
 def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -34,7 +40,8 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
     marks, spots = plot.marks, plot.spots
     if marks is None:
         return
-    _draw_band(painter, frame, colors, _level_steps(plot, frame), frame.y_px(spots[marks.best].y))
+    if len(marks.front) > 1:
+        _draw_band(painter, frame, colors, _level_steps(plot, frame), frame.y_px(spots[marks.best].y))
     corners: list[QPointF] = []
     for i in marks.front:
         at = frame.point(spots[i].x, spots[i].y)
@@ -47,11 +54,11 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
 
 
 def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
-    """Return the lower edge of the band: each size on the front has its level until the next one."""
+    """Return the lower edge of the band: each size below the best has its level until the next one."""
     marks = plot.marks
     assert marks is not None  # the band is one of them
-    begins = [frame.area.left(), *(frame.x_px(plot.spots[i].x) for i in marks.front[1:]), frame.area.right()]
-    levels = [frame.y_px(level) for level in marks.levels]
+    begins = [frame.area.left(), *(frame.x_px(plot.spots[i].x) for i in marks.front[1:])]
+    levels = [frame.y_px(level) for level in marks.levels[:-1]]
     ends = zip(begins[:-1], begins[1:], levels, strict=True)
     return [QPointF(x, y) for left, right, y in ends for x in (left, right)]
 
@@ -107,9 +114,6 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
     for i, (text, role, _) in named.items():
         spot = around(points[i], text_size(text, role == "accent"))
         taken.append(_write(plot, painter, frame, colors.q(role), text, role == "accent", spot, taken))
-    level = f"band: {_BANDS.get(marks.rule, marks.rule)}"
-    boxes = label_boxes(frame, _widest_level(plot, frame), text_size(level, bold=False))
-    _write(plot, painter, frame, colors.q("muted"), level, False, boxes, taken)
 
 
 def _suggested_name(plot: ParetoPlot, marks: Marks) -> str:
@@ -118,11 +122,23 @@ def _suggested_name(plot: ParetoPlot, marks: Marks) -> str:
     return f"{size:.4g} feature{'' if size == 1 else 's'}, the smallest in the band"
 
 
-def _widest_level(plot: ParetoPlot, frame: Frame) -> float:
-    """Return the pixel of the lower edge of the band at its right end, before the best itself."""
-    assert plot.marks is not None  # there is a band
-    levels = plot.marks.levels
-    return frame.y_px(levels[max(0, len(levels) - 2)])
+def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write at the upper right what the band is."""
+    if plot.marks is None:
+        return
+    painter.setFont(font(SMALL))
+    title = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24
+    names = _BANDS.get(plot.marks.rule, (plot.marks.rule,))
+    room = frame.outer.width() - title - 30
+    text = next((name for name in names if painter.fontMetrics().horizontalAdvance(name) <= room), "")
+    if not text:
+        return
+    left = frame.outer.right() - painter.fontMetrics().horizontalAdvance(text) - 8
+    painter.setPen(pen(colors.q("muted"), 1.0, (2.0, 3.0)))
+    painter.setBrush(colors.q("accent", 0.09))
+    painter.drawRect(QRectF(left - 24, 4, 18, 10))
+    painter.setPen(colors.q("muted"))
+    painter.drawText(QRectF(left, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
 
 
 def _write(
@@ -162,10 +178,3 @@ def around(at: QPointF, size: QSizeF) -> list[QRectF]:
     across = (at.x() - w / 2, at.x() - 6, at.x() - w + 6)
     boxes = [QRectF(left, top, w, h) for left in across for top in (at.y() + gap, at.y() - gap - h)]
     return [*boxes, *(QRectF(left, at.y() - h / 2, w, h) for left in (at.x() + gap, at.x() - gap - w))]
-
-
-def label_boxes(frame: Frame, y: float, size: QSizeF) -> list[QRectF]:
-    """Return boxes of a size at a level: from right to left, above it and below."""
-    w, h = size.width(), size.height()
-    lefts = [frame.area.right() - w - i * w / 2 for i in range(int(2 * frame.area.width() / w))]
-    return [QRectF(left, top, w, h) for left in lefts for top in (y - h - 1, y + 1)]

@@ -5,9 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.run_marks import RunMarks
 from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.results.comparison_scope import ComparisonScope
+from rankstudio.ui.results.curves_feeder import CurvesFeeder
+from rankstudio.ui.results.curves_view import CurvesView
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.runs_panel import RunsPanel, run_row
 from rankstudio.ui.results.view_feeder import ViewFeeder
@@ -23,12 +27,15 @@ class ResultsController(QObject):
     session : Session
         Goes back to the plan of a run that is looked at again.
     runs : Runs
+    marks : RunMarks
+        Which runs are compared.
     worker : Worker
         For tests and the like.
 
     Attributes
     ----------
     views : ResultsPanel
+    curves : CurvesView
     panel : RunsPanel
         The table of runs.
     """
@@ -44,15 +51,30 @@ class ResultsController(QObject):
     """The user looks at a feature (its id)."""
 
     def __init__(
-        self, theme: Theme, session: Session, runs: Runs, worker: Worker, parent: QObject | None = None
+        self,
+        theme: Theme,
+        session: Session,
+        runs: Runs,
+        marks: RunMarks,
+        worker: Worker,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs = session, runs
+        self._session, self._runs, self._marks = session, runs, marks
         self._changed: set[int] = set()
         self.views = ResultsPanel(theme)
         self.panel = RunsPanel(theme)
-        self._feeder = ViewFeeder(session, runs, worker, self.views, self)
-        self._feeder.failed.connect(self.failed)
+        self.curves = CurvesView(theme)
+        scope = ComparisonScope(session, runs, marks)
+        self._feeders = (
+            ViewFeeder(session, runs, scope, worker, self.views, self),
+            CurvesFeeder(session, runs, scope, worker, self.curves, self),
+        )
+        for feeder in self._feeders:
+            feeder.failed.connect(self.failed)
+        self.curves.picked.connect(self._pick)
+        self.panel.ticked.connect(self._tick)
+        marks.changed.connect(self._show_ticks)
         self.views.folds.foldChosen.connect(self._look_at)
         self.views.pareto.picked.connect(self._pick)
         self.views.stability.inspected.connect(self.inspected)
@@ -71,7 +93,8 @@ class ResultsController(QObject):
         if self._changed:
             self._show()
             self._mark()
-        self._feeder.update()
+        for feeder in self._feeders:
+            feeder.update()
 
     @Slot(object)
     def _note(self, record: RunRecord) -> None:
@@ -82,7 +105,16 @@ class ResultsController(QObject):
         """List the runs, with what is known by now of those that have changed."""
         known = {row.key: row for row in self.panel.rows() if row.key not in self._changed}
         self._changed.clear()
+        self._show_ticks()
         self.panel.show_runs(known.get(record.key) or run_row(record) for record in self._runs.records)
+
+    @Slot()
+    def _show_ticks(self) -> None:
+        self.panel.show_ticks({r.key for r in self._runs.records if self._marks.is_ticked(r.key)})
+
+    @Slot(int)
+    def _tick(self, key: int) -> None:
+        self._marks.tick(key, not self._marks.is_ticked(key))
 
     @Slot()
     def _mark(self) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QVBoxLayout
 
 from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
-from rankstudio.ui.results.view import ALL, LEAST_PLOT, ONE, RUN_DOT, View
+from rankstudio.ui.results.view import LEAST_PLOT, RUN_DOT, View
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
@@ -24,6 +25,7 @@ _NOTHING = (
 
 _BEATEN = "Models that no other beats in size and measure"
 _ACT = "click a point to choose it"
+_WIDE = 860  # pixels from which the table stands beside the plot
 
 
 @dataclass(frozen=True)
@@ -53,22 +55,29 @@ class ParetoView(View):
         super().__init__(theme)
         self._rows: list[ParetoRow] = []
         self._measure = ""
-        self.scope = self.add_choice(
-            [(ALL, "all runs"), (ONE, "this run")],
-            "runs of the front",
-            "front-scope",
-            "All runs on the same folds, or only the one that is shown",
-        )
         self.plot = named(ParetoPlot(theme, "validation measure", "features"), "pareto-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.plots = (("pareto", "Size against measure", self.plot),)
         said, about = f"{_BEATEN} are listed here.", f"The m{_BEATEN[1:]}."
         self.table = self.add_table("pareto", "Pareto front", about, said, lambda row: row.position, _BEATEN)
-        left = fill(QVBoxLayout(), self.plot, margins=(12, 10, 8, 4))
-        fill(self.body, fill(QHBoxLayout(), (left, 1), (self.table, 1), spacing=0))
+        self.sentence = named(QLabel(), "pareto-sentence", role="caption")
+        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self.sentence.setWordWrap(True)
+        left = fill(QVBoxLayout(), self.sentence, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
+        self._halves = fill(
+            QBoxLayout(QBoxLayout.Direction.LeftToRight), (left, 3), (self.table, 2), spacing=0
+        )
+        fill(self.body, (self._halves, 1))
         self.plot.picked.connect(self._pick)
         self.table.chosen.connect(self._on_chosen)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the table below the plot where there is no room beside it."""
+        wide = event.size().width() >= _WIDE
+        direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        self._halves.setDirection(direction)
+        super().resizeEvent(event)
 
     def show_pareto_front(
         self, runs: Sequence[tuple[int, Plan]], found: ParetoFront | None, name: str
@@ -93,7 +102,9 @@ class ParetoView(View):
         marks = Marks(found.optimal, found.best, found.suggested, found.levels, rule) if found else None
         self.plot.set_spots([_spot(row) for row in self._rows], marks)
         self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
-        self.set_caption(_said(found, name) if found else "")
+        self.sentence.setText(_said(found, name) if found else "")
+        self.sentence.setVisible(found is not None)
+        self.set_caption(_ACT if found else "")
 
     def mark(self, key: int | None, values: tuple[float, ...] | None, step: int | None) -> None:
         """Mark the current choice where it is one of the models; tells nobody."""
@@ -127,8 +138,8 @@ def _spot(row: ParetoRow) -> Spot:
 
 def _rows(runs: Sequence[tuple[int, Plan]], found: ParetoFront) -> list[ParetoRow]:
     """Return a row for every model: best, one standard error, both or neither."""
-    notes = {"best": found.best, _rule(found): found.suggested}
-    said = [", ".join(text for text, at in notes.items() if at == i) for i in range(len(found.models))]
+    notes = {found.suggested: _rule(found), found.best: "best"}
+    said = [notes.get(i, "") for i in range(len(found.models))]
     return [ParetoRow(i, *runs[model.run], model, said[i]) for i, model in enumerate(found.models)]
 
 
@@ -138,17 +149,17 @@ def _rule(found: ParetoFront) -> str:
 
 
 def _said(found: ParetoFront, name: str) -> str:
-    """Return the caption: which size is enough, and by what rule."""
+    """Return which size is enough, and by what rule."""
     best, enough = found.models[found.best], found.models[found.suggested]
-    top = f"the best {name}, {best.mean:.4f}"
+    top = f"the best {name}, {best.mean:.4f} at k = {plain(best.size)}"
     size = "1 feature is" if enough.size == 1 else f"{plain(enough.size)} features are"
     if found.paired and enough is best:
-        return f"every smaller model is told apart from {top} · {_ACT}"
+        return f"Every smaller model is told apart from {top}, by the queries."
     if found.paired:
-        return f"{size} not told apart from {top} at k = {plain(best.size)} · {_ACT}"
+        return f"{size} not told apart from {top}: the 95 % interval over queries has 0 in it."
     if best.error != best.error:
-        return f"one fold has no standard error: the best is the choice · {_ACT}"
-    return f"{size} within one standard error ({best.error:.4f}) of {top} · {_ACT}"
+        return f"One fold has no standard error: the choice is {top}."
+    return f"{size} within one standard error over the folds ({best.error:.4f}) of {top}."
 
 
 _LAST = (

@@ -19,7 +19,7 @@ from rankstudio.ui.results.view import RUN_DOT
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
+from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView, Tick
 
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
 _ACTIVE = ("queued", "running", "paused")
@@ -182,6 +182,8 @@ class RunsPanel(Panel):
     ----------
     selected : Signal(int)
         Key of the run that the user moved to.
+    ticked : Signal(int)
+        Key of the run whose tick the user wants to change.
     removed : Signal(int)
         Key of the run that the user wants out of the table (Delete).
     cancelRequested : Signal(int)
@@ -191,6 +193,7 @@ class RunsPanel(Panel):
     """
 
     selected = Signal(int)
+    ticked = Signal(int)
     removed = Signal(int)
     cancelRequested = Signal(int)
     goOnRequested = Signal(int)
@@ -199,6 +202,7 @@ class RunsPanel(Panel):
         super().__init__(theme, "Runs", padding=0)
         self.setObjectName("runs-panel")
         self._rows: dict[int, RunRow] = {}
+        self._ticked: set[int] = set()
         self._shape: tuple[object, ...] = ()
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
@@ -209,6 +213,7 @@ class RunsPanel(Panel):
         self.table.row_actions = self._actions
         self.set_content(self.table)
         self.table.chosen.connect(self._on_chosen)
+        self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
         shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self._remove_current)
@@ -218,6 +223,11 @@ class RunsPanel(Panel):
         """List runs; tells nobody."""
         self._rows = {row.key: row for row in rows}
         self._show()
+
+    def show_ticks(self, keys: set[int]) -> None:
+        """Show which runs are ticked; tells nobody."""
+        self._ticked = keys
+        self.table.viewport().update()
 
     def mark(self, key: int | None) -> None:
         """Mark a run as the one that is shown; tells nobody."""
@@ -251,6 +261,14 @@ class RunsPanel(Panel):
     def _columns(self, measures: Sequence[str], chooser: str, differences: bool) -> list[Column]:
         """Return the columns; the measures are those of the plans, and the deviation that of the chooser."""
         return [
+            Column(
+                "tick",
+                "",
+                kind="tick",
+                value=lambda row: Tick(row.key in self._ticked),
+                tooltip="Which runs are compared (Space)",
+                width=30,
+            ),
             *_FIRST,
             *([self._parameters()] if differences else []),
             _STATUS,

@@ -9,16 +9,17 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
-from rankstudio.engine.analysis.significance import best_run, compare_with, compared_runs, why_unpaired
-from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.analysis.significance import compare_with, compared_runs
+from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.results.comparison_scope import ComparisonScope
 from rankstudio.ui.results.panel import ResultsPanel
-from rankstudio.ui.results.view import ALL, ONE
+from rankstudio.ui.results.view import ALL
 
 Found = TypeVar("Found")
 Pair = tuple[int, int, str]  # two runs by their numbers, and a measure
@@ -33,6 +34,8 @@ class ViewFeeder(QObject):
     ----------
     session, runs
         What is shown.
+    scope : ComparisonScope
+        Which runs are compared.
     worker : Worker
         For tasks. Comparisons are jobs of their own, one after the other, so that a path that the slider
         asks for waits for one of them at most.
@@ -42,11 +45,17 @@ class ViewFeeder(QObject):
     failed = Signal(str)
 
     def __init__(
-        self, session: Session, runs: Runs, worker: Worker, views: ResultsPanel, parent: QObject | None = None
+        self,
+        session: Session,
+        runs: Runs,
+        scope: ComparisonScope,
+        worker: Worker,
+        views: ResultsPanel,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._worker, self._views = session, runs, worker, views
-        self._reference: int | None = None
+        self._scope = scope
         self._compared: dict[Pair, PairedComparison] = {}
         self._shown: tuple[object, ...] = ()
         self._job: Job | None = None
@@ -58,9 +67,9 @@ class ViewFeeder(QObject):
             "published": self._update_published,
         }
         views.viewChosen.connect(self.update)
-        views.tests.referenceChosen.connect(self._refer_to)
-        for view in (views.folds, views.pareto):
-            view.scope.chosen.connect(self.update)
+        views.tests.referenceChosen.connect(scope.marks.refer_to)
+        scope.marks.changed.connect(self.update)
+        views.folds.scope.chosen.connect(self.update)
         for signal in (
             runs.added,
             runs.ended,
@@ -81,9 +90,8 @@ class ViewFeeder(QObject):
             return
         key = self._views.key()
         update = self._update.get(key)
-        scopes = self._views.folds.scope.value(), self._views.pareto.scope.value()
-        asked = (self._session.measure, self._reference, scopes)
-        state = (key, asked, self._shown_state(), tuple(self._finished()))
+        asked = (self._session.measure, self._scope.marks.reference, self._views.folds.scope.value())
+        state = (key, asked, self._shown_state(), tuple(self._scope.finished()))
         if state == self._shown:
             return
         self._shown = state
@@ -100,28 +108,14 @@ class ViewFeeder(QObject):
         record = self._record
         return (record.key, tuple(record.folds)) if record is not None else ()
 
-    def _finished(self) -> dict[int, RunResult]:
-        """Return the runs that are done, by their numbers."""
-        results = {record.key: record.result for record in self._runs.records}
-        return {key: result for key, result in results.items() if result is not None and result.complete}
-
-    def _anchor(self, runs: dict[int, RunResult]) -> int | None:
-        """Return the run whose data and folds are meant: the one that is shown, else the last one."""
-        record = self._record
-        return record.key if record is not None and record.key in runs else next(reversed(runs), None)
-
-    def _paired(self, runs: dict[int, RunResult], anchor: int) -> dict[int, RunResult]:
-        name = self._session.measure
-        return {key: run for key, run in runs.items() if not why_unpaired(run, runs[anchor], name)}
-
     # Views
 
     def _update_folds(self) -> None:
         record = self._record
         if self._views.folds.scope.value() == ALL:
-            runs = self._finished()
-            anchor = self._anchor(runs)
-            paired = self._paired(runs, anchor) if anchor is not None else {}
+            runs = self._scope.finished()
+            anchor = self._scope.anchor(runs)
+            paired = self._scope.paired(runs, anchor) if anchor is not None else {}
             self._views.folds.show_runs(paired, self._session.measure)
         elif record is None:
             self._views.folds.clear()
@@ -149,11 +143,9 @@ class ViewFeeder(QObject):
         )
 
     def _update_pareto(self) -> None:
-        runs, name = self._finished(), self._session.measure
-        anchor = self._anchor(runs)
-        paired = self._paired(runs, anchor) if anchor is not None else {}
-        if self._views.pareto.scope.value() == ONE:
-            paired = {key: run for key, run in paired.items() if key == anchor}
+        runs, name = self._scope.finished(), self._session.measure
+        anchor = self._scope.anchor(runs)
+        paired = self._scope.paired(runs, anchor) if anchor is not None else {}
         plans = [(key, run.plan) for key, run in paired.items()]
         data = [self._runs.record(key).dataset for key in paired]
 
@@ -168,13 +160,13 @@ class ViewFeeder(QObject):
         )
 
     def _update_published(self) -> None:
-        self._views.published.show_runs(self._finished().items())
+        self._views.published.show_runs(self._scope.finished().items())
 
     def _update_tests(self) -> None:
-        runs, name = self._finished(), self._session.measure
+        runs, name = self._scope.finished(), self._session.measure
         titles = {key: run.plan.title for key, run in runs.items()}
-        reference = self._reference_among(runs)
-        self._views.tests.set_runs(titles, self._reference)
+        reference = self._scope.reference(runs)
+        self._views.tests.set_runs(titles, self._scope.marks.reference)
         if reference is None:
             self._views.tests.show_rows((), name)
             return
@@ -196,29 +188,11 @@ class ViewFeeder(QObject):
             keep,
         )
 
-    def _reference_among(self, runs: dict[int, RunResult]) -> int | None:
-        """Return the run to compare with: the one asked for, else the best of those on the same queries."""
-        if self._reference in runs:
-            return self._reference
-        anchor = self._anchor(runs)
-        if anchor is None:
-            return None
-        paired = self._paired(runs, anchor)
-        best = best_run(list(paired.values()), self._session.measure)
-        return next((key for key, run in paired.items() if run is best), anchor)
-
     # Wiring
-
-    @Slot(object)
-    def _refer_to(self, key: int | None) -> None:
-        self._reference = key
-        self.update()
 
     @Slot(int)
     def _forget(self, key: int) -> None:
         """Forget what was found about a run that was removed."""
-        if self._reference == key:
-            self._reference = None
         self._compared = {p: c for p, c in self._compared.items() if key not in p[:2]}
         self.update()
 
@@ -226,7 +200,7 @@ class ViewFeeder(QObject):
     def _forget_all(self) -> None:
         """Forget everything: in another study the same numbers are other runs."""
         self._abandon()
-        self._reference, self._compared, self._shown = None, {}, ()
+        self._compared, self._shown = {}, ()
         self.update()
 
     @Slot()

@@ -47,7 +47,7 @@ class Sections(QObject):
         self.substitutes = SubstitutesController(
             theme, session, runs, current, task_worker, models.fold_cache, self
         )
-        self.results = ResultsController(theme, session, runs, task_worker, self)
+        self.results = ResultsController(theme, session, runs, models.marks, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         self.run.candidates.picked.connect(self.inspect.inspect)
@@ -71,7 +71,8 @@ class Sections(QObject):
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
         explained = (self.inspect.path, explanations, self.inspect.profile)
         features = row("features", explained, (3, 4, 1), (430, 470, 310))
-        compare = column("compare", (self.results.panel, self.results.views), (2, 3), (280, 460))
+        beside = row("curves-views", (self.results.curves, self.results.views), (1, 1), (640, 640))
+        compare = column("compare", (self.results.panel, beside), (2, 3), (280, 460))
         pages = {
             "data": Page("data", data),
             "select": Page("select", columns, self.strip),

@@ -1,7 +1,7 @@
 """The controls that every section shares. They know Qt, the theme and plain values, nothing of ranking."""
 
 from rankstudio.ui.widgets.bar_rows import BarRows
-from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, ProgressCell
+from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, ProgressCell, Tick
 from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.key_value import Fact, KeyValue
 from rankstudio.ui.widgets.lambda_slider import LambdaSlider
@@ -24,4 +24,5 @@ __all__ = [
     "ProgressCell",
     "Segmented",
     "TableView",
+    "Tick",
 ]

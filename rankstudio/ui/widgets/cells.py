@@ -5,14 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPolygonF
+from PySide6.QtGui import QHelpEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
 
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import BASE, font
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.columns import MISSING, ROW_ROLE, Column, ColumnModel, Dot, Index, ProgressCell
+from rankstudio.ui.widgets.columns import (
+    MISSING,
+    ROW_ROLE,
+    Column,
+    ColumnModel,
+    Dot,
+    Index,
+    ProgressCell,
+    Tick,
+)
 
 if TYPE_CHECKING:
     from rankstudio.ui.widgets.table import TableView
@@ -88,6 +97,9 @@ class Cells(QStyledItemDelegate):
         if isinstance(value, Dot):
             self._paint_dot(painter, rect, value)
             return
+        if isinstance(value, Tick):
+            self._paint_tick(painter, rect, value)
+            return
         bold = column.bold is not None and column.bold(row)
         painter.setFont(font(BASE, bold))
         if isinstance(value, ProgressCell):
@@ -112,6 +124,18 @@ class Cells(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(palettes.category(self._theme.colors, dot.category).color)
         painter.drawEllipse(QPointF(rect.left() + 4.5, rect.center().y() + 0.5), 4.5, 4.5)
+
+    def _paint_tick(self, painter: QPainter, rect: QRect, tick: Tick) -> None:
+        """Draw a box like that of a check box."""
+        colors = self._theme.colors
+        box = QRectF(rect.left() + 0.5, rect.center().y() - 6.5, 14, 14)
+        painter.setPen(QPen(colors.q("accent" if tick.on else "line_hover"), 1.0))
+        painter.setBrush(colors.q("accent" if tick.on else "panel"))
+        painter.drawRoundedRect(box, 3.5, 3.5)
+        if tick.on:
+            hook = [QPointF(3.6, 7.4), QPointF(6.2, 10.0), QPointF(10.6, 4.4)]
+            painter.setPen(QPen(colors.q("on_accent"), 1.8))
+            painter.drawPolyline(QPolygonF([box.topLeft() + at for at in hook]))
 
     def _paint_diamond(self, painter: QPainter, at: QPointF) -> None:
         """Draw the mark after a text."""

@@ -18,7 +18,7 @@ from PySide6.QtCore import (
 from rankstudio.ui.style.plain_text import plain
 
 Align = Literal["left", "right", "center"]
-CellKind = Literal["text", "weight", "dot", "progress"]
+CellKind = Literal["text", "weight", "dot", "progress", "tick"]
 Index = QModelIndex | QPersistentModelIndex
 Row = Any
 
@@ -48,6 +48,13 @@ class Dot:
 
 
 @dataclass(frozen=True)
+class Tick:
+    """The value of a cell of kind ``tick``: a box that is ticked or not."""
+
+    on: bool
+
+
+@dataclass(frozen=True)
 class Column:
     """One column.
 
@@ -69,9 +76,9 @@ class Column:
         In pixels; 0 for as wide as the texts are.
     stretch : bool
         Whether the column takes the room that is left.
-    kind : {"text", "weight", "dot", "progress"}
-        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`; a ``progress`` cell draws a
-        `ProgressCell` as a bar and any other value as text.
+    kind : {"text", "weight", "dot", "progress", "tick"}
+        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a ``tick`` a `Tick`; a
+        ``progress`` cell draws a `ProgressCell` as a bar and any other value as text.
     tone : str or callable
         Colour role of the text, or a function of the row that gives one.
     bold : callable, optional
@@ -112,7 +119,7 @@ class Column:
             return MISSING
         if isinstance(value, ProgressCell):
             return value.text
-        if isinstance(value, Dot):
+        if isinstance(value, Dot | Tick):
             return ""
         if callable(self.format):
             return self.format(value)
@@ -123,7 +130,7 @@ class Column:
     def plain(self, row: Row) -> str:
         """Return what is copied and exported: numbers with all their digits, "" where there is none."""
         value = self.of(row)
-        if is_missing(value) or isinstance(value, Dot):
+        if is_missing(value) or isinstance(value, Dot | Tick):
             return ""
         return value.text if isinstance(value, ProgressCell) else str(value)
 
@@ -136,6 +143,8 @@ class Column:
         value = self.sort(row) if self.sort is not None else self.of(row)
         if isinstance(value, ProgressCell):
             return value.share
+        if isinstance(value, Tick):
+            return not value.on
         return value.category if isinstance(value, Dot) else value
 
 
@@ -279,6 +288,8 @@ class ColumnModel(QAbstractTableModel):
             return row
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_FLAGS[column.align] | Qt.AlignmentFlag.AlignVCenter)
+        if role == Qt.ItemDataRole.AccessibleTextRole and column.kind == "tick":
+            return "ticked" if column.of(row).on else "not ticked"
         return None
 
     def headerData(

@@ -57,6 +57,9 @@ class TableView(QTableView):
         The row object that the user moved to; not emitted by `choose`.
     cellClicked : Signal(object, str)
         Row object and column key of a clicked cell.
+    toggled : Signal(object)
+        A row object whose tick was clicked, or which is chosen when Space is pressed; only of a table with a
+        column of ticks.
     failed : Signal(str)
         A sentence, when saving did not work.
     placeholder : str
@@ -67,6 +70,7 @@ class TableView(QTableView):
 
     chosen = Signal(object)
     cellClicked = Signal(object, str)
+    toggled = Signal(object)
     failed = Signal(str)
 
     def __init__(
@@ -222,6 +226,10 @@ class TableView(QTableView):
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
             return
+        if event.key() == Qt.Key.Key_Space and self._has_ticks():
+            for index in self.selectionModel().selectedRows():
+                self.toggled.emit(index.data(ROW_ROLE))
+            return
         self._focus_shown = True
         super().keyPressEvent(event)
 
@@ -240,6 +248,11 @@ class TableView(QTableView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Hide the keyboard's ring from those who use the mouse."""
         self._focus_shown = False
+        index = self.indexAt(event.position().toPoint())
+        if index.isValid() and self.column_at(index.column()).kind == "tick":
+            if event.button() == Qt.MouseButton.LeftButton:
+                self.toggled.emit(index.data(ROW_ROLE))  # and the row is not chosen by that
+            return
         super().mousePressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -353,3 +366,6 @@ class TableView(QTableView):
         """Tell which cell was clicked."""
         row: Any = index.data(ROW_ROLE)
         self.cellClicked.emit(row, self.column_at(index.column()).key)
+
+    def _has_ticks(self) -> bool:
+        return any(column.kind == "tick" for column in self.rows_model.columns)

@@ -350,23 +350,67 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
         setting = record.combination_of(model.values)
         values = [record.paths[f, setting].validation["MAP"][model.step - 1] for f in (1, 2)]
         assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
-    assert " not told apart from the best MAP" in views(window).caption()
+    assert "told apart from the best MAP" in views(window).pareto.sentence.text()
 
 
-def test_the_front_of_the_shown_run_alone(window: MainWindow) -> None:
-    first, second, _ = three_runs(window)
+def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(window: MainWindow) -> None:
+    three_runs(window)
     look(window, "pareto")
-    view = views(window).pareto
+    view, table = views(window).pareto, window.sections.results.panel.table
+    curves = window.sections.results.curves
     assert {spot.category for spot in view.plot.spots} == {0, 1, 2}
-    view.scope._group.buttons()[1].click()
+    assert [curve.key for curve in curves.plot.curves] == [1, 2, 3]
+    shown = window.runs.shown
+    box = table.visualRect(table.model().index(0, 0)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=box)
     settle(window)
-    assert {spot.category for spot in view.plot.spots} == {2}
-    window.sections.results.panel.selected.emit(first.key)
-    settle(window)
-    assert {spot.title for spot in view.plot.spots} == {"run 1 · Greedy RankRLS"}
-    window.sections.results.panel.selected.emit(second.key)
+    assert window.runs.shown is shown  # a tick chooses no run
+    assert {spot.category for spot in view.plot.spots} == {1, 2}
+    assert [curve.key for curve in curves.plot.curves] == [2, 3]
+    table.select(table.rows()[2])
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Space)
     settle(window)
     assert {spot.category for spot in view.plot.spots} == {1}
+    look(window, "tests")
+    assert paired(window) == []  # nothing is beside it
+    QTest.keyClick(table, Qt.Key.Key_Space)
+    settle(window)
+    assert {row.key for row in paired(window)} == {2, 3}
+
+
+def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> None:
+    three_runs(window)
+    look(window, "pareto")
+    plot = window.sections.results.curves.plot
+    plot.flush()
+    reference = next(curve for curve in plot.curves if curve.reference)
+    others = [curve for curve in plot.curves if not curve.reference]
+    assert np.isnan(reference.half).all()
+    assert all(np.isfinite(curve.half[curve.x >= reference.x[0]]).all() for curve in others)
+    curve = plot.curves[0]
+    plot.picked.emit(0, 2)
+    settle(window)
+    assert window.runs.shown.key == curve.key
+    assert window.current.model.x_value == 3
+    assert plot.chosen == (0, 2)
+    assert f"chosen: {curve.label}" in plot.accessibleDescription()
+    plot.setFocus()
+    QTest.keyClick(plot, Qt.Key.Key_Right)
+    settle(window)
+    assert (plot.chosen, window.current.model.x_value) == ((0, 3), 4)
+    QTest.keyClick(plot, Qt.Key.Key_Down)
+    settle(window)
+    assert (plot.chosen, window.runs.shown.key) == ((1, 3), plot.curves[1].key)
+    number = window.runs.record(2).combination_of(window.session.choice.values)
+    folds = window.runs.record(2).result.folds
+    wanted = mean(float(fold.paths[number].validation["MAP"][3]) for fold in folds)
+    assert plot.curves[1].y[3] == pytest.approx(wanted)
+    view = window.sections.results.curves
+    view.by._group.buttons()[-1].click()
+    settle(window)
+    assert [list(one.x) for one in plot.curves] == [[r.result.seconds] for r in window.runs.records]
+    assert "seconds" in plot.axes.x_label
 
 
 def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindow) -> None:
@@ -389,7 +433,6 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
     tools = {
         "tests": "Run to compare with",
         "stability": "similarity Jaccard",
-        "pareto": "runs of the front all runs",
     }
     for key, name in tools.items():
         look(window, key)

@@ -72,7 +72,7 @@ def test_a_run_is_followed_from_the_queue_to_its_end(panel):
     ):
         panel.show_runs([RunRow(1, Plan(data="x"), "MQ2008", state, progress, left, "It broke.")])
         assert [row["status"] for row in cells(panel)] == [shown]
-    hint = panel.table.model().index(0, 4).data(Qt.ItemDataRole.ToolTipRole)
+    hint = panel.table.model().index(0, 5).data(Qt.ItemDataRole.ToolTipRole)
     assert hint == "It broke."
 
 

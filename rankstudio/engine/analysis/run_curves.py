@@ -1,0 +1,173 @@
+"""Curves of runs over size, cost or time, with paired intervals of the difference to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from rankstudio.engine.analysis.query_values import can_measure, validation_values
+from rankstudio.engine.analysis.significance import why_unpaired
+from rankstudio.engine.analysis.tried_models import TriedModel, best_of_sizes, tried_models
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog import Kind
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.mean_intervals import mean_intervals
+
+By = Literal["size", "cost", "seconds"]
+
+
+@dataclass(frozen=True, eq=False)
+class RunCurve:
+    """The models of a run with the combination whose mean validation measure is best, in order of x.
+
+    Attributes
+    ----------
+    values : tuple
+        Of that combination, on the axes of the plan.
+    places : tuple of int
+        On the path, for each of the K models: how many features, or which round.
+    sizes : ndarray of shape (K,)
+        Features of each model, mean over the folds.
+    x : ndarray of shape (K,)
+        What the curve is drawn over, ascending.
+    mean : ndarray of shape (K,)
+        Of the validation measure over the folds.
+    difference, half : ndarray of shape (K,)
+        Mean difference to the reference's model with the greatest x that is not greater than this one's, and
+        half the length of its 95 % interval, paired over the queries. NaN where there is none.
+    unpaired : str
+        Why there is none, as half a sentence; else "".
+    """
+
+    values: tuple[Any, ...]
+    places: tuple[int, ...]
+    sizes: Floats
+    x: Floats
+    mean: Floats
+    difference: Floats
+    half: Floats
+    unpaired: str = ""
+
+
+def costs_of(runs: Sequence[RunResult]) -> dict[int, float]:
+    """Return what features cost by their ids, as the first run says that was given costs; else {}."""
+    for run in runs:
+        for p in run.plan.entry.parameters:
+            if p.kind is Kind.COSTS and run.plan.parameters.get(p.name):
+                return {int(feature): float(cost) for feature, cost in run.plan.parameters[p.name]}
+    return {}
+
+
+def run_curves(
+    runs: Sequence[RunResult],
+    name: str,
+    reference: int,
+    data: Sequence[FoldedDataset],
+    by: By = "size",
+) -> tuple[RunCurve | None, ...]:
+    """Return the curve of each run, and where it can be told apart from the reference's.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+    name : str
+        Of the measure.
+    reference : int
+        Position of the run with which the others are compared.
+    data : sequence of FoldedDataset
+        That of each run; without documents there are curves, and no intervals.
+    by : {"size", "cost", "seconds"}
+        What x is: features, what these cost (1 where nothing is said), or how long the whole run took; then
+        only the best model of each run is on its curve.
+
+    Returns
+    -------
+    tuple of RunCurve or None
+        One a run; None for a run that was not measured on a validation part.
+    """
+    costs = costs_of(runs)
+    tried = [_curve(run, name, by, costs) for run in runs]
+    against = tried[reference]
+    worth = _by_query(runs[reference], data[reference], against[1], name) if against else None
+    found: list[RunCurve | None] = []
+    for run, own, documents in zip(runs, tried, data, strict=True):
+        why = why_unpaired(run, runs[reference], name)
+        if own is None:
+            found.append(None)
+        elif worth is None or against is None or why:
+            found.append(_bare(run, *own, why or "without documents to validate with"))
+        elif run is runs[reference]:
+            found.append(_bare(run, *own))
+        else:
+            beside = _positions(against[0], own[0])
+            values = _by_query(run, documents, own[1], name)
+            if values is None:
+                found.append(_bare(run, *own, "without documents to validate with"))
+                continue
+            both = zip(values, worth, strict=True)
+            told = mean_intervals([mine - theirs[beside] for mine, theirs in both])
+            found.append(_bare(run, *own, difference=told.mean, half=told.half))
+    return tuple(found)
+
+
+def _curve(
+    run: RunResult, name: str, by: By, costs: Mapping[int, float]
+) -> tuple[Floats, list[TriedModel]] | None:
+    """Return x and models of the combination with the best mean, by ascending x."""
+    sign = 1.0 if measure(name).higher_is_better else -1.0
+    paths = [models for path in tried_models(run, name) if (models := best_of_sizes(path, name))]
+    if not paths:
+        return None
+    models = max(paths, key=lambda path: max(sign * model.mean for model in path))
+    if by == "seconds":
+        return np.array([run.seconds]), [max(models, key=lambda model: sign * model.mean)]
+    if by == "size":
+        return np.array([model.size for model in models]), models
+    x = np.array([_cost(model, run.feature_ids, costs) for model in models])
+    order = np.argsort(x, kind="stable")
+    return x[order], [models[i] for i in order]
+
+
+def _cost(model: TriedModel, ids: Ints, costs: Mapping[int, float]) -> float:
+    """Return what the features of a model cost, mean over the folds."""
+    totals = [sum(costs.get(int(ids[column]), 1.0) for column in step.selected) for step in model.steps]
+    return float(np.mean(totals))
+
+
+def _positions(reference: Floats, x: Floats) -> Ints:
+    """Return for each x the reference's last model that is not beyond it; before its first one, that."""
+    return np.maximum(np.searchsorted(reference, x, side="right") - 1, 0)
+
+
+def _by_query(
+    run: RunResult, data: FoldedDataset, models: Sequence[TriedModel], name: str
+) -> list[Floats] | None:
+    if not can_measure(run, data):
+        return None
+    return validation_values(run, data, list(zip(*(model.steps for model in models), strict=True)), name)
+
+
+def _bare(
+    run: RunResult,
+    x: Floats,
+    models: Sequence[TriedModel],
+    unpaired: str = "",
+    difference: Floats | None = None,
+    half: Floats | None = None,
+) -> RunCurve:
+    nothing = np.full(x.size, np.nan)
+    return RunCurve(
+        run.plan.combinations[models[0].combination].values,
+        tuple(model.place for model in models),
+        np.array([model.size for model in models]),
+        x,
+        np.array([model.mean for model in models]),
+        nothing if difference is None else difference,
+        nothing if half is None else half,
+        unpaired,
+    )

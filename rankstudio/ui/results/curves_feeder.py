@@ -1,0 +1,101 @@
+"""Feeds the curves of the ticked runs, when they are seen and something of them is another."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, run_curves
+from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.results.comparison_scope import ComparisonScope
+from rankstudio.ui.results.curves_view import CurvesView
+
+_SLOT = "run curves"
+
+
+class CurvesFeeder(QObject):
+    """Has the curves computed on the task worker, and hands them over.
+
+    Parameters
+    ----------
+    session, runs
+        What is shown.
+    scope : ComparisonScope
+        Which runs are compared.
+    worker : Worker
+    view : CurvesView
+    """
+
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        scope: ComparisonScope,
+        worker: Worker,
+        view: CurvesView,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._scope, self._worker = session, runs, scope, worker
+        self._view = view
+        self._shown: tuple[object, ...] = ()
+        self._job: Job | None = None
+        view.by.chosen.connect(self.update)
+        for signal in (
+            runs.added,
+            runs.ended,
+            runs.removed,
+            runs.cleared,
+            runs.shownChanged,
+            session.measureChanged,
+            session.datasetChanged,
+            scope.marks.changed,
+        ):
+            signal.connect(self.update)
+        session.choiceChanged.connect(self._mark)
+
+    @Slot()
+    def update(self) -> None:
+        """Show the curves of the runs that are ticked now."""
+        if not self._view.isVisible():
+            return
+        finished, name = self._scope.finished(), self._session.measure
+        reference = self._scope.reference(finished)
+        runs = self._scope.paired(finished, reference) if reference is not None else {}
+        data = [self._runs.record(key).dataset for key in runs]
+        self._view.offer(costs=bool(costs_of(list(runs.values()))))
+        by: By = self._view.by.value()  # type: ignore[assignment] # those that are offered
+        state = (name, reference, by, tuple(runs), tuple(map(id, data)))
+        if state == self._shown:
+            self._mark()
+            return
+        self._shown = state
+        if self._job is not None:
+            self._job.abandon()
+        plans = {key: (run.plan.title, run.plan) for key, run in runs.items()}
+
+        def show(found: tuple[RunCurve | None, ...]) -> None:
+            self._view.show_curves(plans, found, reference, name)
+            self._mark()
+
+        if reference is None:
+            show(())
+            return
+        results, position = list(runs.values()), list(runs).index(reference)
+        self._job = self._worker.task(
+            "Comparing the curves of runs",
+            lambda: run_curves(results, name, position, data, by),
+            on_done=show,
+            on_error=self.failed.emit,
+            slot=_SLOT,
+        )
+
+    @Slot()
+    def _mark(self) -> None:
+        """Mark the model that is chosen."""
+        record, choice = self._runs.shown, self._session.choice
+        self._view.mark(record.key if record is not None else None, choice.values, choice.place)

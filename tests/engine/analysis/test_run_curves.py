@@ -1,0 +1,107 @@
+"""Curves of runs: their points are the paths', their intervals Student's over the queries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from experiment.small import dataset, ended
+from scipy.stats import ttest_rel
+
+from rankstudio.engine.analysis.query_values import validation_values
+from rankstudio.engine.analysis.run_curves import costs_of, run_curves
+from rankstudio.engine.analysis.tried_models import tried_models
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import run
+
+DATA = dataset(3)
+COSTS = ((1, 5.0), (3, 0.5), (5, 2.0))
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[RunResult]:
+    plans = [
+        Plan("small", parameters={"regularization": (0.25, 4.0), "costs": COSTS}),
+        Plan("small", parameters={"regularization": 1.0, "pinned": (2, 4)}),
+        Plan("small", "ranksvm", {"C": 1.0, "max_iter": 20}),
+    ]
+    return [ended(run(plan, DATA)) for plan in plans]
+
+
+def test_a_curve_is_the_path_of_the_combination_with_the_best_mean(runs: list[RunResult]) -> None:
+    curves = run_curves(runs, "MAP", 0, [DATA] * 3)
+    for one, curve in zip(runs, curves, strict=True):
+        assert curve is not None
+        means = {
+            values: dict(zip(sizes, mean, strict=True))
+            for values, sizes, mean in (
+                (
+                    one.plan.combinations[number].values,
+                    [model.size for model in path],
+                    [model.mean for model in path],
+                )
+                for number, path in enumerate(tried_models(one, "MAP"))
+            )
+        }
+        assert max(means[curve.values].values()) == max(m for path in means.values() for m in path.values())
+        assert dict(zip(curve.x, curve.mean, strict=True)) == means[curve.values]
+    assert len(curves[2].x) == 1  # an optimiser ends in one model
+    assert np.isnan(curves[0].half).all()
+
+
+@pytest.mark.parametrize("by", ["size", "cost", "seconds"])
+def test_the_interval_is_that_of_the_paired_t_against_the_reference_no_further(
+    runs: list[RunResult], by: str
+) -> None:
+    reference, curve = run_curves(runs[:2], "MAP", 0, [DATA] * 2, by)
+    assert list(curve.x) == sorted(curve.x)
+    worth = []
+    for one, of in ((runs[0], reference), (runs[1], curve)):
+        number = [c.values for c in one.plan.combinations].index(of.values)
+        path = {model.place: model for model in tried_models(one, "MAP")[number]}
+        steps = list(zip(*(path[place].steps for place in of.places), strict=True))
+        worth.append(np.concatenate(validation_values(one, DATA, steps, "MAP"), axis=1))
+    for position, x in enumerate(curve.x):
+        beside = max([i for i, other in enumerate(reference.x) if other <= x], default=0)
+        tested = ttest_rel(worth[1][position], worth[0][beside]).confidence_interval(0.95)
+        assert curve.difference[position] == pytest.approx(curve.mean[position] - reference.mean[beside])
+        low, high = (curve.difference[position] + sign * curve.half[position] for sign in (-1, 1))
+        if not np.isnan(tested.low):
+            assert (low, high) == pytest.approx((tested.low, tested.high))
+
+
+def test_costs_are_those_that_a_plan_gives_and_1_for_the_others(runs: list[RunResult]) -> None:
+    assert costs_of(runs) == dict(COSTS)
+    assert costs_of(runs[1:]) == {}
+    curve = run_curves(runs, "MAP", 0, [DATA] * 3, "cost")[0]
+    number = [c.values for c in runs[0].plan.combinations].index(curve.values)
+    path = {model.place: model for model in tried_models(runs[0], "MAP")[number]}
+    for place, x in zip(curve.places, curve.x, strict=True):
+        wanted = [sum(dict(COSTS).get(c + 1, 1.0) for c in step.selected) for step in path[place].steps]
+        assert x == pytest.approx(np.mean(wanted))
+
+
+def test_over_seconds_each_run_is_its_best_model(runs: list[RunResult]) -> None:
+    curves = run_curves(runs, "MAP", 1, [DATA] * 3, "seconds")
+    sizes = run_curves(runs, "MAP", 1, [DATA] * 3)
+    for one, curve, whole in zip(runs, curves, sizes, strict=True):
+        assert list(curve.x) == [one.seconds]
+        assert list(curve.mean) == [max(whole.mean)]
+
+
+def test_what_cannot_be_paired_has_a_curve_and_says_why_there_is_no_interval(runs: list[RunResult]) -> None:
+    bare = FoldedDataset("Small", None, tuple(replace(fold, vali=None) for fold in DATA.folds))
+    apart = replace(runs[1], data_name="Other")
+    curves = run_curves([runs[0], apart, runs[1]], "MAP", 0, [DATA, DATA, bare])
+    assert [curve.unpaired for curve in curves] == [
+        "",
+        "on Other, not on Small",
+        "without documents to validate with",
+    ]
+    assert all(np.isnan(curve.half).all() and curve.x.size for curve in curves)
+    without = run_curves([runs[0], runs[1]], "MAP", 0, [bare, DATA])
+    assert without[1].unpaired == "without documents to validate with"
+    assert run_curves(runs, "P@3", 0, [DATA] * 3) == (None, None, None)

@@ -1,0 +1,83 @@
+"""Curves of runs over each other: what the mouse finds, what is said, and in which colours."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+
+from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
+from rankstudio.ui.style import palettes
+
+NAN = float("nan")
+
+
+def curve(key, label, x, y, half=NAN, reference=False):
+    x, y = np.array(x, dtype=float), np.array(y, dtype=float)
+    notes = tuple(f"k = {k:g}" for k in x)
+    return OverlaidCurve(key, label, x, y, notes, y - 0.5, np.full(x.size, half), reference)
+
+
+CURVES = [
+    curve(1, "1 Greedy RankRLS", [1, 2, 3, 4], [0.40, 0.45, 0.5, 0.48], 0.02),
+    curve(4, "4 RankSVM", [4], [0.52], 0.01),
+    curve(2, "2 GAS", [1, 2, 3, 4], [0.42, 0.44, 0.51, 0.5], reference=True),
+]
+
+
+@pytest.fixture
+def plot(theme, stage):
+    made = OverlayPlot(theme)
+    stage(made, 520, 300)
+    made.set_curves(CURVES)
+    made.flush()
+    return made
+
+
+def at(plot, number, point):
+    one = plot.curves[number]
+    return plot.frame().point(float(one.x[point]), float(one.y[point]))
+
+
+def test_the_mouse_finds_each_point_and_reads_its_values(plot):
+    picked = []
+    plot.picked.connect(lambda *point: picked.append(point))
+    for number, point in ((0, 0), (1, 0), (2, 2)):
+        plot.click(at(plot, number, point) + QPointF(1, -1))
+    assert picked == [(0, 0), (1, 0), (2, 2)]
+    plot.hover(at(plot, 0, 1))
+    assert [(line.text, line.value) for line in plot.box.lines()] == [
+        ("1 Greedy RankRLS", ""),
+        ("k = 2", ""),
+        ("validation measure", "0.4500"),
+        ("to the reference", "−0.0500"),
+        ("95 % paired", "−0.0700 … −0.0300"),
+    ]
+    plot.hover(at(plot, 2, 0))
+    assert plot.box.lines()[-1].text == "the reference"
+    plot.hover(None)
+    assert plot.box.lines() == ()
+
+
+def test_a_run_has_the_colour_of_its_number_and_its_name_above(plot, theme):
+    image = plot.grab().toImage()
+    spot = at(plot, 1, 0).toPoint()
+    wanted = palettes.category(theme.colors, 3).color
+    drawn = image.pixelColor(spot)
+    assert max(abs(a - b) for a, b in zip(drawn.getRgb(), wanted.getRgb(), strict=True)) <= 6
+    plain = OverlayPlot(theme)
+    plain.resize(520, 300)
+    assert plot.frame().area.top() > plain.frame().area.top()  # room for the names
+    plain.deleteLater()
+
+
+def test_it_says_in_words_what_is_drawn(plot):
+    assert "2 GAS: best 0.5100 at 3" in plot.accessibleDescription()
+    plot.select((1, 0))
+    assert plot.accessibleDescription().endswith("chosen: 4 RankSVM, k = 4, 0.5200")
+
+
+def test_the_numbers_are_those_of_every_point(plot):
+    header, rows = plot.numbers()
+    assert header[-3:] == ["difference to the reference", "low", "high"]
+    assert len(rows) == 9
+    assert rows[1][0] == "1 Greedy RankRLS"
+    assert rows[1][1:] == pytest.approx([2.0, 0.45, -0.05, -0.07, -0.03])
