@@ -12,6 +12,7 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.comparison_scope import ComparisonScope
 from rankstudio.ui.results.curves_feeder import CurvesFeeder
 from rankstudio.ui.results.curves_view import CurvesView
+from rankstudio.ui.results.paired_tests import PairedTests
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.runs_panel import RunsPanel, run_row
 from rankstudio.ui.results.view_feeder import ViewFeeder
@@ -66,14 +67,19 @@ class ResultsController(QObject):
         self.panel = RunsPanel(theme)
         self.curves = CurvesView(theme)
         scope = ComparisonScope(session, runs, marks)
+        self._tests = PairedTests(session, runs, scope, worker, self.panel.isVisible, self)
+        self._tests.changed.connect(self._show_tests)
+        session.measureChanged.connect(self._show_tests)
         self._feeders = (
-            ViewFeeder(session, runs, scope, worker, self.views, self),
+            self._tests,
+            ViewFeeder(session, runs, scope, self._tests, worker, self.views, self),
             CurvesFeeder(session, runs, scope, worker, self.curves, self),
         )
         for feeder in self._feeders:
             feeder.failed.connect(self.failed)
         self.curves.picked.connect(self._pick)
         self.panel.ticked.connect(self._tick)
+        self.panel.referenceAsked.connect(marks.refer_to)
         marks.changed.connect(self._show_ticks)
         self.views.folds.foldChosen.connect(self._look_at)
         self.views.pareto.picked.connect(self._pick)
@@ -111,6 +117,10 @@ class ResultsController(QObject):
     @Slot()
     def _show_ticks(self) -> None:
         self.panel.show_ticks({r.key for r in self._runs.records if self._marks.is_ticked(r.key)})
+
+    @Slot()
+    def _show_tests(self) -> None:
+        self.panel.show_tests(self._tests.rows, self._session.measure)
 
     @Slot(int)
     def _tick(self, key: int) -> None:

@@ -5,23 +5,33 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
 
 from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_several, measure_summary
-from rankstudio.engine.experiment.plan.difference import distinctions
+from rankstudio.engine.analysis.significance import ComparedRun
+from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.results.view import RUN_DOT
+from rankstudio.ui.results.run_columns import (
+    SIZES,
+    STATUS,
+    difference_columns,
+    first_columns,
+    measure_column,
+    ordered,
+    settings_column,
+    spread_columns,
+)
 from rankstudio.ui.style.icons import icon
-from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView, Tick
+from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets.layout import named
 
-_TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
 _ACTIVE = ("queued", "running", "paused")
 _STOPPED = ("unfinished", "cancelled", "failed")
 
@@ -67,6 +77,12 @@ class RunRow:
         return self.plan.title
 
     @property
+    def searched(self) -> str:
+        """What the filter looks through, in small letters."""
+        parameters = (f"{label} {text}" for label, text in parameter_texts(self.plan).items())
+        return " ".join((self.method, self.data, self.state, *parameters)).casefold()
+
+    @property
     def convention(self) -> str:
         """Label of the convention that the measures follow."""
         return convention(self.plan.convention).label
@@ -94,23 +110,6 @@ def run_row(record: RunRecord) -> RunRow:
     )
 
 
-def _status(row: RunRow) -> ProgressCell | str:
-    """Return what the status cell shows: a bar while the run works, else a word."""
-    if row.state == "running":
-        return ProgressCell(row.progress, time_text(row.seconds_left))
-    if row.state == "paused":
-        return ProgressCell(row.progress, "paused")
-    if row.state == "unfinished":
-        return row.message.partition(" · ")[0]
-    return row.state
-
-
-def _status_hint(row: RunRow) -> str:
-    if row.state in ("running", "paused"):
-        return f"{row.state}, {row.progress:.0%} done"
-    return row.message or row.state
-
-
 def _best_means(rows: Iterable[RunRow]) -> dict[tuple[str, str, str], float | None]:
     """Return the best mean of each measure among the finished runs of the same data and convention."""
     means: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
@@ -119,60 +118,6 @@ def _best_means(rows: Iterable[RunRow]) -> dict[tuple[str, str, str], float | No
             for name, mean in row.summary.means.items():
                 means[row.data, row.convention, name].append(mean)
     return {kin: best_of_several(values, kin[2]) for kin, values in means.items()}
-
-
-_FIRST = (
-    RUN_DOT,
-    Column("key", "run", "right", tooltip="Its number in the other views", tone="muted", width=44),
-    Column("method", "method", width=190),
-    Column("data", "data", width=220, tone="muted"),
-)
-_STATUS = Column(
-    "status",
-    "status",
-    kind="progress",
-    format=lambda state: "✓ done" if state == "done" else state,
-    value=_status,
-    tone=lambda row: _TONES.get(row.state, "muted"),
-    hint=_status_hint,
-    stretch=True,
-    sort=lambda row: row.state,
-)
-_SIZES = Column(
-    "k",
-    "k",
-    "right",
-    value=lambda row: range_text(row.summary.sizes) or None,
-    tooltip="Features of the chosen models, least and most over the folds",
-    sort=lambda row: min(row.summary.sizes, default=None),
-    width=72,
-)
-
-
-def _deviation(name: str) -> Column:
-    return Column(
-        "deviation",
-        f"sd {name}",
-        "right",
-        lambda value: f"±{value:.3f}",
-        value=lambda row: row.summary.deviations.get(name),
-        tooltip=f"Standard deviation of {name} over the folds",
-        tone="muted",
-        width=96,
-    )
-
-
-def _over_single(name: str) -> Column:
-    return Column(
-        "over_single",
-        "over single",
-        "right",
-        lambda value: signed(value, 4),
-        value=lambda row: row.summary.over_single.get(name),
-        tooltip=f"What {name} gains over the best single feature of each fold, on average",
-        tone="muted",
-        width=96,
-    )
 
 
 class RunsPanel(Panel):
@@ -186,6 +131,8 @@ class RunsPanel(Panel):
         Key of the run whose tick the user wants to change.
     removed : Signal(int)
         Key of the run that the user wants out of the table (Delete).
+    referenceAsked : Signal(int)
+        Key of the run that the others are to be compared with (R).
     cancelRequested : Signal(int)
         Key of the run that the user wants to stop.
     goOnRequested : Signal(int)
@@ -195,6 +142,7 @@ class RunsPanel(Panel):
     selected = Signal(int)
     ticked = Signal(int)
     removed = Signal(int)
+    referenceAsked = Signal(int)
     cancelRequested = Signal(int)
     goOnRequested = Signal(int)
 
@@ -203,7 +151,11 @@ class RunsPanel(Panel):
         self.setObjectName("runs-panel")
         self._rows: dict[int, RunRow] = {}
         self._ticked: set[int] = set()
-        self._shape: tuple[object, ...] = ()
+        self._compared: dict[int, ComparedRun] = {}
+        self._measure = ""
+        self._hidden: set[str] = set()
+        self._by_method = False
+        self._shape: tuple[Any, ...] = ()
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
         self._best: dict[tuple[str, str, str], float | None] = {}
@@ -211,12 +163,37 @@ class RunsPanel(Panel):
         self.table.setAccessibleName("Runs")
         self.table.placeholder = "Runs are listed here. Press Run to start one."
         self.table.row_actions = self._actions
+        self.filter = named(
+            QLineEdit(),
+            "runs-filter",
+            "Filter of the runs",
+            "Only runs with these words: method, data, parameters",
+        )
+        self.filter.setPlaceholderText("filter")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setFixedSize(170, 28)
+        self.filter.textChanged.connect(self._show)
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_menu)
+        columns = named(QToolButton(), "runs-columns", "Columns of the runs", "Columns, and runs by method")
+        columns.setText("Columns")
+        columns.setFixedHeight(28)
+        columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        columns.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        columns.setMenu(self._menu)
+        self.tools.addWidget(self.filter)
+        self.tools.addWidget(columns)
         self.set_content(self.table)
         self.table.chosen.connect(self._on_chosen)
         self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
-        shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self)
-        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.activated.connect(self._remove_current)
+        keys = {
+            QKeySequence(QKeySequence.StandardKey.Delete): self._remove_current,
+            QKeySequence(Qt.Key.Key_R): self._refer_to_current,
+        }
+        for key, act in keys.items():
+            shortcut = QShortcut(key, self.table)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(act)
         self._show()
 
     def show_runs(self, rows: Iterable[RunRow]) -> None:
@@ -228,6 +205,11 @@ class RunsPanel(Panel):
         """Show which runs are ticked; tells nobody."""
         self._ticked = keys
         self.table.viewport().update()
+
+    def show_tests(self, found: Sequence[ComparedRun], name: str) -> None:
+        """Show what the queries say of the runs by a measure, which stands first."""
+        self._compared, self._measure = {one.key: one for one in found}, name
+        self._show()
 
     def mark(self, key: int | None) -> None:
         """Mark a run as the one that is shown; tells nobody."""
@@ -247,58 +229,49 @@ class RunsPanel(Panel):
         if plans != self._plans:
             self._plans, self._differences = plans, distinctions(plans)
         self._best = _best_means(rows)
-        measures = tuple(dict.fromkeys(name for row in rows for name in row.summary.means))
-        measures = measures or ("MAP", "NDCG@10")
+        measures = list(dict.fromkeys(name for row in rows for name in row.summary.means))
+        measures = measures or ["MAP", "NDCG@10"]
+        if self._measure in measures:
+            measures.insert(0, measures.pop(measures.index(self._measure)))
         choosers = (row.plan.select_by for row in rows if row.plan.select_by in row.summary.deviations)
-        shape = (measures, next(choosers, ""), any(self._differences.values()))
+        data = sorted({row.data for row in rows})
+        compared = sum(one.role in ("compared", "waiting") for one in self._compared.values())
+        shape = (
+            tuple(measures),
+            next(choosers, ""),
+            any(self._differences.values()),
+            len(data) > 1,
+            compared > 0,
+            frozenset(self._hidden),
+        )
         if shape != self._shape:
             self._shape = shape
-            self.table.set_columns(self._columns(*shape))
-        self.table.set_rows(rows)
+            self.table.set_columns([c for c in self._columns(*shape[:5]) if c.key not in self._hidden])
+        shown = ordered(rows, self.filter.text(), self._by_method)
+        self.table.set_rows(shown)
         parts = sorted({row.summary.part for row in rows if row.summary.means})
-        self.set_caption(f"{' and '.join(parts)} part, mean over folds ± sd" if parts else "")
+        said = [*data] if len(data) == 1 else []
+        said += [f"{' and '.join(parts)} part, mean over folds"] if parts else []
+        said += [f"{len(shown)} of {len(rows)} runs"] if len(shown) < len(rows) else []
+        self.set_caption(" · ".join(said))
 
-    def _columns(self, measures: Sequence[str], chooser: str, differences: bool) -> list[Column]:
+    def _columns(
+        self, measures: Sequence[str], chooser: str, differences: bool, several_data: bool, compared: bool
+    ) -> list[Column]:
         """Return the columns; the measures are those of the plans, and the deviation that of the chooser."""
+        found = difference_columns(measures[0], lambda row: self._compared.get(row.key))
+        settings = settings_column(lambda row: self._differences.get(row.key) or None)
+        first, *others = [measure_column(name, self._is_best) for name in measures]
         return [
-            Column(
-                "tick",
-                "",
-                kind="tick",
-                value=lambda row: Tick(row.key in self._ticked),
-                tooltip="Which runs are compared (Space)",
-                width=30,
-            ),
-            *_FIRST,
-            *([self._parameters()] if differences else []),
-            _STATUS,
-            *(self._measure(name) for name in measures),
-            *([_deviation(chooser)] if chooser else []),
-            _over_single(measures[0]),
-            _SIZES,
+            *first_columns(lambda row: row.key in self._ticked, several_data),
+            *([settings] if differences else []),
+            first,
+            *(found if compared else []),
+            *others,
+            SIZES,
+            STATUS,
+            *spread_columns(chooser, measures[0]),
         ]
-
-    def _parameters(self) -> Column:
-        return Column(
-            "parameters",
-            "parameters",
-            tooltip="Only those in which the runs of a method differ",
-            value=lambda row: self._differences.get(row.key) or None,
-            tone="muted",
-            width=170,
-        )
-
-    def _measure(self, name: str) -> Column:
-        return Column(
-            name,
-            name,
-            "right",
-            ".4f",
-            value=lambda row: row.summary.means.get(name),
-            tooltip=f"Mean {name} over the folds that are done",
-            bold=lambda row: self._is_best(row, name),
-            width=96,
-        )
 
     def _is_best(self, row: RunRow, name: str) -> bool:
         """Tell whether a finished run has the best mean of several that can be compared."""
@@ -311,6 +284,7 @@ class RunsPanel(Panel):
         for offered, name, text, signal in (
             (row.state in _ACTIVE, "stop", "Stop", self.cancelRequested),
             (row.can_go_on, "run", "Continue", self.goOnRequested),
+            (row.state == "done", "compare", "Compare the others with this run", self.referenceAsked),
             (True, "trash", "Remove from the table", self.removed),
         ):
             if offered:
@@ -321,6 +295,36 @@ class RunsPanel(Panel):
     @Slot(object)
     def _on_chosen(self, row: RunRow) -> None:
         self.selected.emit(row.key)
+
+    @Slot()
+    def _refer_to_current(self) -> None:
+        row = self.table.current()
+        if row is not None and row.state == "done":
+            self.referenceAsked.emit(row.key)
+
+    @Slot()
+    def _fill_menu(self) -> None:
+        """Offer all columns but those that say which run it is."""
+        self._menu.clear()
+        together = self._menu.addAction("Runs of a method together")
+        together.setCheckable(True)
+        together.setChecked(self._by_method)
+        together.toggled.connect(self._group)
+        self._menu.addSeparator()
+        for column in self._columns(*self._shape[:5]):
+            if column.title and column.key not in ("key", "method"):
+                action = self._menu.addAction(column.title)
+                action.setCheckable(True)
+                action.setChecked(column.key not in self._hidden)
+                action.toggled.connect(lambda on, key=column.key: self._hide_column(key, not on))
+
+    def _group(self, on: bool) -> None:
+        self._by_method = on
+        self._show()
+
+    def _hide_column(self, key: str, hidden: bool) -> None:
+        (self._hidden.add if hidden else self._hidden.discard)(key)
+        self._show()
 
     @Slot()
     def _remove_current(self) -> None:

@@ -9,20 +9,18 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
-from rankstudio.engine.analysis.significance import compare_with, compared_runs
 from rankstudio.engine.experiment.results.results import FoldResult
-from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.comparison_scope import ComparisonScope
+from rankstudio.ui.results.paired_tests import PairedTests
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.view import ALL
 
 Found = TypeVar("Found")
-Pair = tuple[int, int, str]  # two runs by their numbers, and a measure
 
 _SLOT = "insight"
 
@@ -36,9 +34,10 @@ class ViewFeeder(QObject):
         What is shown.
     scope : ComparisonScope
         Which runs are compared.
+    tests : PairedTests
+        What the queries say of them.
     worker : Worker
-        For tasks. Comparisons are jobs of their own, one after the other, so that a path that the slider
-        asks for waits for one of them at most.
+        For tasks.
     views : ResultsPanel
     """
 
@@ -49,14 +48,14 @@ class ViewFeeder(QObject):
         session: Session,
         runs: Runs,
         scope: ComparisonScope,
+        tests: PairedTests,
         worker: Worker,
         views: ResultsPanel,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._worker, self._views = session, runs, worker, views
-        self._scope = scope
-        self._compared: dict[Pair, PairedComparison] = {}
+        self._scope, self._tests = scope, tests
         self._shown: tuple[object, ...] = ()
         self._job: Job | None = None
         self._update: dict[str, Callable[[], None]] = {
@@ -78,8 +77,9 @@ class ViewFeeder(QObject):
             session.datasetChanged,
         ):
             signal.connect(self.update)
-        runs.removed.connect(self._forget)
-        runs.cleared.connect(self._forget_all)
+        runs.removed.connect(self.update)
+        runs.cleared.connect(self._forget)
+        tests.changed.connect(self._show_tests)
         session.foldChanged.connect(self._mark)
         session.choiceChanged.connect(self._mark)
 
@@ -163,44 +163,23 @@ class ViewFeeder(QObject):
         self._views.published.show_runs(self._scope.finished().items())
 
     def _update_tests(self) -> None:
-        runs, name = self._scope.finished(), self._session.measure
-        titles = {key: run.plan.title for key, run in runs.items()}
-        reference = self._scope.reference(runs)
-        self._views.tests.set_runs(titles, self._scope.marks.reference)
-        if reference is None:
-            self._views.tests.show_rows((), name)
-            return
-        pairs = {key: (key, reference, name) for key in runs}
-        found = {key: self._compared[pair] for key, pair in pairs.items() if pair in self._compared}
-        rows = compared_runs(runs, reference, name, found)
-        self._views.tests.show_rows(rows, name)
-        waiting = next((row.key for row in rows if row.role == "waiting"), None)
-        if waiting is None:
-            return
+        self._tests.update()
+        self._views.tests.set_runs(self._tests.titles, self._scope.marks.reference)
+        self._views.tests.show_rows(self._tests.rows, self._session.measure)
 
-        def keep(test: PairedComparison) -> None:
-            self._compared[pairs[waiting]] = test
+    @Slot()
+    def _show_tests(self) -> None:
+        """Show what the tests have found since the last time, where that is looked at."""
+        if self._views.key() == "tests":
             self._update_tests()
-
-        self._submit(
-            f"Comparing run {waiting} with run {reference}",
-            lambda: compare_with(runs[waiting], runs[reference], name),
-            keep,
-        )
 
     # Wiring
 
-    @Slot(int)
-    def _forget(self, key: int) -> None:
-        """Forget what was found about a run that was removed."""
-        self._compared = {p: c for p, c in self._compared.items() if key not in p[:2]}
-        self.update()
-
     @Slot()
-    def _forget_all(self) -> None:
-        """Forget everything: in another study the same numbers are other runs."""
+    def _forget(self) -> None:
+        """Forget what is shown: in another study the same numbers are other runs."""
         self._abandon()
-        self._compared, self._shown = {}, ()
+        self._shown = ()
         self.update()
 
     @Slot()

@@ -490,5 +490,5 @@ def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWind
     wait_until(lambda: [row.role for row in views.tests.table.rows()].count("compared") == 1)
     window.commands["new_study"].trigger()
     assert not views.tests.table.rows()
-    assert window.sections.results._feeder._compared == {}
+    assert window.sections.results._tests._found == {}
     settle(window)

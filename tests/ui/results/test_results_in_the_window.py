@@ -22,7 +22,7 @@ from rankstudio.engine.analysis.significance import ComparedRun, compare_runs
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.results import view_feeder as insights
+from rankstudio.ui.results import paired_tests
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.style.theme import Theme
 
@@ -230,22 +230,22 @@ def test_tests_follow_the_measure_that_is_shown(window: MainWindow) -> None:
     assert header.startswith("run,method,differs by,P@10,difference,95 % from,to,p Fisher,Holm,")
 
 
-def test_nothing_is_computed_for_a_view_that_is_not_shown_and_never_on_the_window_s_thread(
+def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window_s_thread(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on: list[threading.Thread] = []
-    real = insights.compare_with
+    real = paired_tests.compare_with
 
     def watched(*args: object) -> object:
         on.append(threading.current_thread())
         return real(*args)
 
-    monkeypatch.setattr(insights, "compare_with", watched)
+    monkeypatch.setattr(paired_tests, "compare_with", watched)
     three_runs(window)
-    look(window, "folds")
     assert on == []
+    look(window, "folds")
+    assert len(on) == 2, "the table of runs shows them"
     look(window, "tests")
-    assert len(on) == 2
     assert threading.main_thread() not in on
     window.workspace.show_page("select")
     look(window, "tests")
@@ -255,15 +255,13 @@ def test_nothing_is_computed_for_a_view_that_is_not_shown_and_never_on_the_windo
 def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(window: MainWindow) -> None:
     three_runs(window)
     window.workspace.show_page("compare")
-    settle(window)
-    buttons = views(window)._choice._group.buttons()
-    buttons[1].click()
-    waiting = [row.role for row in paired(window)]
-    assert waiting.count("waiting") == 2
-    buttons[0].click()
+    tests = window.sections.results._tests
+    assert [row.role for row in tests.rows].count("waiting") == 2
+    for key in (1, 2):
+        window.models.marks.tick(key, False)
     settle(window)
     turn(0.05)
-    assert [row.role for row in paired(window)] == waiting
+    assert [row.role for row in tests.rows] == ["reference"]
 
 
 def test_folds_are_compared_by_the_features_that_they_chose(window: MainWindow) -> None:

@@ -6,7 +6,9 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
 from rankstudio.engine.analysis.fold_table import best_of_several, measure_summary
+from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.statistics.paired import compare_paired
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.results import runs_panel
 from rankstudio.ui.results.runs_panel import RunRow, RunsPanel, run_row
@@ -55,11 +57,12 @@ def test_a_run_that_was_stopped_says_how_many_folds_it_has():
 def test_the_table_shows_them(panel):
     panel.show_runs([done(1)])
     row = cells(panel)[0]
-    assert (row["method"], row["data"], row["status"]) == ("Greedy RankRLS", "MQ2008 · 2 folds", "✓ done")
-    assert ",done," in panel.table.rows_as_csv()  # the tick is for the eye
+    assert (row["method"], row["status"]) == ("Greedy RankRLS", "✓ done")
+    assert panel.table.rows_as_csv().count(",done,") == 1  # the tick is for the eye
+    assert "data" not in row  # they do not differ
     assert (row["MAP"], row["sd MAP"], row["k"]) == ("0.5500", "±0.071", "1–7")
     assert row["over single"] == "+0.4500"
-    assert panel.caption() == "test part, mean over folds ± sd"
+    assert panel.caption() == "MQ2008 · 2 folds · test part, mean over folds"
     assert "parameters" not in row
 
 
@@ -72,7 +75,8 @@ def test_a_run_is_followed_from_the_queue_to_its_end(panel):
     ):
         panel.show_runs([RunRow(1, Plan(data="x"), "MQ2008", state, progress, left, "It broke.")])
         assert [row["status"] for row in cells(panel)] == [shown]
-    hint = panel.table.model().index(0, 5).data(Qt.ItemDataRole.ToolTipRole)
+    columns = [column.key for column in panel.table.rows_model.columns]
+    hint = panel.table.model().index(0, columns.index("status")).data(Qt.ItemDataRole.ToolTipRole)
     assert hint == "It broke."
 
 
@@ -116,7 +120,10 @@ def test_runs_are_selected_removed_and_stopped(panel):
     for action in panel._actions(panel.rows()[1]):
         action.trigger()
     assert told == [("selected", 2), ("removed", 2), ("cancel", 2), ("removed", 2)]
-    assert [a.text() for a in panel._actions(panel.rows()[0])] == ["Remove from the table"]
+    assert [a.text() for a in panel._actions(panel.rows()[0])] == [
+        "Compare the others with this run",
+        "Remove from the table",
+    ]
     panel.show_runs([done(1)])
     assert len(cells(panel)) == 1
 
@@ -126,3 +133,57 @@ def test_an_update_keeps_the_selection(panel):
     panel.mark(2)
     panel.show_runs([done(1), done(2, 0.7)])
     assert panel.table.current().key == 2
+
+
+def test_against_the_reference_there_are_difference_interval_p_and_counts(panel):
+    panel.show_runs([done(1), done(2, 0.7)])
+    assert "difference" not in cells(panel)[0]
+    found = compare_paired([0.5, 0.7, 0.7, 0.2], [0.4, 0.6, 0.7, 0.3])
+    panel.show_tests(
+        [ComparedRun(2, "", "reference"), ComparedRun(1, "", "compared", "", 0.5, found, 0.04, 0.2)], "MAP"
+    )
+    first, second = cells(panel)
+    assert (first["difference"], first["p (Holm)"]) == ("+0.0250", "0.0400")
+    assert first["95 % paired"] == f"−{-found.low:.4f} … +{found.high:.4f}"
+    assert first["better / equal / worse"] == "2 / 1 / 1"
+    assert (second["difference"], second["95 % paired"], second["p (Holm)"]) == ("–", "reference", "–")
+
+
+def test_the_filter_shows_the_runs_with_all_its_words(panel):
+    panel.show_runs([done(1), done(2, n_features_to_select=5), RunRow(3, Plan("x", "gas"), "OHSUMED")])
+    panel.filter.setText("greedy mq2008")
+    assert [row["run"] for row in cells(panel)] == ["1", "2"]
+    assert panel.caption().endswith("2 of 3 runs")
+    panel.filter.setText("ohsumed")
+    assert [row["method"] for row in cells(panel)] == ["GAS"]
+    panel.filter.clear()
+    assert len(cells(panel)) == 3
+
+
+def test_columns_are_hidden_and_runs_of_a_method_stand_together(panel):
+    panel.show_runs([done(1), RunRow(2, Plan("x", "gas"), "MQ2008 · 2 folds"), done(3)])
+    panel._fill_menu()
+    actions = {action.text(): action for action in panel._menu.actions()}
+    actions["MAP"].toggle()
+    assert "MAP" not in cells(panel)[0]
+    panel._fill_menu()
+    actions = {action.text(): action for action in panel._menu.actions()}
+    assert not actions["MAP"].isChecked()
+    actions["Runs of a method together"].toggle()
+    actions["MAP"].toggle()
+    assert [(row["run"], "MAP" in row) for row in cells(panel)] == [("1", True), ("3", True), ("2", True)]
+
+
+def test_space_ticks_and_r_refers_to_the_run(panel):
+    told = []
+    panel.ticked.connect(lambda key: told.append(("tick", key)))
+    panel.referenceAsked.connect(lambda key: told.append(("reference", key)))
+    panel.show_runs([done(1), done(2), RunRow(3, Plan("x"), "MQ2008", "running")])
+    panel.table.setFocus()
+    for row, key in ((1, Qt.Key.Key_Space), (1, Qt.Key.Key_R), (2, Qt.Key.Key_R)):
+        panel.mark(row + 1)
+        QTest.keyClick(panel.table, key)
+    assert told == [("tick", 2), ("reference", 2)]
+    panel.show_ticks({1, 3})
+    index = panel.table.model().index(1, 0)
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "not ticked"

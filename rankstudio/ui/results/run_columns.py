@@ -1,0 +1,200 @@
+"""The columns of the table of runs: those in which runs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.export.tables import range_text
+from rankstudio.ui.results.view import RUN_DOT
+from rankstudio.ui.style.number_format import signed, time_text
+from rankstudio.ui.widgets import Column, ProgressCell, Tick
+
+if TYPE_CHECKING:
+    from rankstudio.ui.results.runs_panel import RunRow
+
+Compared = Callable[["RunRow"], ComparedRun | None]
+
+_TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
+
+
+def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> list[Column]:
+    """Return what a run is: tick, dot, number, method, and its data where there are several."""
+    tick = Column(
+        "tick",
+        "",
+        kind="tick",
+        value=lambda row: Tick(is_ticked(row)),
+        tooltip="Which runs are compared (Space)",
+        width=30,
+    )
+    number = Column("key", "run", "right", tooltip="Its number in the other views", tone="muted", width=44)
+    data = Column("data", "data", width=170, tone="muted")
+    return [tick, RUN_DOT, number, Column("method", "method", width=190), *([data] if several_data else [])]
+
+
+def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
+    """Return the column of the parameters in which runs of a method differ."""
+    tooltip = "Only those in which the runs of a method differ"
+    return Column("parameters", "parameters", tooltip=tooltip, value=differences, tone="muted", width=160)
+
+
+def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
+    """Return the column of a measure's mean."""
+    return Column(
+        name,
+        name,
+        "right",
+        ".4f",
+        value=lambda row: row.summary.means.get(name),
+        tooltip=f"Mean {name} over the folds that are done",
+        bold=lambda row: is_best(row, name),
+        width=88,
+    )
+
+
+def difference_columns(name: str, compared: Compared) -> list[Column]:
+    """Return what the queries say of each run against the reference."""
+
+    def found(row: RunRow, what: Callable[[ComparedRun], object]) -> object:
+        one = compared(row)
+        return None if one is None or one.found is None else what(one)
+
+    def clear(row: RunRow) -> bool:
+        one = compared(row)
+        return one is not None and one.p_holm is not None and one.p_holm < ALPHA
+
+    def interval(one: ComparedRun) -> str:
+        return f"{signed(one.found.low, 4)} … {signed(one.found.high, 4)}" if one.found else ""
+
+    def counts(one: ComparedRun) -> str:
+        return f"{one.found.wins} / {one.found.ties} / {one.found.losses}" if one.found else ""
+
+    def role(row: RunRow) -> str | None:
+        one = compared(row)
+        if one is not None and one.found is None:
+            return {"waiting": "comparing …"}.get(one.role, one.role)
+        return str(found(row, interval) or "") or None
+
+    return [
+        Column(
+            "difference",
+            "difference",
+            "right",
+            lambda value: signed(value, 4),
+            value=lambda row: found(row, lambda one: one.found and one.found.mean_difference),
+            tooltip=f"{name} less that of the reference, mean over all queries",
+            bold=clear,
+            width=88,
+        ),
+        Column(
+            "interval",
+            "95 % paired",
+            value=role,
+            hint=lambda row: (compared(row) or _NOT_COMPARED).differs,
+            tooltip="Interval of the difference, by the bootstrap over queries",
+            tone="muted",
+            sort=lambda row: found(row, lambda one: one.found and one.found.low),
+            width=164,
+        ),
+        Column(
+            "p_holm",
+            "p (Holm)",
+            "right",
+            lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
+            value=lambda row: found(row, lambda one: one.p_holm),
+            tooltip="Of Fisher's randomisation test over queries, corrected for all ticked runs",
+            bold=clear,
+            width=78,
+        ),
+        Column(
+            "counts",
+            "better / equal / worse",
+            "right",
+            value=lambda row: found(row, counts),
+            tooltip="Queries in which it is better than the reference, equal, worse",
+            tone="muted",
+            sort=lambda row: found(row, lambda one: one.found and one.found.wins),
+            width=150,
+        ),
+    ]
+
+
+_NOT_COMPARED = ComparedRun(0, "", "left out")
+
+
+def spread_columns(chooser: str, name: str) -> list[Column]:
+    """Return the deviation over the folds, and what a run gains over the best single feature."""
+    deviation = Column(
+        "deviation",
+        f"sd {chooser}",
+        "right",
+        lambda value: f"±{value:.3f}",
+        value=lambda row: row.summary.deviations.get(chooser),
+        tooltip=f"Standard deviation of {chooser} over the folds",
+        tone="muted",
+        width=88,
+    )
+    over_single = Column(
+        "over_single",
+        "over single",
+        "right",
+        lambda value: signed(value, 4),
+        value=lambda row: row.summary.over_single.get(name),
+        tooltip=f"What {name} gains over the best single feature of each fold, on average",
+        tone="muted",
+        width=88,
+    )
+    return [*([deviation] if chooser else []), over_single]
+
+
+SIZES = Column(
+    "k",
+    "k",
+    "right",
+    value=lambda row: range_text(row.summary.sizes) or None,
+    tooltip="Features of the chosen models, least and most over the folds",
+    sort=lambda row: min(row.summary.sizes, default=None),
+    width=72,
+)
+
+
+def _status(row: RunRow) -> ProgressCell | str:
+    """Return what the status cell shows: a bar while the run works, else a word."""
+    if row.state == "running":
+        return ProgressCell(row.progress, time_text(row.seconds_left))
+    if row.state == "paused":
+        return ProgressCell(row.progress, "paused")
+    if row.state == "unfinished":
+        return row.message.partition(" · ")[0]
+    return row.state
+
+
+def _status_hint(row: RunRow) -> str:
+    if row.state in ("running", "paused"):
+        return f"{row.state}, {row.progress:.0%} done"
+    return row.message or row.state
+
+
+STATUS = Column(
+    "status",
+    "status",
+    kind="progress",
+    format=lambda state: "✓ done" if state == "done" else state,
+    value=_status,
+    tone=lambda row: _TONES.get(row.state, "muted"),
+    hint=_status_hint,
+    width=130,
+    sort=lambda row: row.state,
+)
+
+
+def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
+    """Return the rows in which all words of a text occur, those of a method together where asked for."""
+    words = text.casefold().split()
+    kept = [row for row in rows if all(word in row.searched for word in words)]
+    if not by_method:
+        return kept
+    first = {method: place for place, method in reversed(list(enumerate(row.method for row in kept)))}
+    return sorted(kept, key=lambda row: first[row.method])
