@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLay
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.ui.background.loader import LoadingBar
 from rankstudio.ui.controllers.action_state import enabled_commands
+from rankstudio.ui.controllers.comparison_runs import ComparisonRuns
 from rankstudio.ui.controllers.export import ExportController
 from rankstudio.ui.controllers.export_items import export_items
 from rankstudio.ui.controllers.lambda_slider import SliderController
@@ -109,6 +110,7 @@ class MainWindow(QMainWindow):
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
         self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
         self.removal = RunRemoval(self.models, self.notice, self)
+        self.comparison = ComparisonRuns(self.models, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
@@ -150,6 +152,7 @@ class MainWindow(QMainWindow):
             previous_fold=partial(data.turn, -1),
             palette=self._open_palette,
             run=control.run,
+            comparison=self.comparison.ask,
             pause=control.toggle_pause,
             step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -176,18 +179,9 @@ class MainWindow(QMainWindow):
     def _connect_messages(self) -> None:
         sections = self.sections
         failing = (
-            self.open_controller,
-            self.restorer,
-            self.study_files,
-            self.resplit,
-            self.removal,
-            self.window_state,
-            self.export_controller,
-            self.current,
-            sections.data,
-            sections.inspect,
-            sections.substitutes,
-            sections.results,
+            *(self.open_controller, self.restorer, self.study_files, self.resplit),
+            *(self.removal, self.comparison, self.window_state, self.export_controller),
+            *(self.current, sections.data, sections.inspect, sections.substitutes, sections.results),
         )
         for part in failing:
             part.failed.connect(self.say_error)
@@ -199,7 +193,7 @@ class MainWindow(QMainWindow):
         self.window_state.saved.connect(self.status.show_saved)
         for part in (self.open_controller, self.study_files):
             part.warned.connect(self.say_warning)
-        for part in (self.export_controller, self.study_files):
+        for part in (self.export_controller, self.study_files, self.comparison):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
@@ -212,6 +206,8 @@ class MainWindow(QMainWindow):
         loader.ended.connect(self._update)
         self.open_controller.opened.connect(self._show_data)
         self.open_controller.studyAsked.connect(self.study_files.open)
+        self.open_controller.comparisonAsked.connect(self.comparison.open)
+        self.sections.results.panel.comparisonAsked.connect(self.comparison.ask)
         self.study_files.changed.connect(self._show_study)
         self.study_files.left.connect(self._offer)
         self.resplit.failed.connect(self.sections.method.form.refuse_protocol)

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -32,6 +33,8 @@ class OpenController(QObject):
 
     opened = Signal(object)
     """Other data are open (FoldedDataset)."""
+    comparisonAsked = Signal(str)
+    """A plan of several runs is to be opened (its path)."""
     studyAsked = Signal(str)
     """A study is to be opened (its path)."""
     runAsked = Signal()
@@ -72,6 +75,9 @@ class OpenController(QObject):
         self._run_when_open = run
         plan: Plan | None = None
         if Path(path).suffix.lower() == ".toml":
+            if is_comparison(path):
+                self.comparisonAsked.emit(path)
+                return
             try:
                 plan = with_data_beside(load_plan(path), path)
             except RankStudioError as error:

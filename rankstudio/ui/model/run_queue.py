@@ -139,14 +139,16 @@ class Runs(QObject):
         """Whether a run works, is paused or waits."""
         return any(not record.state.ended for record in self.records)
 
-    def start(self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False) -> RunRecord:
-        """Run a plan when the runs before it have ended."""
+    def start(
+        self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False, shown: bool = True
+    ) -> RunRecord:
+        """Run a plan when the runs before it have ended; show it where none works, unless it is not to be."""
         self._last_key += 1
         record = RunRecord(self._last_key, plan, dataset)
         self._records[record.key] = record
         self._submit(record, paused)
         self.added.emit(record)
-        if self.current in (None, record):
+        if shown and self.current in (None, record):
             self.show(record)
         return record
 

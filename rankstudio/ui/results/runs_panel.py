@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
-from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QToolButton
 
 from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_several, measure_summary
 from rankstudio.engine.analysis.significance import ComparedRun
@@ -133,6 +133,8 @@ class RunsPanel(Panel):
         Key of the run that the user wants out of the table (Delete).
     referenceAsked : Signal(int)
         Key of the run that the others are to be compared with (R).
+    comparisonAsked : Signal()
+        Several runs at once are wanted.
     cancelRequested : Signal(int)
         Key of the run that the user wants to stop.
     goOnRequested : Signal(int)
@@ -143,6 +145,7 @@ class RunsPanel(Panel):
     ticked = Signal(int)
     removed = Signal(int)
     referenceAsked = Signal(int)
+    comparisonAsked = Signal()
     cancelRequested = Signal(int)
     goOnRequested = Signal(int)
 
@@ -183,6 +186,11 @@ class RunsPanel(Panel):
         columns.setMenu(self._menu)
         self.tools.addWidget(self.filter)
         self.tools.addWidget(columns)
+        compare = named(QPushButton("Run a comparison…"), "run-comparison", role="primary")
+        compare.setFixedHeight(28)
+        compare.clicked.connect(self._ask_comparison)
+        self.tools.addWidget(compare)
+        self.tools.setSpacing(6)
         self.set_content(self.table)
         self.table.chosen.connect(self._on_chosen)
         self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
@@ -295,6 +303,10 @@ class RunsPanel(Panel):
     @Slot(object)
     def _on_chosen(self, row: RunRow) -> None:
         self.selected.emit(row.key)
+
+    @Slot()
+    def _ask_comparison(self) -> None:
+        self.comparisonAsked.emit()
 
     @Slot()
     def _refer_to_current(self) -> None:

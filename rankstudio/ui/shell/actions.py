@@ -132,6 +132,13 @@ _RUN = (
     Command(
         "run", "&Run", "Run the plan on all folds; behind a run that works it waits.", "Ctrl+R; F5", "run"
     ),
+    Command(
+        "comparison",
+        "Run a co&mparison…",
+        "Run several methods, rankers and datasets in the background, and compare them.",
+        "Ctrl+Shift+M",
+        "compare",
+    ),
     Command("pause", "&Pause", "Pause the run, or go on with it.", "Ctrl+P", "pause"),
     Command(
         "step",
