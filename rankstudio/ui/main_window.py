@@ -20,6 +20,7 @@ from rankstudio.ui.controllers.palette_entries import palette_entries
 from rankstudio.ui.controllers.resplit import ResplitController
 from rankstudio.ui.controllers.restore_runs import RunRestorer
 from rankstudio.ui.controllers.run import RunCommands
+from rankstudio.ui.controllers.run_labels import RunLabels
 from rankstudio.ui.controllers.run_removal import RunRemoval
 from rankstudio.ui.controllers.selection_line import SelectionController
 from rankstudio.ui.controllers.study_files import StudyFiles
@@ -110,6 +111,7 @@ class MainWindow(QMainWindow):
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
         self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
         self.removal = RunRemoval(self.models, self.notice, self)
+        self.labels = RunLabels(self.models, self.sections.results.panel, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
@@ -181,7 +183,8 @@ class MainWindow(QMainWindow):
         failing = (
             *(self.open_controller, self.restorer, self.study_files, self.resplit),
             *(self.removal, self.comparison, self.window_state, self.export_controller),
-            *(self.current, sections.data, sections.inspect, sections.substitutes, sections.results),
+            *(self.labels, self.current, sections.data, sections.inspect, sections.substitutes),
+            sections.results,
         )
         for part in failing:
             part.failed.connect(self.say_error)

@@ -92,6 +92,8 @@ class Runs(QObject):
     """All runs were forgotten at once: another study is open."""
     marked = Signal(object, bool)
     """Whether a run that the study keeps is removed (RunRecord, whether it is) has to be noted there."""
+    labelled = Signal(object)
+    """A run is called otherwise, or something else is noted of it (RunRecord)."""
     storageBegan = Signal(object)
     """A run began that the study stores (RunRecord)."""
     storageFailed = Signal(str)

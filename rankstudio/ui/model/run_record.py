@@ -27,6 +27,7 @@ from rankstudio.engine.experiment.results.events import (
     UnitStarted,
 )
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult, notes_of
+from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.steps import Note, WorkProgress
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class RunRecord:
         Which run of the open study it is; None for one that is not kept.
     recorded : RecordedData or None
         Its data, while they are known from the study alone and ``dataset`` has no documents.
+    label : RunLabel
+        What the user calls it and says of it.
     origin : str
         When and by which version it was computed, where it is from a study.
     why_not_on : str
@@ -128,6 +131,7 @@ class RunRecord:
     came_whole: bool = False
     stored: RunKey | None = None
     recorded: RecordedData | None = None
+    label: RunLabel = field(default_factory=RunLabel)
     origin: str = ""
     why_not_on: str = ""
     steps_per_unit: int = 0
@@ -171,6 +175,11 @@ class RunRecord:
         values = {name: np.array([event.validation[name] for event in events]) for name in names}
         steps = tuple(event.step for event in events)
         return PathResult(events[0].unit, steps, values, events[0].divisor, events[0].step_kind)
+
+    @property
+    def title(self) -> str:
+        """What it is called: what the user says, else what it runs."""
+        return self.label.name or self.plan.title
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -34,6 +34,7 @@ def record_of(run: RestoredRun, versions: Mapping[str, str], read_only: bool = F
         result=run.result,
         baselines={fold.fold: fold.baseline for fold in run.folds},
         stored=run.key,
+        label=run.label,
         recorded=run.recorded,
         origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
         why_not_on=_why_not_on(summary.versions, versions) or (READ_ONLY if read_only else ""),

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.ui.background.job import CancelFlag, JobFunction
 from rankstudio.ui.model.session import reading
@@ -61,6 +63,7 @@ class RestoredRun:
         What is finished of it; the result only where that is all.
     problem : str
         Why it cannot be read, as a sentence; else "".
+    label : RunLabel
     """
 
     summary: RunSummary
@@ -71,6 +74,7 @@ class RestoredRun:
     folds: tuple[FoldResult, ...]
     result: RunResult | None
     problem: str = ""
+    label: RunLabel = field(default_factory=RunLabel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +111,7 @@ class StudyStore:
         self._study: Study | None = None
         self._open: list[Study] = []
         self._writing = threading.Lock()  # so that no study is closed between a mark's turn and its writing
-        self._marks: deque[tuple[Study, RunKey, bool]] = deque()  # asked for by the window, not yet written
+        self._marks: deque[Callable[[], None]] = deque()  # asked for by the window, not yet written
 
     @property
     def path(self) -> Path | None:
@@ -195,10 +199,14 @@ class StudyStore:
 
     def mark(self, study: Study, key: RunKey, removed: bool) -> None:
         """Have it noted that a run is removed, or is not any more, before the study is closed."""
-        self._marks.append((study, key, removed))
+        self._marks.append(partial(study.remove if removed else study.restore, key))
+
+    def label(self, study: Study, key: RunKey, label: RunLabel) -> None:
+        """Have it noted what a run is called, before the study is closed."""
+        self._marks.append(partial(study.set_label, key, label))
 
     def write_marks(self) -> None:
-        """Note what :meth:`mark` asked for.
+        """Note what :meth:`mark` and :meth:`label` asked for.
 
         Raises
         ------
@@ -207,8 +215,7 @@ class StudyStore:
         """
         with self._writing:
             while self._marks:
-                study, key, removed = self._marks.popleft()
-                (study.remove if removed else study.restore)(key)
+                self._marks.popleft()()
 
     def close(self, study: Study) -> None:
         """Give a study up for others."""
@@ -270,5 +277,13 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
         (recorded, reading(plan), parts), recorded.without_documents(validated=parts[0], tested=parts[1])
     )
     return RestoredRun(
-        replace(summary, key=replace(key, plan=plan)), key, recorded, dataset, paths, folds, result, problem
+        replace(summary, key=replace(key, plan=plan)),
+        key,
+        recorded,
+        dataset,
+        paths,
+        folds,
+        result,
+        problem,
+        study.label(key),
     )

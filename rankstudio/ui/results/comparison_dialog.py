@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -158,6 +158,7 @@ def _ticks(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
         item = QListWidgetItem(offer.label, made)
         item.setData(Qt.ItemDataRole.UserRole, offer.key)
         item.setToolTip(plain(offer.hint))
+        item.setSizeHint(QSize(0, 28))
         flags = Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable
         item.setFlags(flags | Qt.ItemFlag.ItemIsEnabled if offer.enabled else Qt.ItemFlag.NoItemFlags)
         item.setCheckState(Qt.CheckState.Checked if offer.ticked else Qt.CheckState.Unchecked)

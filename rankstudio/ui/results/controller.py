@@ -92,6 +92,7 @@ class ResultsController(QObject):
             signal.connect(self._note)
         for signal in (runs.added, runs.ended, runs.removed, runs.cleared):
             signal.connect(self._show)
+        runs.labelled.connect(self._show)
         runs.shownChanged.connect(self._mark)
 
     def refresh(self) -> None:

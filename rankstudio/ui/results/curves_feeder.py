@@ -49,6 +49,7 @@ class CurvesFeeder(QObject):
             runs.added,
             runs.ended,
             runs.removed,
+            runs.labelled,
             runs.cleared,
             runs.shownChanged,
             session.measureChanged,
@@ -69,14 +70,15 @@ class CurvesFeeder(QObject):
         data = [self._runs.record(key).dataset for key in runs]
         self._view.offer(costs=bool(costs_of(list(runs.values()))))
         by: By = self._view.by.value()  # type: ignore[assignment] # those that are offered
-        state = (name, reference, by, tuple(runs), tuple(map(id, data)))
+        titles = tuple(self._runs.record(key).title for key in runs)
+        state = (name, reference, by, tuple(runs), titles, tuple(map(id, data)))
         if state == self._shown:
             self._mark()
             return
         self._shown = state
         if self._job is not None:
             self._job.abandon()
-        plans = {key: (run.plan.title, run.plan) for key, run in runs.items()}
+        plans = {key: (self._runs.record(key).title, run.plan) for key, run in runs.items()}
 
         def show(found: tuple[RunCurve | None, ...]) -> None:
             self._view.show_curves(plans, found, reference, name)

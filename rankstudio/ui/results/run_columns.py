@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
@@ -31,7 +31,39 @@ def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> li
     )
     number = Column("key", "run", "right", tooltip="Its number in the other views", tone="muted", width=44)
     data = Column("data", "data", width=170, tone="muted")
-    return [tick, RUN_DOT, number, Column("method", "method", width=190), *([data] if several_data else [])]
+    method = Column(
+        "method",
+        "name",
+        value=lambda row: row.name,
+        hint=lambda row: row.method if row.label.name else "",
+        tooltip="The method, or what you call the run (F2, double click)",
+        edited=lambda row: row.name,
+        width=190,
+    )
+    return [tick, RUN_DOT, number, method, *([data] if several_data else [])]
+
+
+def label_columns(shown: Collection[str]) -> list[Column]:
+    """Return the columns of notes and tags, those that are shown."""
+    tags = Column(
+        "tags",
+        "tags",
+        value=lambda row: ", ".join(row.label.tags) or None,
+        edited=lambda row: ", ".join(row.label.tags),
+        tooltip="Words between commas (double click)",
+        tone="accent",
+        width=110,
+    )
+    note = Column(
+        "note",
+        "note",
+        value=lambda row: row.label.note or None,
+        edited=lambda row: row.label.note,
+        tooltip="What you say of the run (double click)",
+        tone="muted",
+        width=170,
+    )
+    return [column for column in (tags, note) if column.key in shown]
 
 
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:

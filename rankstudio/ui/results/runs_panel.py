@@ -15,6 +15,7 @@ from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_severa
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.results.run_columns import (
@@ -22,6 +23,7 @@ from rankstudio.ui.results.run_columns import (
     STATUS,
     difference_columns,
     first_columns,
+    label_columns,
     measure_column,
     ordered,
     settings_column,
@@ -57,6 +59,8 @@ class RunRow:
         Why it failed, as a sentence, or what else there is to say about its state.
     can_go_on : bool
         Whether it was left unfinished and can go on.
+    label : RunLabel
+        What the user calls it and says of it.
     summary : MeasureSummary
         Of the folds that are done.
     """
@@ -69,6 +73,7 @@ class RunRow:
     seconds_left: float | None = None
     message: str = ""
     can_go_on: bool = False
+    label: RunLabel = field(default_factory=RunLabel)
     summary: MeasureSummary = field(default_factory=MeasureSummary)
 
     @property
@@ -77,10 +82,17 @@ class RunRow:
         return self.plan.title
 
     @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.label.name or self.method
+
+    @property
     def searched(self) -> str:
         """What the filter looks through, in small letters."""
         parameters = (f"{label} {text}" for label, text in parameter_texts(self.plan).items())
-        return " ".join((self.method, self.data, self.state, *parameters)).casefold()
+        return " ".join(
+            (self.name, self.method, self.data, self.state, self.label.note, *self.label.tags, *parameters)
+        ).casefold()
 
     @property
     def convention(self) -> str:
@@ -106,6 +118,7 @@ def run_row(record: RunRecord) -> RunRow:
         record.seconds_left,
         record.remark,
         record.can_go_on,
+        record.label,
         measure_summary(plan, tuple(record.folds.values())),
     )
 
@@ -131,6 +144,10 @@ class RunsPanel(Panel):
         Key of the run whose tick the user wants to change.
     removed : Signal(int)
         Key of the run that the user wants out of the table (Delete).
+    written : Signal(int, str, str)
+        Key of a run, which of "method" (its name), "note" and "tags" the user wrote, and the text.
+    hiddenAsked : Signal(int)
+        Key of the run that is to be hidden, or shown again.
     referenceAsked : Signal(int)
         Key of the run that the others are to be compared with (R).
     comparisonAsked : Signal()
@@ -144,6 +161,8 @@ class RunsPanel(Panel):
     selected = Signal(int)
     ticked = Signal(int)
     removed = Signal(int)
+    written = Signal(int, str, str)
+    hiddenAsked = Signal(int)
     referenceAsked = Signal(int)
     comparisonAsked = Signal()
     cancelRequested = Signal(int)
@@ -157,7 +176,8 @@ class RunsPanel(Panel):
         self._compared: dict[int, ComparedRun] = {}
         self._measure = ""
         self._hidden: set[str] = set()
-        self._by_method = False
+        self._by_method = self._with_hidden = False
+        self._labelled: set[str] = set()
         self._shape: tuple[Any, ...] = ()
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
@@ -193,6 +213,8 @@ class RunsPanel(Panel):
         self.tools.setSpacing(6)
         self.set_content(self.table)
         self.table.chosen.connect(self._on_chosen)
+        # Later: other rows or columns would close the editor that is just being read.
+        self.table.rows_model.written.connect(self._on_written, Qt.ConnectionType.QueuedConnection)
         self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
         keys = {
             QKeySequence(QKeySequence.StandardKey.Delete): self._remove_current,
@@ -251,11 +273,17 @@ class RunsPanel(Panel):
             len(data) > 1,
             compared > 0,
             frozenset(self._hidden),
+            frozenset(
+                self._labelled
+                | {"note" for r in rows if r.label.note}
+                | {"tags" for r in rows if r.label.tags}
+            ),
         )
         if shape != self._shape:
             self._shape = shape
-            self.table.set_columns([c for c in self._columns(*shape[:5]) if c.key not in self._hidden])
-        shown = ordered(rows, self.filter.text(), self._by_method)
+            self.table.set_columns([c for c in self._columns() if c.key not in self._hidden])
+        listed = [row for row in rows if self._with_hidden or not row.label.hidden]
+        shown = ordered(listed, self.filter.text(), self._by_method)
         self.table.set_rows(shown)
         parts = sorted({row.summary.part for row in rows if row.summary.means})
         said = [*data] if len(data) == 1 else []
@@ -263,15 +291,15 @@ class RunsPanel(Panel):
         said += [f"{len(shown)} of {len(rows)} runs"] if len(shown) < len(rows) else []
         self.set_caption(" · ".join(said))
 
-    def _columns(
-        self, measures: Sequence[str], chooser: str, differences: bool, several_data: bool, compared: bool
-    ) -> list[Column]:
+    def _columns(self) -> list[Column]:
         """Return the columns; the measures are those of the plans, and the deviation that of the chooser."""
+        measures, chooser, differences, several_data, compared, _, labelled = self._shape
         found = difference_columns(measures[0], lambda row: self._compared.get(row.key))
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first, *others = [measure_column(name, self._is_best) for name in measures]
         return [
             *first_columns(lambda row: row.key in self._ticked, several_data),
+            *label_columns(labelled),
             *([settings] if differences else []),
             first,
             *(found if compared else []),
@@ -289,10 +317,14 @@ class RunsPanel(Panel):
     def _actions(self, row: RunRow) -> list[QAction]:
         """Return what the context menu offers for a run."""
         made = []
+        for key, text in (("method", "Rename"), ("tags", "Tags…"), ("note", "Note…")):
+            made.append(QAction(text, self.table))
+            made[-1].triggered.connect(lambda _=False, key=key: self._edit(key))
         for offered, name, text, signal in (
             (row.state in _ACTIVE, "stop", "Stop", self.cancelRequested),
             (row.can_go_on, "run", "Continue", self.goOnRequested),
             (row.state == "done", "compare", "Compare the others with this run", self.referenceAsked),
+            (True, "minus", "Show again" if row.label.hidden else "Hide", self.hiddenAsked),
             (True, "trash", "Remove from the table", self.removed),
         ):
             if offered:
@@ -303,6 +335,10 @@ class RunsPanel(Panel):
     @Slot(object)
     def _on_chosen(self, row: RunRow) -> None:
         self.selected.emit(row.key)
+
+    @Slot(object, str, str)
+    def _on_written(self, row: RunRow, key: str, text: str) -> None:
+        self.written.emit(row.key, key, text)
 
     @Slot()
     def _ask_comparison(self) -> None:
@@ -322,8 +358,12 @@ class RunsPanel(Panel):
         together.setCheckable(True)
         together.setChecked(self._by_method)
         together.toggled.connect(self._group)
+        hidden = self._menu.addAction("Hidden runs too")
+        hidden.setCheckable(True)
+        hidden.setChecked(self._with_hidden)
+        hidden.toggled.connect(self._show_hidden)
         self._menu.addSeparator()
-        for column in self._columns(*self._shape[:5]):
+        for column in self._columns():
             if column.title and column.key not in ("key", "method"):
                 action = self._menu.addAction(column.title)
                 action.setCheckable(True)
@@ -333,6 +373,16 @@ class RunsPanel(Panel):
     def _group(self, on: bool) -> None:
         self._by_method = on
         self._show()
+
+    def _show_hidden(self, on: bool) -> None:
+        self._with_hidden = on
+        self._show()
+
+    def _edit(self, key: str) -> None:
+        """Let the user write into a cell of the chosen row, whose column is shown then."""
+        self._labelled.add(key)
+        self._show()
+        self.table.edit_cell(key)
 
     def _hide_column(self, key: str, hidden: bool) -> None:
         (self._hidden.add if hidden else self._hidden.discard)(key)

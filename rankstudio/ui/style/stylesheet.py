@@ -130,15 +130,19 @@ QComboBox QAbstractItemView::item:hover, QComboBox QAbstractItemView::item:selec
 
 QCheckBox { spacing: 8px; background: transparent; min-height: 22px; }
 QCheckBox:disabled { color: $faint; }
-QCheckBox::indicator {
+QCheckBox::indicator, QListWidget::indicator {
   width: 14px; height: 14px; border: 1px solid $line_hover; border-radius: 4px; background: $inset;
 }
 QCheckBox::indicator:hover { border-color: $muted; }
-QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check"); }
+QCheckBox::indicator:checked, QListWidget::indicator:checked {
+  background: $accent; border-color: $accent; image: url("$check");
+}
 QCheckBox:focus { color: $accent; }
 QCheckBox::indicator:focus { border: 2px solid $accent; width: 12px; height: 12px; }
-QCheckBox::indicator:disabled { border-color: $line; background: $panel; }
-QCheckBox::indicator:checked:disabled { border-color: $line_hover; background: $line_hover; }
+QCheckBox::indicator:disabled, QListWidget::indicator:disabled { border-color: $line; background: $panel; }
+QCheckBox::indicator:checked:disabled, QListWidget::indicator:checked:disabled {
+  border-color: $line_hover; background: $line_hover;
+}
 
 QSlider:horizontal { min-height: 22px; background: transparent; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line; }

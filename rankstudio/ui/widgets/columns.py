@@ -13,6 +13,7 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     Qt,
+    Signal,
 )
 
 from rankstudio.ui.style.plain_text import plain
@@ -89,6 +90,8 @@ class Column:
         Of the row: the tooltip of the cell; the text itself where there is none.
     sort : callable, optional
         Of the row: what to sort by, where it is not the value.
+    edited : callable, optional
+        Of the row: the text to begin with where the user edits the cell; cells are edited only then.
     """
 
     key: str
@@ -105,6 +108,7 @@ class Column:
     mark: Callable[[Row], bool] | None = None
     hint: Callable[[Row], str] | None = None
     sort: Callable[[Row], Any] | None = None
+    edited: Callable[[Row], str] | None = None
 
     def of(self, row: Row) -> Any:
         """Return the value of this column in a row."""
@@ -168,6 +172,9 @@ class ColumnModel(QAbstractTableModel):
         The first rows; they are not copied.
     parent : QObject, optional
     """
+
+    written = Signal(object, str, str)
+    """The user wrote a text into a cell (row object, column key, text)."""
 
     def __init__(
         self,
@@ -282,6 +289,8 @@ class ColumnModel(QAbstractTableModel):
         row, column = self.rows[self._places[index.row()]], self.columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
+        if role == Qt.ItemDataRole.EditRole and column.edited is not None:
+            return column.edited(row)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(column.hint(row)) if column.hint else None
         if role == ROW_ROLE:
@@ -291,6 +300,20 @@ class ColumnModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole and column.kind == "tick":
             return "ticked" if column.of(row).on else "not ticked"
         return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Return what can be done with a cell."""
+        found = super().flags(index)
+        editable = index.isValid() and self.columns[index.column()].edited is not None
+        return found | Qt.ItemFlag.ItemIsEditable if editable else found
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Tell what the user wrote; whoever owns the rows answers with others."""
+        if not index.isValid() or role != Qt.ItemDataRole.EditRole:
+            return False
+        column = self.columns[index.column()]
+        self.written.emit(self.rows[self._places[index.row()]], column.key, str(value))
+        return column.edited is not None
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

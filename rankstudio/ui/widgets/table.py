@@ -215,6 +215,15 @@ class TableView(QTableView):
         menu.addAction("Save as CSV, LaTeX or Markdown…", self.save_as)
         return menu
 
+    def edit_cell(self, key: str | None) -> None:
+        """Let the user write into a cell of the chosen row: of a column, or of the first that is edited."""
+        for number, column in enumerate(self.rows_model.columns):
+            if column.edited is not None and key in (None, column.key) and self.currentIndex().isValid():
+                index = self.rows_model.index(self.currentIndex().row(), number)
+                self.scrollTo(index)
+                self.edit(index)
+                return
+
     def shows_focus(self) -> bool:
         """Tell whether the keyboard came here by the keyboard, so that a ring is due."""
         return self._focus_shown
@@ -229,6 +238,9 @@ class TableView(QTableView):
         if event.key() == Qt.Key.Key_Space and self._has_ticks():
             for index in self.selectionModel().selectedRows():
                 self.toggled.emit(index.data(ROW_ROLE))
+            return
+        if event.key() == Qt.Key.Key_F2:
+            self.edit_cell(None)
             return
         self._focus_shown = True
         super().keyPressEvent(event)
@@ -301,7 +313,7 @@ class TableView(QTableView):
         self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()

@@ -57,7 +57,7 @@ def test_a_run_that_was_stopped_says_how_many_folds_it_has():
 def test_the_table_shows_them(panel):
     panel.show_runs([done(1)])
     row = cells(panel)[0]
-    assert (row["method"], row["status"]) == ("Greedy RankRLS", "✓ done")
+    assert (row["name"], row["status"]) == ("Greedy RankRLS", "✓ done")
     assert panel.table.rows_as_csv().count(",done,") == 1  # the tick is for the eye
     assert "data" not in row  # they do not differ
     assert (row["MAP"], row["sd MAP"], row["k"]) == ("0.5500", "±0.071", "1–7")
@@ -117,11 +117,13 @@ def test_runs_are_selected_removed_and_stopped(panel):
     panel.table.setFocus()
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
     QTest.keyClick(panel.table, Qt.Key.Key_Delete)
-    for action in panel._actions(panel.rows()[1]):
+    for action in panel._actions(panel.rows()[1])[3:]:
         action.trigger()
     assert told == [("selected", 2), ("removed", 2), ("cancel", 2), ("removed", 2)]
     assert [a.text() for a in panel._actions(panel.rows()[0])] == [
+        *("Rename", "Tags…", "Note…"),
         "Compare the others with this run",
+        "Hide",
         "Remove from the table",
     ]
     panel.show_runs([done(1)])
@@ -155,7 +157,7 @@ def test_the_filter_shows_the_runs_with_all_its_words(panel):
     assert [row["run"] for row in cells(panel)] == ["1", "2"]
     assert panel.caption().endswith("2 of 3 runs")
     panel.filter.setText("ohsumed")
-    assert [row["method"] for row in cells(panel)] == ["GAS"]
+    assert [row["name"] for row in cells(panel)] == ["GAS"]
     panel.filter.clear()
     assert len(cells(panel)) == 3
 

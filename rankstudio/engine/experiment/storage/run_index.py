@@ -32,6 +32,26 @@ class RunKey:
 
 
 @dataclass(frozen=True)
+class RunLabel:
+    """What a person says of a run; it changes nothing of its numbers.
+
+    Attributes
+    ----------
+    name : str
+        What it is called; "" for what it runs.
+    note : str
+    tags : tuple of str
+    hidden : bool
+        Whether a list leaves it out.
+    """
+
+    name: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
 class RunSummary:
     """A run as a list of runs shows it.
 

@@ -25,14 +25,14 @@ from rankstudio.engine.experiment.results.results import FoldResult, PathResult,
 from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
-from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunSummary
+from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel, RunSummary
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
 from rankstudio.engine.experiment.storage.stored_values import IMPOSSIBLE
 from rankstudio.engine.experiment.storage.study_records import StudyRecords, as_json, same, write_data
 from rankstudio.engine.experiment.storage.study_rows import Row, next_id, write
 from rankstudio.engine.experiment.versions import versions
 
-__all__ = ["SUFFIX", "RecordedData", "RunKey", "RunSummary", "Study"]
+__all__ = ["SUFFIX", "RecordedData", "RunKey", "RunLabel", "RunSummary", "Study"]
 
 SUFFIX = ".rankstudio"
 """The ending of a study's name."""
@@ -103,6 +103,8 @@ class Study:
         found = [] if self._records.sound("study") else [f"{self.path}: the study's title is damaged."]
         if not all(row.sound for row in self._file.records("removed")):
             found.append(f"{self.path}: the mark of a removed run is damaged: the run is listed again.")
+        if not all(row.sound for row in self._file.records("label")):
+            found.append(f"{self.path}: what a run was called and noted is damaged: it is left out.")
         for row in self._records.listed():
             try:
                 self._records.asked(row)
@@ -205,6 +207,16 @@ class Study:
         """Take the mark of :meth:`remove` away from a run."""
         with self._file.transaction() as db:
             db.execute("DELETE FROM removed WHERE run = ?", (run.id,))
+
+    def set_label(self, run: RunKey, label: RunLabel) -> None:
+        """Store how a run is called, its note, its tags and whether it is hidden."""
+        values = {"name": label.name, "note": label.note, "hidden": int(label.hidden)}
+        with self._file.transaction() as db:
+            write(db, "label", run=run.id, tags=as_json(list(label.tags)), **values)
+
+    def label(self, run: RunKey) -> RunLabel:
+        """Return what :meth:`set_label` stored; nothing where it did not, or where that is damaged."""
+        return self._records.label(run.id)
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""

@@ -17,7 +17,7 @@ from rankstudio.engine.errors import ChangedDataError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.storage.data_fingerprint import Fingerprint, change
-from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunSummary
+from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel, RunSummary
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
 from rankstudio.engine.experiment.storage.stored_values import (
     IMPOSSIBLE,
@@ -65,6 +65,14 @@ class StudyRecords:
         if not rows:
             raise StoreError(f"{self.file.path}: what is stored of run {run} is damaged; please run it anew.")
         return rows[0]
+
+    def label(self, run: int) -> RunLabel:
+        """Return what a person said of a run; nothing where it is damaged."""
+        for row in self.sound("label", "WHERE run = ?", run):
+            with suppress(*IMPOSSIBLE):
+                tags = tuple(sequence(json.loads(row["tags"]), str))
+                return RunLabel(row["name"], row["note"], tags, bool(row["hidden"]))
+        return RunLabel()
 
     def data(self, run: Row) -> RecordedData:
         """Return the data of a run."""
@@ -140,7 +148,9 @@ class StudyRecords:
         """Return in words the runs that are not in the file any more: they were numbered without a gap."""
         there = [row.id for row in self.file.records("run", "WHERE id > 0 ORDER BY id")]
         last = max(there, default=0)
-        found = (row["run"] for table in ("unit", "fold", "removed") for row in self.file.records(table))
+        found = (
+            row["run"] for table in ("unit", "fold", "removed", "label") for row in self.file.records(table)
+        )
         named = {run for run in found if isinstance(run, int) and run > last}
         gaps = [(a + 1, b - 1) for a, b in zip([0, *there], there, strict=False) if a + 1 < b]
         gaps += [(run, run) for run in sorted(named)]

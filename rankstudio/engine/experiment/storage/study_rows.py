@@ -23,6 +23,7 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "unit": {"run": int, "fold": int, "position": int, "setting": str, "seconds": float, "payload": bytes},
     "fold": {"run": int, "fold": int, "payload": str},
     "removed": {"run": int},
+    "label": {"run": int, "name": str, "note": str, "tags": str, "hidden": int},
 }
 """The columns of each table, besides the digest, with their types: SQLite lets any value into any column."""
 
@@ -33,7 +34,7 @@ _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
 _NUMBERS = {
     "dataset": "SELECT id FROM dataset",
     "run": "SELECT id FROM run UNION ALL SELECT run FROM unit UNION ALL SELECT run FROM fold "
-    "UNION ALL SELECT run FROM removed",
+    "UNION ALL SELECT run FROM removed UNION ALL SELECT run FROM label",
 }
 """Where numbers are taken: a run that is lost may have left results, or the mark of one that was removed."""
 
@@ -156,5 +157,10 @@ MIGRATIONS: tuple[Migration, ...] = (
     _add_digests,
     "CREATE TABLE removed (run INTEGER PRIMARY KEY REFERENCES run, digest TEXT NOT NULL)",
     _bind_results,
+    """
+    CREATE TABLE label (
+        run INTEGER PRIMARY KEY REFERENCES run, name TEXT NOT NULL, note TEXT NOT NULL, tags TEXT NOT NULL,
+        hidden INTEGER NOT NULL, digest TEXT NOT NULL)
+    """,
 )
 """The n-th makes a file of version n from one of version n - 1; the first one's is empty."""
