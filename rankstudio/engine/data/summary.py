@@ -127,10 +127,15 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     KeyError
         Where there is no such fold.
     """
+    return describe(*described_parts(dataset, number))
+
+
+def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[RankingDataset, ...]:
+    """Return the parts that :func:`describe_fold` describes; KeyError where there is no such fold."""
     if number is not None:
-        return describe({fold.number: fold.train for fold in dataset.folds}[number])
+        return ({fold.number: fold.train for fold in dataset.folds}[number],)
     tests = [fold.test for fold in dataset.folds if fold.test is not None]
-    return describe(*(tests or [fold.train for fold in dataset.folds]))
+    return tuple(tests or [fold.train for fold in dataset.folds])
 
 
 def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:

@@ -27,7 +27,9 @@ from rankstudio.ui.background.job import CancelFlag, JobFunction
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
+    from rankstudio.engine.analysis.feature_quality import QualityReport
     from rankstudio.engine.analysis.substitutes import Substitutes
+    from rankstudio.engine.data.summary import DatasetSummary
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
 
@@ -193,6 +195,15 @@ class FoldCache:
 def _others(fold: Fold) -> dict[str, RankingDataset]:
     """Return the parts of a fold beside the training part, as the window calls them."""
     return {"validation" if name == "vali" else name: p for name, p in fold.parts.items() if name != "train"}
+
+
+def look_at_features(
+    dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
+) -> QualityReport:
+    """Return what is to be said of every feature of a fold, or of all (None)."""
+    from rankstudio.engine.analysis.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
+
+    return fold_quality(dataset, number, summary, convention)
 
 
 def warm_up() -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
+from rankstudio.ui.background.tasks import look_at_features
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.data.statistics_panel import StatisticsPanel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.feature_quality import QualityReport
 
 
 class DataController(QObject):
@@ -30,6 +37,7 @@ class DataController(QObject):
     def __init__(self, theme: Theme, session: Session, worker: Worker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._worker = session, worker
+        self._reports: dict[tuple[int | None, str], QualityReport] = {}  # by fold and convention
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
         self.panel.foldChosen.connect(self._choose)
@@ -47,6 +55,7 @@ class DataController(QObject):
 
     @Slot()
     def _show(self) -> None:
+        self._reports = {}
         if self._session.dataset is not None:
             self.panel.show_dataset(self._session.dataset)
             self._show_convention()
@@ -56,6 +65,7 @@ class DataController(QObject):
         if self._session.dataset is not None:
             plan = self._session.plan
             self.panel.set_convention(plan.convention, scaled=plan.normalize != "none")
+            self._show_statistics()
 
     @Slot()
     def _look(self) -> None:
@@ -75,14 +85,58 @@ class DataController(QObject):
         what, failed = f"Describing {dataset.name}", self.failed.emit
         self._worker.task(what, describe_fold, dataset, fold, on_done=handle, on_error=failed)
 
+    @Slot()
+    def show_again(self) -> None:
+        """Bring the page up to date when it comes to be seen."""
+        self._show_statistics()
+
     def _show_statistics(self) -> None:
-        """Show the statistics of the fold that is looked at, where they are there."""
+        """Show the statistics of the fold that is looked at, where they are there, and ask for the rest."""
         dataset, summary, fold = self._session.dataset, self.panel.summary(), self._session.watched
         if dataset is None or summary is None:
             self.statistics.clear()
-        else:
-            what = f"{dataset.name}, {self.panel.described()}"
-            self.statistics.show_summary(what, summary, fold.train if fold else None)
+            return
+        what = f"{dataset.name}, {self.panel.described()}"
+        self.statistics.show_summary(what, summary, fold.train if fold else None, self._rows(summary))
+        self._ask_quality(summary)
+
+    def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
+        """Return the features with all that is known of them by now."""
+        report = self._reports.get(self._wanted)
+        found = report.features if report is not None else [None] * len(summary.features)
+        return [
+            DescribedFeature(feature, quality, feature.name)
+            for feature, quality in zip(summary.features, found, strict=True)
+        ]
+
+    @property
+    def _wanted(self) -> tuple[int | None, str]:
+        """Of which fold, and in which convention, the features are looked at."""
+        return self._session.fold, self._session.plan.convention
+
+    def _ask_quality(self, summary: DatasetSummary) -> None:
+        """Have the features looked at, where somebody sees it."""
+        dataset, wanted = self._session.dataset, self._wanted
+        if dataset is None or wanted in self._reports or not self._session.has_documents:
+            return
+        if not self.statistics.isVisible():
+            return
+
+        def handle(report: QualityReport) -> None:
+            if self._session.dataset is dataset:
+                self._reports[wanted] = report
+                self._show_statistics()
+
+        self._worker.task(
+            "Looking at the features",
+            look_at_features,
+            dataset,
+            *wanted,
+            summary,
+            on_done=handle,
+            on_error=self.failed.emit,
+            slot="feature quality",
+        )
 
     @Slot(object)
     def _choose(self, fold: int | None) -> None:

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTableView, QTabWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary
+from rankstudio.ui.data.described_features import GIVING_WAY, NAME_WIDTH, DescribedFeature, feature_columns
 from rankstudio.ui.data.preview import preview_table
 from rankstudio.ui.plots.histogram import HistogramPlot
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets import Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 NOTHING = "Open a dataset to see what is in it."
-
-
-def _number(value: float) -> str:
-    return f"{value:.6g}".replace("-", "−")
-
-
-_COLUMNS = (
-    Column("feature_id", "id", "right", width=50, tone="muted"),
-    Column("name", "feature", stretch=True, tone=lambda row: "muted" if row.constant else "text"),
-    Column("minimum", "min", "right", _number, width=96),
-    Column("maximum", "max", "right", _number, width=96),
-    Column("mean", "mean", "right", _number, width=96),
-    Column("zeros", "zeros", "right", ".1%", tooltip="Share of documents in which it is 0", width=78),
-    Column("missing", "missing", "right", ",", tooltip="Values that were missing in the files", width=82),
-    Column(
-        "constant",
-        "",
-        value=lambda row: "constant" if row.constant else "",
-        tooltip="One value within every query: it cannot change any ranking",
-        tone="warning",
-        width=86,
-    ),
-)
 
 
 class StatisticsPanel(Panel):
@@ -47,14 +28,22 @@ class StatisticsPanel(Panel):
     Parameters
     ----------
     theme : Theme
+
+    Attributes
+    ----------
+    edited : Signal(object, str, str)
+        The user wrote into the table: its `DescribedFeature`, the column's key and the text.
     """
+
+    edited = Signal(object, str, str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Statistics", padding=0)
         self.setObjectName("statistics-panel")
-        self.table = TableView(theme, _COLUMNS, "statistics-table", lambda row: row.feature_id)
+        self.table = TableView(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id)
         self.table.setAccessibleName("Statistics of the features")
         self.table.placeholder = NOTHING
+        self.table.rows_model.written.connect(self.edited)
         self.sizes = HistogramPlot(theme, "queries", "documents in the query")
         named(self.sizes, "query-sizes-plot")
         self._headline = named(PlainLabel(), role="muted")
@@ -63,12 +52,19 @@ class StatisticsPanel(Panel):
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._headline.hide()
         self._rows: QTableView | None = None
+        self._part: RankingDataset | None = None
         self._tabs = named(QTabWidget(), "statistics-tabs")
         self._tabs.addTab(self.table, "Features")
         self._tabs.addTab(self.sizes, "Documents per query")
         fill(self.body, self._headline, (self._tabs, 1), spacing=0)
 
-    def show_summary(self, what: str, summary: DatasetSummary, part: RankingDataset | None) -> None:
+    def show_summary(
+        self,
+        what: str,
+        summary: DatasetSummary,
+        part: RankingDataset | None,
+        rows: Sequence[DescribedFeature] | None = None,
+    ) -> None:
         """Show what is known of some documents.
 
         Parameters
@@ -78,11 +74,13 @@ class StatisticsPanel(Panel):
         summary : DatasetSummary
         part : RankingDataset or None
             The documents themselves, for the rows; without them there is no such tab.
+        rows : sequence of DescribedFeature, optional
+            The features with all that is known of them; by default what the summary says.
         """
         self.set_caption(what)
         self._headline.setText(_headline(summary))
         self._headline.show()
-        self.table.set_rows(summary.features)
+        self._show_features(rows or [DescribedFeature(f, None, f.name) for f in summary.features])
         self.sizes.set_numbers(summary.query_sizes)
         shown = self._tabs.currentIndex()
         self._show_rows(part)
@@ -96,7 +94,31 @@ class StatisticsPanel(Panel):
         self.sizes.set_numbers(())
         self._show_rows(None)
 
+    def _show_features(self, rows: Sequence[DescribedFeature]) -> None:
+        columns = feature_columns(rows)
+        if [c.key for c in columns] != [c.key for c in self.table.rows_model.columns]:
+            self.table.set_columns(columns)
+            self._fit()
+        self.table.set_rows(rows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out the columns for which there is no room beside the names."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        keys = [column.key for column in self.table.rows_model.columns]
+        widths = [self.table.rows_model.columns[i].width for i in range(len(keys))]
+        spare = self.width() - sum(widths) - NAME_WIDTH
+        for key in GIVING_WAY:
+            number = keys.index(key)
+            self.table.setColumnHidden(number, spare < 0)
+            spare += widths[number] if spare < 0 else 0
+
     def _show_rows(self, part: RankingDataset | None) -> None:
+        if part is self._part:
+            return
+        self._part = part
         if self._rows is not None:
             self._tabs.removeTab(self._tabs.indexOf(self._rows))
             self._rows.deleteLater()

@@ -97,7 +97,9 @@ class Sections(QObject):
     @Slot(str)
     def _show_page(self, key: str) -> None:
         """Bring a page that comes to be seen up to date."""
-        if key in ("select", "features"):
+        if key == "data":
+            self.data.show_again()
+        elif key in ("select", "features"):
             self.inspect.show_again()
             self.why.refresh()
             self.substitutes.update()

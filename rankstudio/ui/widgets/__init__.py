@@ -1,7 +1,7 @@
 """The controls that every section shares. They know Qt, the theme and plain values, nothing of ranking."""
 
 from rankstudio.ui.widgets.bar_rows import BarRows
-from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, ProgressCell, Tick
+from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, HistogramCell, ProgressCell, Tick
 from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.key_value import Fact, KeyValue
 from rankstudio.ui.widgets.lambda_slider import LambdaSlider
@@ -17,6 +17,7 @@ __all__ = [
     "Dot",
     "ElidedLabel",
     "Fact",
+    "HistogramCell",
     "KeyValue",
     "LambdaSlider",
     "Notice",

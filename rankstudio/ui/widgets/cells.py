@@ -18,6 +18,7 @@ from rankstudio.ui.widgets.columns import (
     Column,
     ColumnModel,
     Dot,
+    HistogramCell,
     Index,
     ProgressCell,
     Tick,
@@ -100,6 +101,9 @@ class Cells(QStyledItemDelegate):
         if isinstance(value, Tick):
             self._paint_tick(painter, rect, value)
             return
+        if isinstance(value, HistogramCell):
+            self._paint_histogram(painter, rect, value)
+            return
         bold = column.bold is not None and column.bold(row)
         painter.setFont(font(BASE, bold))
         if isinstance(value, ProgressCell):
@@ -136,6 +140,35 @@ class Cells(QStyledItemDelegate):
             hook = [QPointF(3.6, 7.4), QPointF(6.2, 10.0), QPointF(10.6, 4.4)]
             painter.setPen(QPen(colors.q("on_accent"), 1.8))
             painter.drawPolyline(QPolygonF([box.topLeft() + at for at in hook]))
+
+    def _paint_histogram(self, painter: QPainter, rect: QRect, histogram: HistogramCell) -> None:
+        """Draw the shares of all as grey bars, and those of the part as a line of steps over them.
+
+        Heights are square roots, so that a spike at zero leaves something of the rest to be seen.
+        """
+        if not histogram.all:
+            return
+        area = QRectF(rect).adjusted(0, 5, 0, -4)
+        tallest = max((*histogram.all, *histogram.part))
+        width = area.width() / len(histogram.all)
+        colors = self._theme.colors
+
+        def top(share: float) -> float:
+            return area.bottom() - area.height() * (share / tallest) ** 0.5 if tallest else area.bottom()
+
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q("line_hover"))
+        for number, share in enumerate(histogram.all):
+            left = area.left() + number * width
+            painter.drawRect(QRectF(left, top(share), width - 0.6, area.bottom() - top(share)))
+        steps = [
+            QPointF(area.left() + (number + side) * width, top(share))
+            for number, share in enumerate(histogram.part)
+            for side in (0, 1)
+        ]
+        painter.setPen(QPen(palettes.category(colors, 2).color, 1.2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPolyline(QPolygonF(steps))
 
     def _paint_diamond(self, painter: QPainter, at: QPointF) -> None:
         """Draw the mark after a text."""

@@ -19,7 +19,7 @@ from PySide6.QtCore import (
 from rankstudio.ui.style.plain_text import plain
 
 Align = Literal["left", "right", "center"]
-CellKind = Literal["text", "weight", "dot", "progress", "tick"]
+CellKind = Literal["text", "weight", "dot", "progress", "tick", "histogram"]
 Index = QModelIndex | QPersistentModelIndex
 Row = Any
 
@@ -56,6 +56,14 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class HistogramCell:
+    """The value of a cell of kind ``histogram``: shares of each bin, of all and of a part of them."""
+
+    all: tuple[float, ...]
+    part: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
 class Column:
     """One column.
 
@@ -77,9 +85,10 @@ class Column:
         In pixels; 0 for as wide as the texts are.
     stretch : bool
         Whether the column takes the room that is left.
-    kind : {"text", "weight", "dot", "progress", "tick"}
-        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a ``tick`` a `Tick`; a
-        ``progress`` cell draws a `ProgressCell` as a bar and any other value as text.
+    kind : {"text", "weight", "dot", "progress", "tick", "histogram"}
+        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a ``tick`` a `Tick`, a
+        ``histogram`` a `HistogramCell`; a ``progress`` cell draws a `ProgressCell` as a bar and any other
+        value as text.
     tone : str or callable
         Colour role of the text, or a function of the row that gives one.
     bold : callable, optional
@@ -123,7 +132,7 @@ class Column:
             return MISSING
         if isinstance(value, ProgressCell):
             return value.text
-        if isinstance(value, Dot | Tick):
+        if isinstance(value, Dot | Tick | HistogramCell):
             return ""
         if callable(self.format):
             return self.format(value)
@@ -134,7 +143,7 @@ class Column:
     def plain(self, row: Row) -> str:
         """Return what is copied and exported: numbers with all their digits, "" where there is none."""
         value = self.of(row)
-        if is_missing(value) or isinstance(value, Dot | Tick):
+        if is_missing(value) or isinstance(value, Dot | Tick | HistogramCell):
             return ""
         return value.text if isinstance(value, ProgressCell) else str(value)
 
@@ -149,6 +158,8 @@ class Column:
             return value.share
         if isinstance(value, Tick):
             return not value.on
+        if isinstance(value, HistogramCell):
+            return max(value.all, default=0.0)
         return value.category if isinstance(value, Dot) else value
 
 
@@ -311,8 +322,9 @@ class ColumnModel(QAbstractTableModel):
         """Tell what the user wrote; whoever owns the rows answers with others."""
         if not index.isValid() or role != Qt.ItemDataRole.EditRole:
             return False
-        column = self.columns[index.column()]
-        self.written.emit(self.rows[self._places[index.row()]], column.key, str(value))
+        row, column = self.rows[self._places[index.row()]], self.columns[index.column()]
+        if column.edited is not None and str(value) != column.edited(row):
+            self.written.emit(row, column.key, str(value))
         return column.edited is not None
 
     def headerData(

@@ -10,10 +10,12 @@ from rankstudio.ui.widgets.columns import Column, Row
 FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
 """In which a table can be saved, with the ending that asks for each."""
 
+_DRAWN = ("dot", "histogram")  # kinds of cells without a text
+
 
 def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = ",") -> str:
     """Return rows as separated text with a header line, numbers with all their digits."""
-    kept = [c for c in columns if c.kind != "dot"]
+    kept = [c for c in columns if c.kind not in _DRAWN]
     return csv_text(
         [c.title or c.key for c in kept], ([c.plain(row) for c in kept] for row in rows), separator
     )
@@ -24,7 +26,7 @@ def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> s
     make = {".tex": latex_text, ".md": markdown_text}.get(ending)
     if make is None:
         return separated(columns, rows)
-    kept = [c for c in columns if c.kind != "dot"]
+    kept = [c for c in columns if c.kind not in _DRAWN]
     texts = [[c.text(row) for c in kept] for row in rows]
     left = [i for i, c in enumerate(kept) if c.align == "left"]
     return make([c.title or c.key for c in kept], texts, left) + "\n"

@@ -7,10 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QTableView, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
+from waiting import wait_until
 
+from rankstudio.engine.analysis.feature_quality import feature_quality
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import describe_fold
+from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.data.statistics_panel import StatisticsPanel
 from rankstudio.ui.style.theme import Theme
 
@@ -66,3 +70,63 @@ def test_rows_of_other_documents_take_the_place_of_those_before(panel: Statistic
     panel.clear()
     assert panel.table.rows() == []
     assert not panel._headline.isVisible()
+
+
+def rows_of(train: RankingDataset) -> list[DescribedFeature]:
+    summary = describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
+    report = feature_quality(train, summary=summary)
+    return [
+        DescribedFeature(feature, quality, feature.name)
+        for feature, quality in zip(summary.features, report.features, strict=True)
+    ]
+
+
+def test_a_row_says_in_words_what_its_histogram_and_its_warnings_show() -> None:
+    rows = rows_of(documents((40, 50)))
+    assert rows[1].warning == "constant"
+    assert rows[1].alone("MAP") is None
+    assert rows[1].values_text == "All values are 5."
+    every = rows[0].histogram
+    assert every is not None
+    assert sum(every.all) == pytest.approx(1.0)
+    share = f"{max(every.all):.0%} of all documents"
+    assert share in rows[0].values_text
+    assert rows[0].direction_text.startswith(("Small", "Great"))
+
+
+def test_columns_give_way_to_the_names_where_there_is_little_room(panel: StatisticsPanel) -> None:
+    train = documents((30, 20))
+    summary = describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
+    panel.show_summary("x", summary, train, rows_of(train))
+
+    def shown() -> list[str]:
+        columns = panel.table.rows_model.columns
+        return [c.key for i, c in enumerate(columns) if not panel.table.isColumnHidden(i)]
+
+    assert "missing" not in shown(), "there are none"
+    panel.resize(1000, 500)
+    assert {"mean", "zeros", "range", "warning"} <= set(shown())
+    panel.resize(624, 500)
+    assert set(shown()) & {"mean", "zeros", "range"} == set()
+    assert {"MAP", "NDCG@10", "warning", "histogram"} <= set(shown())
+    assert panel.table.columnWidth(1) >= 130
+
+
+def test_writing_into_a_cell_tells_row_column_and_text(panel: StatisticsPanel) -> None:
+    told: list[tuple[int, str, str]] = []
+    panel.edited.connect(lambda row, key, text: told.append((row.feature_id, key, text)))
+    train = documents((30, 20))
+    summary = describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
+    panel.show_summary("x", summary, train, rows_of(train))
+    table = panel.table
+    table.setFocus()
+    table.setCurrentIndex(table.rows_model.index(2, 1))
+    QTest.keyClick(table, Qt.Key.Key_F2)
+    editor = table.viewport().findChild(QLineEdit)
+    assert editor.text() == "PageRank"
+    editor.setText("Rank of page")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    wait_until(lambda: bool(told))  # Qt commits in a turn of its own
+    assert told == [(9, "name", "Rank of page")]
+    table.setCurrentIndex(table.rows_model.index(2, 0))
+    assert not table.rows_model.flags(table.currentIndex()) & Qt.ItemFlag.ItemIsEditable

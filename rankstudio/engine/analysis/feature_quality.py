@@ -1,0 +1,313 @@
+"""Every feature of a dataset at a glance: how its values lie, how it ranks alone, what is odd about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from rankstudio.engine.analysis.feature_profile import ALONE
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, described_parts
+from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.evaluator import Evaluator
+
+BINS = 24
+MOST_DOCUMENTS = 100_000
+"""More are not looked at: whole queries, evenly spaced, stand for all."""
+
+PERFECT = 0.98
+"""Share of the way from the worst to the best ranking from which on a feature alone is almost perfect."""
+
+MOSTLY = 0.95
+"""Share of zeros from which on a feature is mostly zero."""
+
+FAR = 1000.0
+"""A range this many times wider or narrower than the usual one is badly scaled."""
+
+_TAILS = (0.005, 0.995)  # what lies outside is counted in the outermost bins
+_VALUES_AT_ONCE = 1_000_000
+
+
+class Oddity(Enum):
+    """What can be wrong with a feature; the value is the word that a table shows."""
+
+    CONSTANT = "constant"
+    DUPLICATED = "duplicate"
+    LEAKING = "leaking"
+    BADLY_SCALED = "badly scaled"
+    MOSTLY_ZERO = "mostly zero"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One oddity of a feature.
+
+    Attributes
+    ----------
+    oddity : Oddity
+    word : str
+        For a table: "duplicate of 12".
+    text : str
+        A sentence with the numbers behind it.
+    """
+
+    oddity: Oddity
+    word: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class ValueHistogram:
+    """How the values of a feature lie.
+
+    Attributes
+    ----------
+    low, high : float
+        Left edge of the first bin and right edge of the last; values beyond are counted in these.
+    counts : ndarray of shape (2, 24)
+        Documents in each bin: all of them, and those with a relevance above 0.
+    """
+
+    low: float
+    high: float
+    counts: Ints
+
+    @property
+    def shares(self) -> Floats:
+        """The counts as shares of their row, which sum to 1; 0 where a row is empty."""
+        totals = self.counts.sum(axis=1, keepdims=True)
+        shares: Floats = np.divide(self.counts, totals, out=np.zeros(self.counts.shape), where=totals > 0)
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureQuality:
+    """What :func:`feature_quality` found of one feature.
+
+    Attributes
+    ----------
+    feature_id : int
+    histogram : ValueHistogram
+    alone : Mapping of str to float
+        MAP and NDCG@10 of ranking by this feature alone, in the direction in which MAP is better.
+    ascending : bool
+        Whether that direction puts small values first.
+    findings : tuple of Finding
+        The gravest first.
+    """
+
+    feature_id: int
+    histogram: ValueHistogram
+    alone: Mapping[str, float]
+    ascending: bool
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class QualityReport:
+    """The features of some documents.
+
+    Attributes
+    ----------
+    features : tuple of FeatureQuality
+        One a column.
+    n_documents : int
+        How many documents histograms and measures are of.
+    convention : str
+        Of the measures.
+    """
+
+    features: tuple[FeatureQuality, ...]
+    n_documents: int
+    convention: str
+
+
+def feature_quality(
+    *parts: RankingDataset, summary: DatasetSummary, convention: str = DEFAULT
+) -> QualityReport:
+    """Look at every feature of one dataset, or of several parts together.
+
+    Parameters
+    ----------
+    *parts : RankingDataset
+        At least one; all with the same features.
+    summary : DatasetSummary
+        Of the same parts.
+    convention : str
+        Of the measures.
+
+    Returns
+    -------
+    QualityReport
+
+    Notes
+    -----
+    O(nm log m) for n features and m documents, of which there are :data:`MOST_DOCUMENTS` at most: where the
+    parts have more, every i-th query is looked at. Duplicates and the summary's numbers are of all documents.
+    """
+    X, y, ptr = _sample(parts)
+    histograms = _histograms(X, y)
+    evaluator = Evaluator(y, ptr, convention, ALONE)
+    alone, ascending = _alone(evaluator, X)
+    leaking = _almost_perfect(evaluator, y, alone)
+    twins = _duplicates(parts, X)
+    found = _findings(summary.features, twins, leaking, alone)
+    rows = zip(summary.features, histograms, ascending.tolist(), found, strict=True)
+    features = tuple(
+        FeatureQuality(
+            feature.feature_id,
+            histogram,
+            {name: float(values[j]) for name, values in alone.items()},
+            turned,
+            findings,
+        )
+        for j, (feature, histogram, turned, findings) in enumerate(rows)
+    )
+    return QualityReport(features, y.size, convention)
+
+
+def fold_quality(
+    dataset: FoldedDataset, number: int | None, summary: DatasetSummary, convention: str = DEFAULT
+) -> QualityReport:
+    """Look at every feature of the documents that `describe_fold` describes; its summary is given."""
+    return feature_quality(*described_parts(dataset, number), summary=summary, convention=convention)
+
+
+def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints]:
+    """Return X, y and the query pointer of all queries, or of evenly spaced ones where they are too many."""
+    every = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)
+    if every == 1 and len(parts) == 1:
+        return parts[0].X, parts[0].y, parts[0].query_ptr
+    features, labels, sizes = [], [], []
+    for part in parts:
+        kept = np.arange(part.n_queries) % every == 0
+        rows = kept[part.query_index]
+        features.append(part.X[rows])
+        labels.append(part.y[rows])
+        sizes.append(np.diff(part.query_ptr)[kept])
+    ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    return np.concatenate(features), np.concatenate(labels), ptr
+
+
+def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
+    relevant = y > 0
+    for j in range(X.shape[1]):
+        values = np.ascontiguousarray(X[:, j])
+        low, high = _range(values)
+        # Halves first: the difference of two finite numbers need not be one.
+        width = high / 2 - low / 2
+        at = (values / 2 - low / 2) / width if width > 0 else np.zeros(values.size)
+        bins = np.clip(at * BINS, 0, BINS - 1).astype(np.int64)
+        counts = np.stack([np.bincount(bins[rows], minlength=BINS) for rows in (slice(None), relevant)])
+        yield ValueHistogram(low, high, counts)
+
+
+def _range(values: Floats) -> tuple[float, float]:
+    """Return where nearly all values lie; where they all but lie on one spot, where they all do."""
+    low, high = (float(q) for q in np.quantile(values, _TAILS, method="nearest"))
+    return (low, high) if low < high else (float(values.min()), float(values.max()))
+
+
+def _alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, Floats], Bools]:
+    """Return each measure of each feature alone in its better direction, and whether that is upwards."""
+    m, n = X.shape
+    alone = {name: np.empty(n) for name in ALONE}
+    ascending = np.zeros(n, dtype=np.bool_)
+    at_once = max(1, _VALUES_AT_ONCE // m)
+    for first in range(0, n, at_once):
+        some = slice(first, first + at_once)
+        columns = np.ascontiguousarray(X[:, some].T)
+        down, up = evaluator.evaluate_many(columns), evaluator.evaluate_many(-columns)
+        ascending[some] = up["MAP"] > down["MAP"]
+        for name, values in alone.items():
+            values[some] = np.where(ascending[some], up[name], down[name])
+    return alone, ascending
+
+
+def _almost_perfect(evaluator: Evaluator, y: Floats, alone: Mapping[str, Floats]) -> Bools:
+    """Tell which features alone rank nearly as well as the labels themselves, by every measure."""
+    ends = evaluator.evaluate_many(np.stack((-y, y)))
+    found = np.ones(alone["MAP"].size, dtype=np.bool_)
+    for name, values in alone.items():
+        worst, best = ends[name].tolist()
+        found &= (best - worst > 0.05) & (values - worst >= PERFECT * (best - worst))
+    return found
+
+
+def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
+    """Return for each column that repeats an earlier one, which; equal in every document of all parts."""
+    first: dict[bytes, list[int]] = {}
+    twins: dict[int, int] = {}
+    for j in range(X.shape[1]):
+        alike = first.setdefault(np.ascontiguousarray(X[:64, j] + 0.0).tobytes(), [])
+        twin = next((i for i in alike if all(_equal(part.X, i, j) for part in parts)), None)
+        if twin is None:
+            alike.append(j)
+        else:
+            twins[j] = twin
+    return twins
+
+
+def _equal(X: Floats, i: int, j: int) -> bool:
+    return bool((X[:, i] == X[:, j]).all())
+
+
+def _findings(
+    features: tuple[FeatureSummary, ...],
+    twins: Mapping[int, int],
+    leaking: Bools,
+    alone: Mapping[str, Floats],
+) -> Iterator[tuple[Finding, ...]]:
+    ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
+    varying = ranges[[not f.constant for f in features]]
+    usual = float(np.median(varying)) if varying.size else 0.0
+    for j, feature in enumerate(features):
+        found: list[Finding | None] = []
+        if feature.constant:
+            text = "One value within every query: it cannot change any ranking."
+            found.append(Finding(Oddity.CONSTANT, "constant", text))
+        else:
+            found.append(_duplicate(features[twins[j]]) if j in twins else None)
+            found.append(_leak(float(alone["MAP"][j])) if leaking[j] else None)
+            found.append(_bad_scale(float(ranges[j]), usual))
+            found.append(_zeros(feature))
+        yield tuple(finding for finding in found if finding is not None)
+
+
+def _duplicate(twin: FeatureSummary) -> Finding:
+    named = f"feature {twin.feature_id}" + ("" if twin.name.startswith("feature ") else f" ({twin.name})")
+    text = f"It has the values of {named} in every document: one of the two is enough."
+    return Finding(Oddity.DUPLICATED, f"duplicate of {twin.feature_id}", text)
+
+
+def _leak(value: float) -> Finding:
+    text = (
+        f"Alone it ranks almost as well as the labels themselves (MAP {value:.4f}): does it know them? "
+        "A feature made after judging, such as a click on what was judged, is not there in use."
+    )
+    return Finding(Oddity.LEAKING, "leaking?", text)
+
+
+def _bad_scale(width: float, usual: float) -> Finding | None:
+    if not usual or (usual / FAR < width < usual * FAR):
+        return None
+    ratio = width / usual if width > usual else usual / width if width else 0.0
+    if not ratio or not np.isfinite(ratio):
+        return None
+    than = "wider" if width > usual else "narrower"
+    text = (
+        f"Its range is {ratio:,.0f} times {than} than the median feature's. Regularization weighs such "
+        "features differently; scaling within each query (File, Scaling) evens that out."
+    )
+    return Finding(Oddity.BADLY_SCALED, "badly scaled", text)
+
+
+def _zeros(feature: FeatureSummary) -> Finding | None:
+    if feature.zeros < MOSTLY:
+        return None
+    text = f"It is 0 in {feature.zeros:.1%} of the documents, and can order only what is left."
+    return Finding(Oddity.MOSTLY_ZERO, "mostly zero", text)

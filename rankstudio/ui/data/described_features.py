@@ -1,0 +1,208 @@
+"""The features of the Data page as rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.data.summary import FeatureSummary
+from rankstudio.ui.widgets import Column, HistogramCell
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.feature_quality import FeatureQuality
+
+
+@dataclass(frozen=True, eq=False)
+class DescribedFeature:
+    """One feature.
+
+    Attributes
+    ----------
+    summary : FeatureSummary
+    quality : FeatureQuality or None
+        None while it is computed.
+    name : str
+    note : str
+        Of the user.
+    cost : float or None
+        In the plan; None where the method knows no costs.
+    """
+
+    summary: FeatureSummary
+    quality: FeatureQuality | None
+    name: str
+    note: str = ""
+    cost: float | None = None
+
+    @property
+    def feature_id(self) -> int:
+        """The feature's id, from 1 up."""
+        return self.summary.feature_id
+
+    @property
+    def constant(self) -> bool:
+        """Whether it can change no ranking."""
+        return self.summary.constant
+
+    @property
+    def histogram(self) -> HistogramCell | None:
+        """Shares of all documents and of the relevant ones; None while they are counted."""
+        if self.quality is None:
+            return None
+        every, relevant = self.quality.histogram.shares.tolist()
+        return HistogramCell(tuple(every), tuple(relevant))
+
+    @property
+    def values_text(self) -> str:
+        """What the histogram shows, in words."""
+        if self.quality is None:
+            return ""
+        histogram = self.quality.histogram
+        (every, relevant), (_, n_relevant) = histogram.shares.tolist(), histogram.counts.sum(axis=1).tolist()
+        tallest = max(range(len(every)), key=every.__getitem__)
+        width = (histogram.high - histogram.low) / len(every)
+        low = histogram.low + tallest * width
+        if not width:
+            return f"All values are {number(histogram.low)}."
+        text = (
+            f"From {number(histogram.low)} to {number(histogram.high)}. "
+            f"Most lie from {number(low)} to {number(low + width)}: {every[tallest]:.0%} of all documents"
+        )
+        return text + (f" and {relevant[tallest]:.0%} of the relevant ones." if n_relevant else ".")
+
+    def alone(self, measure: str) -> float | None:
+        """Return a measure of ranking by it alone; None for a constant one, and before it is known."""
+        return None if self.quality is None or self.constant else self.quality.alone[measure]
+
+    @property
+    def direction_text(self) -> str:
+        """In which direction it ranks alone, as a sentence."""
+        if self.quality is None or self.constant:
+            return ""
+        first = "Small" if self.quality.ascending else "Great"
+        return f"{first} values first: that way its MAP is better."
+
+    @property
+    def warning(self) -> str:
+        """What is odd about it, in words for a table."""
+        if self.quality is None:
+            return "constant" if self.constant else ""
+        return ", ".join(finding.word for finding in self.quality.findings)
+
+    @property
+    def warning_text(self) -> str:
+        """What is odd about it, in sentences."""
+        return "\n".join(finding.text for finding in self.quality.findings) if self.quality else ""
+
+
+def number(value: float) -> str:
+    """Return a number as the page shows it."""
+    return f"{value:.6g}".replace("-", "−")
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}".replace("-", "−")
+
+
+def _range(row: DescribedFeature) -> str:
+    summary = row.summary
+    if summary.minimum == summary.maximum:
+        return number(summary.minimum)
+    return f"{_short(summary.minimum)} … {_short(summary.maximum)}"
+
+
+_ID = Column("feature_id", "id", "right", width=44, tone="muted")
+_NAME = Column(
+    "name",
+    "feature",
+    stretch=True,
+    tone=lambda row: "muted" if row.constant else "text",
+    edited=lambda row: row.name,
+    mark=lambda row: bool(row.note),
+    hint=lambda row: f"{row.name}\n{row.note}" if row.note else "",
+    tooltip="Double-click or F2 renames. A diamond marks a note.",
+)
+_VALUES = Column(
+    "histogram",
+    "values",
+    kind="histogram",
+    width=112,
+    hint=lambda row: row.values_text,
+    tooltip=(
+        "Grey bars: all documents. Line: the relevant ones alone. Heights are square roots of shares; what "
+        "lies far out is counted at the ends."
+    ),
+)
+_RANGE = Column(
+    "range",
+    "range",
+    "right",
+    value=_range,
+    sort=lambda row: row.summary.maximum / 2 - row.summary.minimum / 2,
+    tooltip="Least and greatest value",
+    width=104,
+)
+_MEAN = Column("mean", "mean", "right", _short, value=lambda row: row.summary.mean, width=74)
+_ZEROS = Column(
+    "zeros",
+    "zeros",
+    "right",
+    ".1%",
+    value=lambda row: row.summary.zeros,
+    tooltip="Share of documents in which it is 0",
+    width=64,
+)
+_MISSING = Column(
+    "missing",
+    "missing",
+    "right",
+    ",",
+    value=lambda row: row.summary.missing,
+    tooltip="Values that were missing in the files",
+    width=68,
+)
+_COST = Column(
+    "cost",
+    "cost",
+    "right",
+    "g",
+    edited=lambda row: f"{row.cost:g}",
+    tooltip="What it costs in the plan; 1 where nothing is said. Double-click or F2 changes it.",
+    width=56,
+)
+_WARNING = Column(
+    "warning",
+    "warnings",
+    tone="warning",
+    hint=lambda row: row.warning_text,
+    tooltip="What is odd about the feature; the mouse over a word says why",
+    width=138,
+)
+
+
+def _alone(measure: str) -> Column:
+    return Column(
+        measure,
+        measure,
+        "right",
+        ".4f",
+        value=lambda row: row.alone(measure),
+        hint=lambda row: row.direction_text,
+        tooltip=f"{measure} of ranking by this feature alone, in its better direction",
+        width=66 if measure == "MAP" else 84,
+    )
+
+
+GIVING_WAY = ("mean", "zeros", "range")
+"""Columns that go one after another where the names would have less than `NAME_WIDTH`."""
+
+NAME_WIDTH = 150
+
+
+def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
+    """Return the columns that have something to say of these features."""
+    missing = [_MISSING] if any(row.summary.missing for row in rows) else []
+    costs = [_COST] if any(row.cost is not None for row in rows) else []
+    alone = [_alone("MAP"), _alone("NDCG@10")]
+    return [_ID, _NAME, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *alone, *costs, _WARNING]
