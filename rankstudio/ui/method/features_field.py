@@ -105,7 +105,7 @@ class FeaturesField(Field):
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setMaxVisibleItems(10)
-        popup = named(QListView(), f"completions-{parameter.name}")
+        popup = named(QListView(), f"completions-{parameter.name}", role="popup")
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
         # Queued: the completer writes its text into the line after it has told which one was taken.

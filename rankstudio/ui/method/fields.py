@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QToo
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import named
@@ -40,7 +40,7 @@ def tooltip(parameter: Parameter) -> str:
         ("default", _default(parameter)),
     ]
     lines = "".join(f"<br><b>{name}</b> {_escaped(text)}" for name, text in rows if text)
-    return f"<p style='max-width: 340px'>{_escaped(parameter.help)}{lines}</p>"
+    return f"<p style='max-width: 340px'>{_escaped(shortened(parameter.help))}{lines}</p>"
 
 
 def _default(parameter: Parameter) -> str:

@@ -17,6 +17,7 @@ from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
 from rankstudio.ui.method.protocol_field import ProtocolField
 from rankstudio.ui.method.section import ParameterSection
+from rankstudio.ui.style.plain_text import shortened
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
@@ -304,4 +305,4 @@ class MethodForm(Panel):
 def about(entry: Method) -> str:
     """Return what hovering over a method tells: paper, what it does and what it computes, as rich text."""
     formula = f"<p><i>{entry.formula.replace('<', '&lt;')}</i></p>" if entry.formula else ""
-    return f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{entry.summary}</p>{formula}"
+    return f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{shortened(entry.summary)}</p>{formula}"

@@ -66,7 +66,7 @@ class Sections(QObject):
         middle = column("middle", (self.run.curves, below), (3, 2), (440, 280))
         right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))
         right.setMinimumWidth(_LEAST_RIGHT)
-        columns = row("columns", (self.method.form, middle, right), (0, 5, 1), (276, 650, 400))
+        columns = row("columns", (self.method.form, middle, right), (0, 5, 1), (292, 634, 400))
         explanations = column("explanations", (self.why.panel, self.substitutes.panel), (1, 1), (380, 340))
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
         explained = (self.inspect.path, explanations, self.inspect.profile)

@@ -5,11 +5,14 @@ A feature called ``<img src="/dev/zero">`` would otherwise be a picture without 
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import QLabel
+
+_SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z“])")
 
 
 class PlainLabel(QLabel):
@@ -24,6 +27,24 @@ class PlainLabel(QLabel):
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
+
+
+MOST_IN_TOOLTIP = 300
+"""Characters; who wants to know more reads the guide."""
+
+
+def shortened(text: str, most: int = MOST_IN_TOOLTIP) -> str:
+    """Return the first sentences of a text, as many characters allow, and where the rest is."""
+    if len(text) <= most:
+        return text
+    rest = " The guide (F1) has the rest."
+    sentences = _SENTENCE_END.split(text)
+    kept = sentences[0]
+    for sentence in sentences[1:]:
+        if len(kept) + 1 + len(sentence) + len(rest) > most:
+            break
+        kept += f" {sentence}"
+    return kept + rest
 
 
 def plain(text: str) -> str:

@@ -162,9 +162,18 @@ QProgressBar::chunk { background: $accent; border-radius: 3px; }
 
 _VIEWS = Template("""
 QAbstractItemView { background: $panel; border: none; outline: none; alternate-background-color: $panel; }
-QTableView, QTreeView, QListView {
+QTableView, QTreeView {
   background: transparent; border: none; gridline-color: $line_soft;
   selection-background-color: $tint; selection-color: $text;
+}
+QListView {
+  background: $panel; color: $text; border: none;
+  selection-background-color: $tint; selection-color: $text;
+}
+QListView[role="popup"] { border: 1px solid $line_hover; padding: 4px; }
+QListView[role="popup"]::item { min-height: 26px; padding: 0 6px; border-radius: 5px; }
+QListView[role="popup"]::item:hover, QListView[role="popup"]::item:selected {
+  background: $tint; color: $text;
 }
 QListWidget::item { min-height: 26px; padding: 0 8px; border-radius: 5px; }
 QListWidget::item:hover { background: $inset; }

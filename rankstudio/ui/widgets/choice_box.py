@@ -7,18 +7,28 @@ from types import MappingProxyType
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QSizePolicy
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QStyle, QStyleOptionComboBox
 
 from rankstudio.ui.style.plain_text import plain
 
+_INSET = 2  # of a box's text in its field
 _LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
 
 
 class _CalmComboBox(QComboBox):
     """A combo box that scrolls the form past it, and not its own value, under the mouse's wheel.
 
-    Its list is as wide as its longest text, however narrow the form is.
+    Its list is as wide as its longest text, however narrow the form is; what is cut off in the box itself
+    ends in an ellipsis.
     """
+
+    def initStyleOption(self, option: QStyleOptionComboBox) -> None:
+        """Cut the text where it has no room."""
+        super().initStyleOption(option)
+        box, text = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(box, option, text, self).width() - _INSET
+        mode = Qt.TextElideMode.ElideRight
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), mode, room)
 
     def showPopup(self) -> None:
         """Open the list, wide enough for what is in it."""

@@ -13,6 +13,7 @@ from rankstudio.ui.method.features_field import Chip
 from rankstudio.ui.method.fields import tooltip
 from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.method.section import _EDITORS
+from rankstudio.ui.style.plain_text import shortened
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
@@ -26,7 +27,7 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(form,
         assert field.isVisible()
         assert field.label.buddy() is field.editor
         assert field.editor.accessibleName() == parameter.label
-        assert parameter.help in field.editor.toolTip()
+        assert shortened(parameter.help) in field.editor.toolTip()
         for text in (parameter.symbol, parameter.source):
             assert text in field.editor.toolTip()
 

@@ -52,10 +52,8 @@ def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
     for now in found:
         then = by_path.get(now.path.absolute(), now)
         if then.checksum != now.checksum:
-            return (
-                f"{now.path}: the file changed: recorded were {then.size} bytes with {then.checksum}, "
-                f"found were {now.size} bytes with {now.checksum}"
-            )
+            size = f"{now.size:,} bytes" if now.size != then.size else "as many, with other contents"
+            return f"{now.path}: the file changed: recorded were {then.size:,} bytes, found were {size}"
     return ""
 
 

@@ -1,0 +1,29 @@
+"""Texts of tooltips: whole sentences, as many as one reads while the mouse rests."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.ui.method.fields import tooltip
+from rankstudio.ui.style.plain_text import MOST_IN_TOOLTIP, shortened
+
+
+def test_what_is_short_stays_as_it_is() -> None:
+    assert shortened("λ of 2^-3 … 2^3. More is smoother.") == "λ of 2^-3 … 2^3. More is smoother."
+
+
+def test_whole_sentences_are_kept_and_the_guide_has_the_rest() -> None:
+    text = " ".join(f"Sentence number {n} says something, e.g. this." for n in range(30))
+    short = shortened(text)
+    assert len(short) <= MOST_IN_TOOLTIP
+    assert short.startswith("Sentence number 0 says something, e.g. this. Sentence number 1")
+    assert short.endswith("e.g. this. The guide (F1) has the rest.")
+    assert shortened("A sentence without an end " * 30 + "ends here. Another.").startswith("A sentence")
+
+
+@pytest.mark.parametrize("key", [method.key for method in methods()])
+def test_fields_say_no_more_than_one_reads(key: str) -> None:
+    for parameter in next(m for m in methods() if m.key == key).parameters:
+        said = tooltip(parameter).partition("<br>")[0].partition(">")[2]
+        assert len(said) <= MOST_IN_TOOLTIP + 20, "with escaped characters"
