@@ -19,6 +19,7 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.crash import CrashReports, data_folder, log_to_file
 from rankstudio.ui.process.interrupts import Interrupts
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.icons import app_icon
 from rankstudio.ui.style.theme import Theme
 
@@ -42,7 +43,7 @@ def main(argv: Sequence[str] = ()) -> int:
     leave_room_for_the_window()
     app = application()
     settings = Settings()
-    theme = Theme(settings.theme)  # type: ignore[arg-type]
+    theme = Theme(settings.theme, settings.text_size or BASE)  # type: ignore[arg-type]
     theme.apply(app)
     window = MainWindow(theme, settings)
     reports.tell = window.crashed.emit

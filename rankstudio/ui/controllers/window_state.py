@@ -69,6 +69,7 @@ class WindowState(QObject):
         settings, session = self._settings, self._session
         settings.set("window/geometry", self._window.saveGeometry())
         settings.set("window/theme", self._theme.mode)
+        settings.set("window/text-size", self._theme.text_size)
         self._workspace.save(settings)
         settings.set("study/data", session.plan.data if session.dataset else None)
         shown = self._runs.shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTableView, QTabWidget
 
@@ -14,6 +14,7 @@ from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.ui.data.described_features import GIVING_WAY, NAME_WIDTH, DescribedFeature, feature_columns
 from rankstudio.ui.data.preview import preview_table
 from rankstudio.ui.plots.histogram import HistogramPlot
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, TableView
@@ -56,6 +57,7 @@ class StatisticsPanel(Panel):
         self._tabs = named(QTabWidget(), "statistics-tabs")
         self._tabs.addTab(self.table, "Features")
         self._tabs.addTab(self.sizes, "Documents per query")
+        theme.changed.connect(self._fit)
         fill(self.body, self._headline, (self._tabs, 1), spacing=0)
 
     def show_summary(
@@ -106,14 +108,15 @@ class StatisticsPanel(Panel):
         super().resizeEvent(event)
         self._fit()
 
+    @Slot()
     def _fit(self) -> None:
         keys = [column.key for column in self.table.rows_model.columns]
         widths = [self.table.rows_model.columns[i].width for i in range(len(keys))]
-        spare = self.width() - sum(widths) - NAME_WIDTH
+        spare = self.width() - scaled(sum(widths) + NAME_WIDTH)
         for key in GIVING_WAY:
             number = keys.index(key)
             self.table.setColumnHidden(number, spare < 0)
-            spare += widths[number] if spare < 0 else 0
+            spare += scaled(widths[number]) if spare < 0 else 0
 
     def _show_rows(self, part: RankingDataset | None) -> None:
         if part is self._part:

@@ -77,7 +77,7 @@ class Field(QWidget):
         self.editor = editor
         self._value = parameter.validate(parameter.default)
         self.setObjectName(f"field-{parameter.name}")
-        self.label = named(PlainLabel(parameter.label), role="muted")
+        self.label = named(PlainLabel(parameter.label), role="field")
         self.error = named(PlainLabel(), f"error-{parameter.name}", role="error")
         self.reset_button = named(
             QToolButton(),
@@ -165,7 +165,6 @@ class Field(QWidget):
         grid.setHorizontalSpacing(2)
         grid.setVerticalSpacing(3)
         top = Qt.AlignmentFlag.AlignTop
-        self.label.setFixedHeight(_ROW)
         grid.addWidget(self.label, 0, 0, top)
         grid.addWidget(self.reset_button, 0, 1, top | Qt.AlignmentFlag.AlignRight)
         grid.addWidget(self.editor, 0, 2)

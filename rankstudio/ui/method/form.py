@@ -115,6 +115,7 @@ class MethodForm(Panel):
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
+        theme.changed.connect(self._align)
         self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
         self._reset = named(self.add_tool("reset", "Reset all parameters to their defaults"), "reset-all")
         self._page = named(QWidget(), role="page")
@@ -245,6 +246,7 @@ class MethodForm(Panel):
         yield self._select_by
         yield self._rule
 
+    @Slot()
     def _align(self) -> None:
         """Give all labels the width of the longest one shown."""
         fields = list(self._all_fields())

@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 _OBJECT = re.compile(rb"@(Variant|DateTime)\(")
 
 MOST_RECENT = 8
+_TEXT_SIZES = (8, 40)  # what is beyond was damaged
 THEMES = ("system", "light", "dark")
 
 
@@ -92,6 +93,12 @@ class Settings:
         """The mode of the theme: system, light or dark."""
         mode = self.text("window/theme", "system")
         return mode if mode in THEMES else "system"
+
+    @property
+    def text_size(self) -> int:
+        """Size of ordinary text in logical pixels, 0 where the user has not changed it."""
+        size = self.number("window/text-size")
+        return int(size) if size is not None and _TEXT_SIZES[0] <= size <= _TEXT_SIZES[1] else 0
 
     @property
     def recent(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.toolbar import MainToolBar
+from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import MODES, Theme
@@ -76,6 +77,11 @@ class Menus(QObject):
         self._paused: bool | None = None
         self._groups = {name: QActionGroup(self) for name in (*READING, "measure", "convention", "theme")}
         self._fill_theme()
+        actions.connect(
+            larger=lambda: theme.set_text_size(theme.text_size + 1),
+            smaller=lambda: theme.set_text_size(theme.text_size - 1),
+            usual_size=lambda: theme.set_text_size(BASE),
+        )
         session.planChanged.connect(self._fill)
         session.measureChanged.connect(self._fill)
         theme.changed.connect(self._show_theme)

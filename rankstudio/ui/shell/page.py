@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import Panel
+from rankstudio.ui.widgets.table import TableView
 
 GAP = 8
 """Between panels, in logical pixels."""
@@ -69,7 +70,9 @@ class Page(QWidget):
         self._hidden, self._sizes, self._alone = [], {}, None
 
     def save(self, settings: Settings) -> None:
-        """Remember the sizes."""
+        """Remember the sizes, and the widths of columns."""
+        for table in self.findChildren(TableView):
+            settings.set(f"columns/{table.objectName()}", table.widths.as_text() or None)
         if self._alone is None:
             for splitter in self._splitters():
                 sizes = " ".join(map(str, splitter.sizes()))
@@ -77,6 +80,8 @@ class Page(QWidget):
 
     def restore(self, settings: Settings) -> None:
         """Take the sizes of the last time."""
+        for table in self.findChildren(TableView):
+            table.restore_widths(settings.text(f"columns/{table.objectName()}"))
         for splitter in self._splitters():
             text = settings.text(f"sizes/{splitter.objectName()}")
             sizes = [int(size) for size in text.split() if size.isdecimal() and int(size) <= _MOST]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
@@ -63,7 +64,7 @@ class PageRail(QWidget):
         super().__init__()
         named(self, "page-rail", "pages", role="rail")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedWidth(WIDTH)
+        self.setFixedWidth(scaled(WIDTH))
         self._theme = theme
         self._keys = [page.key for page in pages]
         self._group = QButtonGroup(self)
@@ -80,6 +81,12 @@ class PageRail(QWidget):
         self._group.button(self._keys.index(key)).setChecked(True)
         for button in self._group.buttons():
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus if button.isChecked() else Qt.FocusPolicy.NoFocus)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Make room for larger text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.setFixedWidth(scaled(WIDTH))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move from page to page by the arrow keys."""

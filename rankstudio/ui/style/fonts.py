@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
 
 from rankstudio.engine.support.resources import resource
 
 BASE = 13
-"""Size of ordinary text, in logical pixels."""
+"""Size of ordinary text, in logical pixels, unless the user wants it larger or smaller."""
+
+SIZES = range(11, 19)
+"""What the user can make of `BASE`."""
 
 SMALL = 12
 """Captions, keys, table headers."""
@@ -33,20 +36,26 @@ def family() -> str:
     return names[0] if names else ""
 
 
+def scaled(pixels: int) -> int:
+    """Return a length that grows with the text: that of the application's font stands for `BASE`."""
+    present = QGuiApplication.font().pixelSize()
+    return pixels if present <= 0 else round(pixels * present / BASE)
+
+
 def font(size: int = BASE, bold: bool = False) -> QFont:
     """Return the window's font with tabular figures.
 
     Parameters
     ----------
     size : int
-        In logical pixels.
+        In logical pixels where ordinary text has `BASE`; it grows with that.
     bold : bool
         Semi-bold, the one other weight that is bundled.
     """
     made = QFont()
     if family():
         made.setFamily(family())
-    made.setPixelSize(size)
+    made.setPixelSize(scaled(size))
     made.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
     made.setFeature(QFont.Tag("tnum"), 1)
     return made

@@ -10,11 +10,12 @@ Widgets opt into a variant with the dynamic property ``role``::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from string import Template
 
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL
+from rankstudio.ui.style.fonts import SMALL, scaled
 
 _BASE = Template("""
 QWidget { color: $text; }
@@ -35,6 +36,7 @@ QScrollArea, QScrollArea > QWidget > QWidget[role="page"] { background: transpar
 
 QLabel { background: transparent; }
 QLabel[role="muted"] { color: $muted; }
+QLabel[role="field"] { color: $muted; min-height: 28px; max-height: 28px; }
 QLabel[role="caption"] { color: $muted; font-size: ${small}px; }
 QLabel[role="title"] { font-weight: 600; }
 QLabel[role="heading"] { font-weight: 600; font-size: 15px; }
@@ -43,7 +45,9 @@ QLabel[role="ok"] { color: $ok; }
 QLabel[role="error"] { color: $error; }
 
 QFrame[role="panel"] { background: $panel; border: 1px solid $line; border-radius: 9px; }
-QFrame[role="header"] { background: transparent; border: none; border-bottom: 1px solid $line; }
+QFrame[role="header"] {
+  background: transparent; border: none; border-bottom: 1px solid $line; min-height: 35px; max-height: 35px;
+}
 QFrame[role="separator"] { background: $line; border: none; max-height: 1px; }
 
 QToolTip { background: $panel; color: $text; border: 1px solid $line_hover; padding: 5px 7px; }
@@ -232,6 +236,10 @@ QAbstractScrollArea::corner { background: transparent; border: none; }
 """)
 
 
+# What grows with the text: letters, and what is high enough to hold a line of them.
+_WITH_TEXT = re.compile(r"(font-size|(?:min-|max-|\b)height): (1[89]|[2-9]\d|(?<=font-size: )\d+)px")
+
+
 def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
     """Return the style sheet of a theme.
 
@@ -244,4 +252,5 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
     """
     roles = {name: getattr(colors, name) for name in colors.__dataclass_fields__ if name != "dark"}
     words = {**roles, **images, "small": str(SMALL)}
-    return "".join(part.substitute(words) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS))
+    sheet = "".join(part.substitute(words) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS))
+    return _WITH_TEXT.sub(lambda found: f"{found[1]}: {scaled(int(found[2]))}px", sheet)

@@ -38,17 +38,20 @@ class Theme(QObject):
     ----------
     mode : {"system", "light", "dark"}
         ``system`` follows the desktop where it tells, and is light where it does not.
+    text_size : int
+        Of ordinary text, in logical pixels.
 
     Attributes
     ----------
     changed : Signal()
-        After the colours have changed and the application has taken them on.
+        After colours or size of the text have changed and the application has taken them on.
     """
 
     changed = Signal()
 
-    def __init__(self, mode: Mode = "system") -> None:
+    def __init__(self, mode: Mode = "system", text_size: int = fonts.BASE) -> None:
         super().__init__()
+        self._text_size = text_size
         self._mode: Mode = mode
         self._app: QApplication | None = None
         self._folder = QTemporaryDir()
@@ -74,11 +77,23 @@ class Theme(QObject):
         self._mode = mode
         self._follow()
 
+    @property
+    def text_size(self) -> int:
+        """Size of ordinary text, in logical pixels."""
+        return self._text_size
+
+    def set_text_size(self, size: int) -> None:
+        """Make all text larger or smaller; what is beyond `fonts.SIZES` ends there."""
+        size = min(max(size, fonts.SIZES[0]), fonts.SIZES[-1])
+        if size != self._text_size:
+            self._text_size = size
+            self._paint_app()
+            self.changed.emit()
+
     def apply(self, app: QApplication) -> None:
         """Make the application look like this theme, now and whenever the theme changes."""
         self._app = app
         app.setStyle(QStyleFactory.create("Fusion"))
-        app.setFont(fonts.font())
         app.styleHints().colorSchemeChanged.connect(self._follow)
         self._paint_app()
 
@@ -106,6 +121,9 @@ class Theme(QObject):
             return
         # To exchange a sheet, Qt takes five times as long as to take one away and to put another one on.
         self._app.setStyleSheet("")
+        font = fonts.font()
+        font.setPixelSize(self._text_size)
+        self._app.setFont(font)
         self._app.setPalette(palette(self._colors))
         self._app.setStyleSheet(style_sheet(self._colors, self._write_images()))
 

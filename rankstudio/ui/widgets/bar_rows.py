@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rankstudio.ui.style import palettes
-from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.fonts import SMALL, font, scaled
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 
@@ -47,7 +47,7 @@ class BarRows(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return the height of all rows."""
-        return QSize(160, max(1, len(self._rows)) * _ROW)
+        return QSize(160, max(1, len(self._rows)) * scaled(_ROW))
 
     def minimumSizeHint(self) -> QSize:
         """Return the height of all rows."""
@@ -64,8 +64,9 @@ class BarRows(QWidget):
         label = max(metrics.horizontalAdvance(text) for text, _ in self._rows)
         number = max(metrics.horizontalAdvance(f"{count:,}") for _, count in self._rows)
         most = max(count for _, count in self._rows) or 1
+        height = scaled(_ROW)
         for i, (text, count) in enumerate(self._rows):
-            row = QRect(0, i * _ROW, self.width(), _ROW)
+            row = QRect(0, i * height, self.width(), height)
             track = row.adjusted(label + _GAP, 0, -number - 2 * _GAP, 0)
             self._draw_row(painter, row, QRectF(track), text, count, count / most, i)
 

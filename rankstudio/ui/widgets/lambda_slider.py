@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
 
@@ -41,7 +41,6 @@ class LambdaSlider(QWidget):
         self._slider.setMinimumWidth(90)
         self._slider.valueChanged.connect(self._on_value)
         self._label = named(PlainLabel(), role="title")
-        self._label.setFont(font(BASE, bold=True))
         row = (self._symbol, (self._slider, 1), self._label)
         fill(QHBoxLayout(self), *row, margins=(0, 0, 0, 0), spacing=10)
         self.setFocusProxy(self._slider)
@@ -84,9 +83,15 @@ class LambdaSlider(QWidget):
             self._slider.setValue(min(places, key=lambda i: abs(self._values[i] - value)))
         self._show()
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Make room for larger text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self._values:
+            self._fit_label()
+
     def _fit_label(self) -> None:
         """Give the label the width of the widest text, so that nothing moves with the slider."""
-        metrics = QFontMetrics(self._label.font())
+        metrics = QFontMetrics(font(BASE, bold=True))
         widest = max((metrics.horizontalAdvance(self._text(v)) for v in self._values), default=0)
         self._label.setFixedWidth(widest + 4)
         self._show()

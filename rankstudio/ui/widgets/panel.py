@@ -11,9 +11,6 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
-HEADER = 36
-"""Height of a panel's header, in logical pixels."""
-
 
 class _Header(QFrame):
     """The upper edge of a panel, which can be double-clicked."""
@@ -101,7 +98,6 @@ class Panel(QFrame):
         """Build the header."""
         header = named(_Header(), role="header")
         header.doubleClicked.connect(self.headerDoubleClicked)
-        header.setFixedHeight(HEADER)
         self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         shown = (self._title, (self._caption, 1), self.tools)

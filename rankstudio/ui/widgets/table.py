@@ -25,14 +25,15 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderVie
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.files import write_bytes
-from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.fonts import SMALL, font, scaled
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.cells import PAD, Cells
+from rankstudio.ui.widgets.column_widths import ColumnWidths
 from rankstudio.ui.widgets.columns import ROW_ROLE, Column, ColumnModel, Row
 from rankstudio.ui.widgets.table_texts import FORMATS, separated, table_text
 
 ROW_HEIGHT = 29
-"""In logical pixels."""
+"""In logical pixels, for ordinary text."""
 
 _WIDEST = 320
 _ROWS_MEASURED = 100  # for the width of a column that has none given
@@ -62,6 +63,8 @@ class TableView(QTableView):
         column of ticks.
     failed : Signal(str)
         A sentence, when saving did not work.
+    widths : ColumnWidths
+        What the user made of the columns' widths.
     placeholder : str
         What the table says while it has no rows.
     row_actions : callable or None
@@ -93,11 +96,12 @@ class TableView(QTableView):
         self.rows_model = ColumnModel(columns, identity, parent=self)
         self.setModel(self.rows_model)
         self.setItemDelegate(Cells(theme, self))
+        self.widths = ColumnWidths(self.horizontalHeader(), lambda number: self.column_at(number).key)
         self._configure()
         self._fit_columns()
         self.clicked.connect(self._on_clicked)
         self.selectionModel().currentRowChanged.connect(self._on_current)
-        theme.changed.connect(self.viewport().update)
+        theme.changed.connect(self._follow_text)
 
     # Rows
 
@@ -308,7 +312,6 @@ class TableView(QTableView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setMouseTracking(True)
-        self.setMinimumHeight(2 * ROW_HEIGHT)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -318,10 +321,8 @@ class TableView(QTableView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.horizontalHeader()
-        header.setFixedHeight(ROW_HEIGHT)
         header.setHighlightSections(False)
         header.setMinimumSectionSize(24)
         header.setResizeContentsPrecision(_ROWS_MEASURED)
@@ -329,6 +330,23 @@ class TableView(QTableView):
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
         self.setSortingEnabled(True)
+        self._follow_text()
+
+    @Slot()
+    def _follow_text(self) -> None:
+        """Make the rows as high as the text wants them, and draw all anew."""
+        height = scaled(ROW_HEIGHT)
+        if height != self.verticalHeader().defaultSectionSize():
+            self.setMinimumHeight(2 * height)
+            self.verticalHeader().setDefaultSectionSize(height)
+            self.horizontalHeader().setFixedHeight(height)
+            self._fit_columns()
+        self.viewport().update()
+
+    def restore_widths(self, text: str) -> None:
+        """Give columns the widths that the user gave them the last time."""
+        self.widths.restore(text)
+        self._fit_columns()
 
     def _fit_columns(self) -> None:
         """Give every column its width."""
@@ -338,7 +356,8 @@ class TableView(QTableView):
             header.setSectionResizeMode(number, mode)
             if not column.stretch:
                 # The arrow of a sorted column stands over its title, so the title needs no room beside it.
-                header.resizeSection(number, column.width or self._fitting_width(number, column.title))
+                fixed = self.widths.of(column.key) or scaled(column.width)
+                header.resizeSection(number, fixed or self._fitting_width(number, column.title))
 
     def _fitting_width(self, number: int, title: str) -> int:
         """Return a width for the title and the texts of the first rows: all would take long."""

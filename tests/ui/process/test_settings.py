@@ -80,3 +80,11 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 def test_the_environment_chooses_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKSTUDIO_CONFIG_DIR", str(tmp_path))
     assert config_folder() == tmp_path
+
+
+def test_a_damaged_text_size_is_not_believed(tmp_path: Path) -> None:
+    settings = Settings(tmp_path)
+    assert settings.text_size == 0
+    for value, believed in ((17, 17), ("15", 15), ("large", 0), (-4, 0), (10**9, 0), ("nan", 0), ("inf", 0)):
+        settings.set("window/text-size", value)
+        assert settings.text_size == believed

@@ -113,3 +113,30 @@ def test_one_sheet_is_taken_off_before_another_is_put_on(app, theme, monkeypatch
     theme.set_mode("dark")
     assert lengths[0] == 0
     assert len(lengths) == 2
+
+
+def test_all_text_follows_the_size_and_stops_at_the_ends(app, theme, changes):
+    theme.apply(app)
+    panel, small = Panel(theme, "Title", "caption"), font(12).pixelSize()
+    panel.show()
+    header = panel._title.parentWidget()
+    title, height = panel._title.fontMetrics().height(), header.height()
+    theme.set_text_size(17)
+    try:
+        assert (theme.text_size, font().pixelSize(), len(changes)) == (17, 17, 1)
+        assert font(12).pixelSize() > small
+        assert panel._title.fontMetrics().height() > title
+        assert "font-size: 16px" in app.styleSheet()
+        theme.set_text_size(99)
+        assert theme.text_size == 18
+        app.processEvents()
+        assert header.height() > height
+        theme.set_text_size(1)
+        assert theme.text_size == 11
+    finally:
+        theme.set_text_size(13)
+    assert font(12).pixelSize() == small == 12
+    app.processEvents()
+    assert header.height() == height
+    panel.close()
+    panel.deleteLater()

@@ -360,3 +360,42 @@ def test_mappings_are_rows_too(theme, stage):
     stage(table)
     table.set_rows([{"a": 1, "b": "x"}])
     assert shown(table, 0) == ["1", "X"]
+
+
+def test_a_column_that_was_dragged_keeps_its_width(table, stage, theme):
+    header = table.horizontalHeader()
+    edge = QPoint(header.sectionViewportPosition(1) + header.sectionSize(1) - 1, 10)
+    before = header.sectionSize(1)
+    table.set_rows(ROWS[:2])
+    assert table.widths.as_text() == "", "nobody dragged anything"
+    QTest.mousePress(header.viewport(), Qt.MouseButton.LeftButton, pos=edge)
+    QTest.mouseMove(header.viewport(), edge + QPoint(40, 0))
+    QTest.mouseRelease(header.viewport(), Qt.MouseButton.LeftButton, pos=edge + QPoint(40, 0))
+    dragged = header.sectionSize(1)
+    assert dragged > before
+    table.set_rows(ROWS)
+    assert header.sectionSize(1) == dragged
+    other = stage(TableView(theme, COLUMNS, "features-table"), 460, 200)
+    other.restore_widths(table.widths.as_text())
+    assert other.horizontalHeader().sectionSize(1) == dragged
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "[1]", '{"id": "wide"}', '{"id": -3, "gain": 1e9}', "null", "[" * 10**5]
+)
+def test_damaged_widths_are_not_believed(table, text):
+    before = [table.columnWidth(i) for i in range(5)]
+    table.restore_widths(text)
+    assert [table.columnWidth(i) for i in range(5)] == before
+    assert table.widths.as_text() == ""
+
+
+def test_rows_grow_with_the_text(table, theme):
+    height = table.rowHeight(0)
+    theme.set_text_size(18)
+    try:
+        assert table.rowHeight(0) == round(height * 18 / 13)
+        assert table.horizontalHeader().height() == table.rowHeight(0)
+    finally:
+        theme.set_text_size(13)
+    assert table.rowHeight(0) == height
