@@ -153,6 +153,7 @@ class MainWindow(QMainWindow):
             next_fold=partial(data.turn, 1),
             previous_fold=partial(data.turn, -1),
             palette=self._open_palette,
+            pop_out=self.workspace.pop_out,
             run=control.run,
             comparison=self.comparison.ask,
             pause=control.toggle_pause,
@@ -366,6 +367,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._refreshing.stop()
+        self.workspace.bring_back()
         self.window_state.save()
         self.hide()
         self.closing.emit()

@@ -157,7 +157,15 @@ def _read_names(path: Path) -> dict[int, str]:
         text = read_text(path, encoding="utf-8-sig", errors="replace")
     except OSError:
         return {}
-    if path.suffix.lower() == ".csv":
+    return names_in_table(text, separated=path.suffix.lower() == ".csv")
+
+
+def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
+    """Return the names in a table with lines of id and name, with commas between or as :func:`identify` reads.
+
+    None are in a table whose header says that its first column holds something other than ids.
+    """
+    if separated:
         rows = [[row[0], unguarded(row[1])] for row in map(_cells, text.splitlines()) if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]

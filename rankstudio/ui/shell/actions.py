@@ -124,6 +124,12 @@ _VIEW = (
     Command("measure", "&Measure", "Which measure the plots and tables show."),
     Command("convention", "&Convention", "How the measures are computed."),
     Command("theme", "&Theme", "Light, dark, or as the system has it."),
+    Command(
+        "pop_out",
+        "Panel in a &window",
+        "Give the panel where the keyboard is a window of its own; Esc brings it back.",
+        "Ctrl+Shift+W",
+    ),
     Command("larger", "&Larger text", "Make all text larger.", "Ctrl++; Ctrl+="),
     Command("smaller", "S&maller text", "Make all text smaller.", "Ctrl+-"),
     Command("usual_size", "&Usual text", "Give all text its usual size.", "Ctrl+0"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import QByteArray, QPoint, Qt, Slot
+from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.panel_window import PanelWindow
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import Panel
 from rankstudio.ui.widgets.table import TableView
@@ -18,8 +21,20 @@ GAP = 8
 _MOST = 1 << 16  # pixels: what is more was damaged
 
 
+@dataclass(frozen=True, eq=False)
+class _Outside:
+    """A panel that is in a window of its own: where it was, and how all panels shared the page then."""
+
+    window: PanelWindow
+    splitter: QSplitter
+    stand_in: QWidget
+    sizes: dict[QSplitter, list[int]]
+
+
 class Page(QWidget):
     """Panels between splitters; a double click on a panel's header gives it the whole page, or takes it back.
+
+    The menu of the header also gives it a window of its own.
 
     Parameters
     ----------
@@ -38,10 +53,13 @@ class Page(QWidget):
         self._alone: Panel | None = None
         self._hidden: list[QWidget] = []
         self._sizes: dict[QSplitter, list[int]] = {}
+        self._geometries: dict[str, QByteArray] = {}  # of windows, by the names of their panels
+        self._windows: dict[Panel, _Outside] = {}
         lines = [(content, 1)] if foot is None else [(content, 1), foot]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         for panel in content.findChildren(Panel):
             panel.headerDoubleClicked.connect(self._toggle)
+            panel.headerMenuAsked.connect(self._show_menu)
 
     @property
     def maximised(self) -> Panel | None:
@@ -51,12 +69,14 @@ class Page(QWidget):
     def maximise(self, panel: Panel) -> None:
         """Give a panel the whole page."""
         self.restore_panels()
+        if panel in self._windows:
+            return
         self._alone = panel
         self._sizes = {splitter: splitter.sizes() for splitter in self._splitters()}
         for splitter in self._splitters():
             if splitter.isAncestorOf(panel):
                 beside = (splitter.widget(position) for position in range(splitter.count()))
-                others = (other for other in beside if other not in (None, panel) and not other.isHidden())
+                others = (o for o in beside if o is not None and o is not panel and not o.isHidden())
                 self._hidden += [other for other in others if not other.isAncestorOf(panel)]
         for other in self._hidden:
             other.hide()
@@ -69,17 +89,97 @@ class Page(QWidget):
             splitter.setSizes(sizes)
         self._hidden, self._sizes, self._alone = [], {}, None
 
+    def pop_out(self, panel: Panel) -> None:
+        """Give a panel a window of its own; those that stay share its room."""
+        if panel in self._windows or not self.isAncestorOf(panel):
+            return
+        self.restore_panels()
+        splitter = panel.parentWidget()
+        assert isinstance(splitter, QSplitter)
+        stand_in = QWidget()
+        sizes = {each: each.sizes() for each in self._splitters()}
+        splitter.replaceWidget(splitter.indexOf(panel), stand_in)
+        stand_in.hide()
+        window = PanelWindow(panel, self.window())
+        outside = self._windows[panel] = _Outside(window, splitter, stand_in, sizes)
+        self._show_if_used(splitter)
+        if panel.objectName() in self._geometries:
+            window.restoreGeometry(self._geometries[panel.objectName()])
+        window.closed.connect(partial(self._bring_back, panel))
+        panel.show()
+        outside.window.show()
+
+    def bring_back(self) -> None:
+        """Take all panels back from windows of their own."""
+        for outside in list(self._windows.values()):
+            outside.window.close()
+
+    def _bring_back(self, panel: Panel) -> None:
+        outside = self._windows.pop(panel)
+        self._geometries[panel.objectName()] = outside.window.saveGeometry()
+        self.restore_panels()
+        outside.splitter.replaceWidget(outside.splitter.indexOf(outside.stand_in), panel)
+        panel.show()
+        outside.stand_in.deleteLater()
+        outside.window.deleteLater()
+        self._show_if_used(outside.splitter)
+        if not self._windows:
+            for splitter, sizes in outside.sizes.items():
+                splitter.setSizes(sizes)
+
+    def _show_if_used(self, splitter: QSplitter) -> None:
+        """Hide a splitter inside others that has nothing to show, or show it again; the widest takes the room."""
+        while True:
+            room, inside = sum(splitter.sizes()), [splitter.widget(i) for i in range(splitter.count())]
+            shown = [widget is not None and not widget.isHidden() for widget in inside]
+            sizes = [size if there else 0 for size, there in zip(splitter.sizes(), shown, strict=True)]
+            if any(sizes):
+                sizes[sizes.index(max(sizes))] += room - sum(sizes)
+                splitter.setSizes(sizes)
+            parent = splitter.parentWidget()
+            if splitter is self._content or not isinstance(parent, QSplitter):
+                return
+            splitter.setVisible(any(shown))
+            splitter = parent
+
+    def _tables(self) -> list[TableView]:
+        roots = (self, *(outside.window for outside in self._windows.values()))
+        return [table for root in roots for table in root.findChildren(TableView)]
+
+    @Slot(QPoint)
+    def _show_menu(self, at: QPoint) -> None:
+        """Offer what can be done with a panel."""
+        panel = self.sender()
+        if not isinstance(panel, Panel):
+            return
+        menu = QMenu(self)
+        menu.setObjectName("panel-menu")
+        if panel in self._windows:
+            menu.addAction("Back to its place", self._windows[panel].window.close)
+        else:
+            alone = panel is self._alone
+            menu.addAction("Back to its place" if alone else "Whole page", partial(self._switch, panel))
+            menu.addAction("Window of its own", partial(self.pop_out, panel))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(at)
+
     def save(self, settings: Settings) -> None:
         """Remember the sizes, and the widths of columns."""
-        for table in self.findChildren(TableView):
+        for table in self._tables():
             settings.set(f"columns/{table.objectName()}", table.widths.as_text() or None)
-        if self._alone is None:
+        for name, geometry in self._geometries.items():
+            settings.set(f"panels/{name}", geometry)
+        if self._alone is None and not self._windows:
             for splitter in self._splitters():
                 sizes = " ".join(map(str, splitter.sizes()))
                 settings.set(f"sizes/{splitter.objectName()}", sizes)
 
     def restore(self, settings: Settings) -> None:
         """Take the sizes of the last time."""
+        for panel in self.findChildren(Panel):
+            geometry = settings.bytes(f"panels/{panel.objectName()}")
+            if geometry is not None:
+                self._geometries[panel.objectName()] = geometry
         for table in self.findChildren(TableView):
             table.restore_widths(settings.text(f"columns/{table.objectName()}"))
         for splitter in self._splitters():
@@ -94,9 +194,16 @@ class Page(QWidget):
     @Slot()
     def _toggle(self) -> None:
         panel = self.sender()
-        if panel is self._alone:
+        if isinstance(panel, Panel):
+            self._switch(panel)
+
+    def _switch(self, panel: Panel) -> None:
+        """Give a panel the whole page, or take it back from there or from its window."""
+        if panel in self._windows:
+            self._windows[panel].window.close()
+        elif panel is self._alone:
             self.restore_panels()
-        elif isinstance(panel, Panel):
+        else:
             self.maximise(panel)
 
 

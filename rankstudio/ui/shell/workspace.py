@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QWidget
 
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.page import Page
 from rankstudio.ui.shell.page_rail import PageName, PageRail
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import Panel
 
 PAGES = (
     PageName("data", "Data", "data", "What is open: documents, queries, labels, and every feature"),
@@ -72,6 +73,19 @@ class Workspace(QWidget):
         alone = page.maximised is not None
         page.restore_panels()
         return alone
+
+    def pop_out(self) -> None:
+        """Give the panel where the keyboard is a window of its own."""
+        widget = QApplication.focusWidget()
+        while widget is not None and not isinstance(widget, Panel):
+            widget = widget.parentWidget()
+        if widget is not None:
+            self._pages[self.page].pop_out(widget)
+
+    def bring_back(self) -> None:
+        """Take all panels back from windows of their own."""
+        for page in self._pages.values():
+            page.bring_back()
 
     def save(self, settings: Settings) -> None:
         """Remember the page and the sizes of all panels."""

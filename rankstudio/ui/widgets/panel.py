@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from rankstudio.ui.style import icons
@@ -13,9 +13,15 @@ from rankstudio.ui.widgets.layout import fill, named
 
 
 class _Header(QFrame):
-    """The upper edge of a panel, which can be double-clicked."""
+    """The upper edge of a panel, which can be double-clicked and asked for a menu."""
 
     doubleClicked = Signal()
+    menuAsked = Signal(QPoint)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Tell where."""
+        event.accept()
+        self.menuAsked.emit(event.globalPos())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Tell of it."""
@@ -43,9 +49,12 @@ class Panel(QFrame):
         The right end of the header.
     headerDoubleClicked : Signal()
         The user wants the panel larger, or as it was.
+    headerMenuAsked : Signal(QPoint)
+        The user wants to know what can be done with the panel; where on the screen.
     """
 
     headerDoubleClicked = Signal()
+    headerMenuAsked = Signal(QPoint)
 
     def __init__(self, theme: Theme, title: str, caption: str = "", padding: int = 12) -> None:
         super().__init__()
@@ -98,6 +107,7 @@ class Panel(QFrame):
         """Build the header."""
         header = named(_Header(), role="header")
         header.doubleClicked.connect(self.headerDoubleClicked)
+        header.menuAsked.connect(self.headerMenuAsked)
         self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         shown = (self._title, (self._caption, 1), self.tools)

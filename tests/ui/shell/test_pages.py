@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QToolButton, QWidget
 from windows import open_window, settle
 
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.page import Page
+from rankstudio.ui.shell.panel_window import PanelWindow
 from rankstudio.ui.shell.workspace import FIRST, PAGES
 from rankstudio.ui.style.theme import Theme
 
@@ -121,3 +123,74 @@ def test_f1_opens_the_guide_where_it_tells_of_the_place(window: MainWindow) -> N
     assert window.help.guide is not None
     window.help.guide.close()
     settle(window)
+
+
+def panel_window(window: MainWindow, name: str) -> PanelWindow:
+    return window.findChild(PanelWindow, f"{name}-window")
+
+
+def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: MainWindow) -> None:
+    curves = window.sections.run.curves
+    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    settle(window)
+    before = {splitter.objectName(): splitter.sizes() for splitter in page(window).findChildren(QSplitter)}
+    beside = window.sections.run.candidates
+    page(window).pop_out(curves)
+    out = panel_window(window, curves.objectName())
+    assert out.isVisible()
+    assert out.isAncestorOf(curves)
+    assert curves.isVisible()
+    assert beside.isVisible()
+    settle(window)
+    window.workspace.show_page("data")
+    assert curves.isVisible(), "it stays where it is, whatever the page"
+    window.workspace.show_page("select")
+    QTest.keyClick(out, Qt.Key.Key_Escape)
+    assert not out.isVisible()
+    assert page(window).isAncestorOf(curves)
+    assert curves.isVisible()
+    settle(window)
+    after = {splitter.objectName(): splitter.sizes() for splitter in page(window).findChildren(QSplitter)}
+    assert after == before
+
+
+def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWindow) -> None:
+    shown = page(window)
+    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    settle(window)
+    width = window.sections.run.curves.width()
+    right = window.sections.inspect.features, window.sections.inspect.inspector
+    for panel in right:
+        shown.pop_out(panel)
+    settle(window)
+    assert window.sections.run.curves.width() > width
+    window.close_unasked()
+    assert all(shown.isAncestorOf(panel) for panel in right), "closing the window brings them back"
+
+
+def test_the_window_of_a_panel_keeps_its_size_and_its_commands(window: MainWindow) -> None:
+    shown, panel = page(window), window.sections.run.curves
+    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    settle(window)
+    shown.pop_out(panel)
+    out = panel_window(window, panel.objectName())
+    out.resize(777, 555)
+    assert window.commands["run"] in out.actions()
+    double_click_header(panel)
+    assert shown.isAncestorOf(panel)
+    shown.save(Settings(Path(window._settings.folder)))
+    settle(window)
+    shown.pop_out(panel)
+    assert panel_window(window, panel.objectName()).size().width() == 777
+    shown.bring_back()
+    assert not shown._windows
+
+
+def test_the_focused_panel_goes_out_by_key(window: MainWindow) -> None:
+    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    settle(window)
+    table = window.sections.inspect.features.table
+    table.setFocus()
+    window.commands["pop_out"].trigger()
+    assert panel_window(window, window.sections.inspect.features.objectName()).isVisible()
+    page(window).bring_back()

@@ -1,0 +1,211 @@
+"""Names of features from files of several programs, and the user's own names and notes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
+from rankstudio.engine.data.known_datasets import names_in_table
+from rankstudio.engine.errors import DatasetError, FileAccessError, OutputError
+from rankstudio.engine.support.csv_cells import guarded, unguarded
+from rankstudio.engine.support.files import read_text, write_bytes
+
+_MOST_BYTES = 16 << 20
+_LONGEST = 200
+_HEADER = ("id", "name", "note")
+_RANKLIB = re.compile(r"\s*(\d{1,9})(?:[\t ,;:]+(.*?))?\s*")
+_EXPECTED = (
+    "lines of id and name (CSV, or RankLib's list of features), or JSON of Solr or Elasticsearch with a list "
+    "of features that have a name"
+)
+
+
+@dataclass(frozen=True)
+class FeatureNotes:
+    """What the user calls features, and noted of them, by their 1-based ids.
+
+    Attributes
+    ----------
+    names, notes : Mapping of int to str
+    """
+
+    names: Mapping[int, str] = field(default_factory=dict)
+    notes: Mapping[int, str] = field(default_factory=dict)
+
+    def with_name(self, feature: int, name: str) -> FeatureNotes:
+        """Return these with another name; "" for the one that the data give it."""
+        return replace(self, names=_changed(self.names, feature, name))
+
+    def with_note(self, feature: int, note: str) -> FeatureNotes:
+        """Return these with another note; "" for none."""
+        return replace(self, notes=_changed(self.notes, feature, note))
+
+
+def read_feature_names(path: Path) -> dict[int, str]:
+    """Read the names of features by their 1-based ids.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or text with lines of id and name; a list of features as RankLib reads it (``12<tab>BM25``, comments
+        after ``#``); JSON of a feature store or a model of Solr, or of a feature set of Elasticsearch or
+        OpenSearch, whose features are numbered in their order.
+
+    Raises
+    ------
+    DatasetError
+        If there are no names in it; the text says what was expected.
+    FileAccessError
+        If it cannot be read.
+    """
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise DatasetError(f"{path}: found a file of more than 16 MB, expected {_EXPECTED}.")
+        text = read_text(path, encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
+    names = _from_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
+    kept = {i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)}
+    if not kept:
+        raise DatasetError(f"{path}: found no name of a feature, expected {_EXPECTED}.")
+    return kept
+
+
+def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
+    """Return what was kept of a dataset by :func:`save_notes`; nothing where nothing is, or it is damaged."""
+    path = _file(folder, dataset)
+    try:
+        if path is None or not path.exists() or path.stat().st_size > _MOST_BYTES:
+            return FeatureNotes()
+        rows = list(csv.reader(io.StringIO(read_text(path, encoding="utf-8", errors="replace"))))
+    except (OSError, csv.Error):
+        return FeatureNotes()
+    names: dict[int, str] = {}
+    notes: dict[int, str] = {}
+    for row in rows:
+        if len(row) >= 3 and re.fullmatch(r"[1-9]\d{0,8}", row[0]):
+            names[int(row[0])], notes[int(row[0])] = unguarded(row[1]).strip(), unguarded(row[2]).strip()
+    return FeatureNotes(_filled(names), _filled(notes))
+
+
+def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> None:
+    """Keep names and notes with the contents of the data, wherever these are moved.
+
+    Parameters
+    ----------
+    folder : Path
+        Of all such files. Each is a table of id, name and note, which can be put beside the data as
+        ``features.csv``, where every program finds it.
+    dataset : FoldedDataset
+        It is known by the checksum of its first training file.
+    notes : FeatureNotes
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written, or the data come from no file.
+    """
+    path = _file(folder, dataset)
+    if path is None:
+        raise OutputError(f"{dataset.name} comes from no file: names and notes of its features are not kept.")
+    written = io.StringIO()
+    writer = csv.writer(written)
+    writer.writerow(_HEADER)
+    for feature in sorted({*notes.names, *notes.notes}):
+        texts = (notes.names.get(feature, ""), notes.notes.get(feature, ""))
+        writer.writerow([feature, *map(guarded, texts)])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: could not be made: {error.strerror}.") from error
+    write_bytes(path, written.getvalue().encode())
+
+
+def renamed(dataset: FoldedDataset, names: Mapping[int, str], given: tuple[str, ...]) -> FoldedDataset:
+    """Return a dataset with other names of its features; the documents are shared.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+    names : Mapping of int to str
+        By id.
+    given : tuple of str
+        The name of each column where `names` has none.
+    """
+    ids = dataset.feature_ids.tolist()
+    shown = tuple(names.get(i, name) for i, name in zip(ids, given, strict=True))
+    made: dict[int, RankingDataset] = {}
+
+    def part(old: RankingDataset | None) -> RankingDataset | None:
+        if old is None:
+            return None
+        return made.setdefault(id(old), replace(old, feature_names=shown))
+
+    folds = []
+    for fold in dataset.folds:
+        train = part(fold.train)
+        assert train is not None
+        folds.append(Fold(fold.number, train, part(fold.vali), part(fold.test)))
+    return replace(dataset, folds=tuple(folds))
+
+
+def _from_json(text: str) -> dict[int, str]:
+    """Return the names in JSON of Solr or Elasticsearch, by their position."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    for key in ("_source", "featureset", "featureStore", "features"):
+        if isinstance(found, dict) and key in found:
+            found = found[key]
+    if not isinstance(found, list):
+        return {}
+    names = (feature.get("name") if isinstance(feature, dict) else feature for feature in found)
+    return {i: name for i, name in enumerate(names, start=1) if isinstance(name, str)}
+
+
+def _from_lines(path: Path, text: str) -> dict[int, str]:
+    """Return the names in a table, or in a list of RankLib, whose ids without a name keep the usual one."""
+    if path.suffix.lower() == ".csv":
+        return names_in_table(text, separated=True)
+    found: dict[int, str] = {}
+    for line in text.splitlines():
+        match = _RANKLIB.fullmatch(line.partition("#")[0])
+        if match is not None and match[2]:
+            found[int(match[1])] = match[2].strip().strip('"')
+    return found
+
+
+def _cleaned(name: str) -> str:
+    """Return a name on one line, of a length that can be shown."""
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST]
+
+
+def _changed(old: Mapping[int, str], feature: int, text: str) -> dict[int, str]:
+    return _filled({**old, feature: _cleaned(text)})
+
+
+def _filled(texts: Mapping[int, str]) -> dict[int, str]:
+    return {i: text for i, text in texts.items() if text}
+
+
+def _file(folder: Path, dataset: FoldedDataset) -> Path | None:
+    source = dataset.folds[0].train.source
+    name = re.sub(r"[^0-9A-Za-z]+", "-", source.checksum) if source is not None else ""
+    return folder / f"{name}.csv" if name else None
+
+
+__all__ = [
+    "FeatureNotes",
+    "default_names",
+    "load_notes",
+    "read_feature_names",
+    "renamed",
+    "save_notes",
+]
