@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -14,6 +14,7 @@ from rankstudio.ui.controllers.action_state import enabled_commands
 from rankstudio.ui.controllers.comparison_runs import ComparisonRuns
 from rankstudio.ui.controllers.export import ExportController
 from rankstudio.ui.controllers.export_items import export_items
+from rankstudio.ui.controllers.feature_names import FeatureNames
 from rankstudio.ui.controllers.lambda_slider import SliderController
 from rankstudio.ui.controllers.open import OpenController
 from rankstudio.ui.controllers.palette_entries import palette_entries
@@ -68,13 +69,12 @@ class MainWindow(QMainWindow):
     def __init__(self, theme: Theme, settings: Settings, runner: Runner = engine_run) -> None:
         super().__init__()
         self.setObjectName("main-window")
-        self.setAcceptDrops(True)
         self._theme, self._settings = theme, settings
         self._asks = True
         self.models = models = Models(settings, runner, self)
         self.session, self.runs, self.current = models.session, models.runs, models.current
         self.sections = sections = Sections(theme, models, self)
-        self.open_controller = OpenController(self.session, self.runs, models.loader, settings, self)
+        self.open_controller = OpenController(theme, models, settings, self)
         self.control = RunCommands(
             self.session, self.runs, models.loader, sections.run, sections.method.form, self
         )
@@ -113,6 +113,7 @@ class MainWindow(QMainWindow):
         self.removal = RunRemoval(self.models, self.notice, self)
         self.labels = RunLabels(self.models, self.sections.results.panel, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self)
+        self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
@@ -184,7 +185,8 @@ class MainWindow(QMainWindow):
         failing = (
             *(self.open_controller, self.restorer, self.study_files, self.resplit),
             *(self.removal, self.comparison, self.window_state, self.export_controller),
-            *(self.labels, self.current, sections.data, sections.inspect, sections.substitutes),
+            *(self.labels, self.names, self.current, sections.data, sections.inspect),
+            sections.substitutes,
             sections.results,
         )
         for part in failing:
@@ -383,17 +385,3 @@ class MainWindow(QMainWindow):
     def _may_close(self) -> bool:
         text = "A run is not finished, and no study keeps it. Close, and lose what it has found?"
         return QMessageBox.question(self, "Close RankStudio", text) == QMessageBox.StandardButton.Yes
-
-    # Drag and drop
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take files and folders."""
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Open the first file or folder dropped."""
-        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        if paths:
-            event.acceptProposedAction()
-            self.open_path(paths[0])

@@ -12,7 +12,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, QModelIndex, Qt
+from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtWidgets import QListView
 from waiting import wait_until
 from windows import open_window
 
@@ -20,7 +22,7 @@ from rankstudio.ui.app import begin
 from rankstudio.ui.process import display_check as display
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.display_check import why_no_window
-from rankstudio.ui.shell.open_dialog import OpenDialog, holds_data
+from rankstudio.ui.shell.open_dialog import OpenDialog, holds_data, kind_of
 from rankstudio.ui.style.theme import Theme
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks for libraries of Linux")
@@ -180,9 +182,48 @@ def test_the_open_dialog_takes_a_folder_of_data_and_goes_into_any_other(theme: T
     assert holds_data(data)
     assert not holds_data(tmp_path)
     assert not holds_data(tmp_path / "nowhere")
-    dialog = OpenDialog(None, str(tmp_path))
+    dialog = OpenDialog(theme, None, str(tmp_path))
     dialog.selectFile(str(data))
     dialog.accept()
     assert dialog.result() == OpenDialog.DialogCode.Accepted
-    assert dialog.path() == str(data)
+    assert dialog.paths() == [str(data)]
+    dialog.deleteLater()
+
+
+def test_a_double_click_in_the_open_dialog_opens_datasets_and_folds_and_enters_what_is_none(
+    theme: Theme, tmp_path: Path
+) -> None:
+    for folder in ("MQ2008/Fold1", "plain/deeper"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "MQ2008" / "Fold1" / "train.txt").write_text("1 qid:1 1:1\n")
+    names = {"MQ2008": "dataset", "MQ2008/Fold1": "fold", "plain": "", "MQ2008/Fold1/train.txt": "file"}
+    assert {name: kind_of(tmp_path / name) for name in names} == names
+    assert [kind_of(tmp_path / name) for name in ("a.rankstudio", "b.toml", "c.jpg")] == ["study", "plan", ""]
+    dialog = OpenDialog(theme, None, str(tmp_path))
+    dialog.show()
+    view = dialog.findChild(QListView, "listView")
+
+    def index(name: str) -> QModelIndex:
+        model, root = view.model(), view.rootIndex()
+        rows = (model.index(row, 0, root) for row in range(model.rowCount(root)))
+        return next((i for i in rows if i.data() == name), QModelIndex())
+
+    wait_until(lambda: index("MQ2008").isValid() and index("plain").isValid())
+    kinds = {
+        name: index(name).data(Qt.ItemDataRole.DecorationRole).cacheKey() for name in ("MQ2008", "plain")
+    }
+    assert len(set(kinds.values())) == 2
+    for name, opens in (("plain", False), ("MQ2008", True)):
+        at = view.visualRect(index(name)).center()
+        event = QMouseEvent(
+            QEvent.Type.MouseButtonDblClick,
+            at.toPointF(),
+            view.viewport().mapToGlobal(at).toPointF(),
+            Qt.MouseButton.LeftButton,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        assert dialog.eventFilter(view.viewport(), event) == opens
+    assert dialog.paths() == [str(tmp_path / "MQ2008")]
+    assert dialog.result() == OpenDialog.DialogCode.Accepted
     dialog.deleteLater()

@@ -315,6 +315,10 @@ class FoldedDataset:
         Key of the known dataset this was recognised as ("letor4", "ohsumed", "gov", "mslr", "yahoo").
     divided_by : str
         How the folds were made where they are not those of the files: "10-fold, seed 0"; else "".
+    checksum : str
+        Of the first file that was read; "" for data made in memory.
+    given_names : tuple of str
+        The names of the features as the data have them, where the user gave others; else ().
     """
 
     name: str
@@ -323,6 +327,8 @@ class FoldedDataset:
     convention: str = "letor4"
     known: str | None = None
     divided_by: str = ""
+    checksum: str = ""
+    given_names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import json
@@ -10,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.known_datasets import names_in_table
 from rankstudio.engine.errors import DatasetError, FileAccessError, OutputError
 from rankstudio.engine.support.csv_cells import guarded, unguarded
-from rankstudio.engine.support.files import read_text, write_bytes
+from rankstudio.engine.support.files import make_folder, read_text, write_bytes
 
 _MOST_BYTES = 16 << 20
 _LONGEST = 200
@@ -53,9 +54,9 @@ def read_feature_names(path: Path) -> dict[int, str]:
     Parameters
     ----------
     path : Path
-        CSV or text with lines of id and name; a list of features as RankLib reads it (``12<tab>BM25``, comments
-        after ``#``); JSON of a feature store or a model of Solr, or of a feature set of Elasticsearch or
-        OpenSearch, whose features are numbered in their order.
+        CSV or text with lines of id and name; a list of features as RankLib reads it (``12<tab>BM25``,
+        comments after ``#``); JSON of a feature store or a model of Solr, or of a feature set of
+        Elasticsearch or OpenSearch, whose features are numbered in their order.
 
     Raises
     ------
@@ -103,7 +104,7 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
         Of all such files. Each is a table of id, name and note, which can be put beside the data as
         ``features.csv``, where every program finds it.
     dataset : FoldedDataset
-        It is known by the checksum of its first training file.
+        It is known by the checksum of its first file.
     notes : FeatureNotes
 
     Raises
@@ -120,39 +121,32 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     for feature in sorted({*notes.names, *notes.notes}):
         texts = (notes.names.get(feature, ""), notes.notes.get(feature, ""))
         writer.writerow([feature, *map(guarded, texts)])
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: could not be made: {error.strerror}.") from error
+    make_folder(folder)
     write_bytes(path, written.getvalue().encode())
 
 
-def renamed(dataset: FoldedDataset, names: Mapping[int, str], given: tuple[str, ...]) -> FoldedDataset:
-    """Return a dataset with other names of its features; the documents are shared.
+def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
+    """Return a dataset with the user's names of its features; the documents are shared.
 
     Parameters
     ----------
     dataset : FoldedDataset
     names : Mapping of int to str
-        By id.
-    given : tuple of str
-        The name of each column where `names` has none.
+        By id; the others have the names that the data give them.
     """
+    given = dataset.given_names or dataset.feature_names
     ids = dataset.feature_ids.tolist()
     shown = tuple(names.get(i, name) for i, name in zip(ids, given, strict=True))
     made: dict[int, RankingDataset] = {}
-
-    def part(old: RankingDataset | None) -> RankingDataset | None:
-        if old is None:
-            return None
-        return made.setdefault(id(old), replace(old, feature_names=shown))
-
-    folds = []
-    for fold in dataset.folds:
-        train = part(fold.train)
-        assert train is not None
-        folds.append(Fold(fold.number, train, part(fold.vali), part(fold.test)))
-    return replace(dataset, folds=tuple(folds))
+    for part in (part for fold in dataset.folds for part in fold.parts.values()):
+        if id(part) not in made:
+            made[id(part)] = copy.copy(part)  # also of kinds whose documents are put together when asked for
+            object.__setattr__(made[id(part)], "feature_names", shown)
+    folds = tuple(
+        Fold(fold.number, **{name: made[id(part)] for name, part in fold.parts.items()})
+        for fold in dataset.folds
+    )
+    return replace(dataset, folds=folds, given_names=given)
 
 
 def _from_json(text: str) -> dict[int, str]:
@@ -196,16 +190,5 @@ def _filled(texts: Mapping[int, str]) -> dict[int, str]:
 
 
 def _file(folder: Path, dataset: FoldedDataset) -> Path | None:
-    source = dataset.folds[0].train.source
-    name = re.sub(r"[^0-9A-Za-z]+", "-", source.checksum) if source is not None else ""
+    name = re.sub(r"[^0-9A-Za-z]+", "-", dataset.checksum)
     return folder / f"{name}.csv" if name else None
-
-
-__all__ = [
-    "FeatureNotes",
-    "default_names",
-    "load_notes",
-    "read_feature_names",
-    "renamed",
-    "save_notes",
-]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -85,6 +85,7 @@ def open_dataset(
         _check_memory(path, sum(table.X.nbytes for table, _ in tables.values()), len(folds) > 1)
     width = max(table.X.shape[1] for table, _ in tables.values())
     _check_widths({file: (table.X.shape[1], table.dense) for file, (table, _) in tables.items()})
+    sources = {file: source for file, (_, source) in tables.items()}
     datasets: dict[Path, RankingDataset] = {}
     for file in paths:
         reading.check()
@@ -103,6 +104,32 @@ def open_dataset(
         folds=tuple(Fold(f.number, **{part: named[file] for part, file in f.parts.items()}) for f in folds),
         convention=identity.convention,
         known=identity.known,
+        checksum=sources[paths[0]].checksum,
+    )
+
+
+def one_of(paths: Sequence[str]) -> str:
+    """Return what stands for several files that are opened at once: the folder that they are the parts of.
+
+    Raises
+    ------
+    DatasetError
+        Where they are not the training, validation and test part of one fold, or not all that there are.
+    """
+    if len(paths) == 1:
+        return paths[0]
+    files = [Path(path) for path in paths]
+    folders = {file.parent for file in files}
+    folder = files[0].parent
+    if (
+        len(folders) == 1
+        and all(file.is_file() for file in files)
+        and set(_parts_in(folder).values()) == set(files)
+    ):
+        return str(folder)
+    raise DatasetError(
+        f"{_listed(files)}: found {len(files)} files, expected one, or all parts of one fold: files of one "
+        "folder whose names begin with train, vali and test."
     )
 
 

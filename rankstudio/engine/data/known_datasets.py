@@ -161,7 +161,7 @@ def _read_names(path: Path) -> dict[int, str]:
 
 
 def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
-    """Return the names in a table with lines of id and name, with commas between or as :func:`identify` reads.
+    """Return the names in a table with lines of id and name, ``separated`` by commas or in any usual way.
 
     None are in a table whose header says that its first column holds something other than ids.
     """

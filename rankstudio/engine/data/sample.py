@@ -21,4 +21,11 @@ def open_sample() -> FoldedDataset:
     named = Identity("letor4", "letor4", table_of_names("letor4"))
     paths = [resource("sample", f"S{i}.txt.gz") for i in range(1, N_PARTS + 1)]
     parts = [named.name_features(load_letor(path)) for path in paths]
-    return FoldedDataset(NAME, resource("sample"), rotate(parts), convention="letor4")
+    source = parts[0].source
+    return FoldedDataset(
+        NAME,
+        resource("sample"),
+        rotate(parts),
+        convention="letor4",
+        checksum=source.checksum if source else "",
+    )

@@ -26,6 +26,8 @@ class Loader(QObject):
     Parameters
     ----------
     worker : Worker
+    names : Path, optional
+        Folder of what the user calls the features of some data.
     """
 
     started = Signal(str)
@@ -39,9 +41,9 @@ class Loader(QObject):
     ended = Signal()
     """It is opened, failed or cancelled."""
 
-    def __init__(self, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(self, worker: Worker, names: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._worker = worker
+        self._worker, self._names = worker, names
         self._job: Job | None = None
 
     @property
@@ -102,7 +104,7 @@ class Loader(QObject):
             elif outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
-        work = load(path, options, recorded)
+        work = load(path, options, recorded, self._names)
         self._job = Job(f"Opening {name}", work, on_message=deliver, on_end=finish)
         self.started.emit(name)
         return self._worker.submit(self._job)

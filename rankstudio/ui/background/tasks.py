@@ -63,15 +63,17 @@ class LivePath:
     best: Step
 
 
-def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> JobFunction:
+def load(
+    path: str | Path, plan: Plan, recorded: RecordedData | None = None, names: Path | None = None
+) -> JobFunction:
     """Make the job that opens a file, a folder or the sample; it yields shares read, then a FoldedDataset.
 
     The folds are those that the plan's protocol makes. Where it is recorded what the data have to be, other
-    ones are refused.
+    ones are refused. In the folder ``names`` is what the user calls features.
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
-        for message in _with_progress(lambda report: _open(str(path), plan, report, cancelled)):
+        for message in _with_progress(lambda report: _open(str(path), plan, names, report, cancelled)):
             difference = recorded.difference(message) if recorded and not isinstance(message, float) else ""
             if difference:
                 raise ChangedDataError(difference)
@@ -81,8 +83,9 @@ def load(path: str | Path, plan: Plan, recorded: RecordedData | None = None) -> 
 
 
 def _open(
-    path: str, plan: Plan, progress: Callable[[int, int], None], cancelled: CancelFlag
+    path: str, plan: Plan, names: Path | None, progress: Callable[[int, int], None], cancelled: CancelFlag
 ) -> FoldedDataset:
+    from rankstudio.engine.data.feature_names import load_notes, renamed  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
 
@@ -93,7 +96,8 @@ def _open(
         dataset = open_dataset(
             path, missing=plan.missing, normalize=normalize, progress=progress, cancelled=cancelled
         )
-    return parse_protocol(plan.protocol).divide(dataset, plan.seed)
+    own = load_notes(names, dataset).names if names is not None else {}
+    return parse_protocol(plan.protocol).divide(renamed(dataset, own) if own else dataset, plan.seed)
 
 
 def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:

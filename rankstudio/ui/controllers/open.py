@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.data.folders import one_of
+from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.support.files import is_there
-from rankstudio.ui.background.loader import Loader
-from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.study_store import is_study
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.open_dialog import OpenDialog
+from rankstudio.ui.style.theme import Theme
+
+_DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
 
 
 class OpenController(QObject):
@@ -26,7 +30,7 @@ class OpenController(QObject):
 
     Parameters
     ----------
-    session, runs, loader, settings
+    theme, models, settings
     parent : QWidget
         Over which the dialog opens.
     """
@@ -42,29 +46,49 @@ class OpenController(QObject):
     failed = Signal(str)
     warned = Signal(str)
 
-    def __init__(
-        self, session: Session, runs: Runs, loader: Loader, settings: Settings, parent: QWidget
-    ) -> None:
+    def __init__(self, theme: Theme, models: Models, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._loader, self._settings = session, runs, loader, settings
+        self._theme, self._settings = theme, settings
+        self._session, self._runs, self._loader = models.session, models.runs, models.loader
         self._window = parent
         self._run_when_open = False
-        loader.opened.connect(self._show)
-        loader.failed.connect(self.failed)
+        models.loader.opened.connect(self._show)
+        models.loader.failed.connect(self.failed)
+        parent.setAcceptDrops(True)
+        parent.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Open what is dropped on the window: a file, a folder, or the parts of a fold."""
+        if isinstance(event, QDragEnterEvent | QDropEvent) and event.type() in _DROPS:
+            paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+            if paths:
+                event.acceptProposedAction()
+                if event.type() == QEvent.Type.Drop:
+                    self.open_paths(paths)
+            return True
+        return super().eventFilter(watched, event)
 
     @Slot()
     def ask(self) -> None:
         """Ask for a file or folder, and open it."""
         recent = [path for path in self._settings.recent if not is_study(path)]
-        dialog = OpenDialog(self._window, str(Path(recent[0]).parent) if recent else str(Path.home()))
+        folder = str(Path(recent[0]).parent) if recent else str(Path.home())
+        dialog = OpenDialog(self._theme, self._window, folder)
         if dialog.exec():
-            self.open_path(dialog.path())
+            self.open_paths(dialog.paths())
         dialog.deleteLater()
 
     @Slot()
     def open_sample(self) -> None:
         """Open the bundled sample."""
         self.open_path(SAMPLE)
+
+    def open_paths(self, paths: Sequence[str]) -> None:
+        """Open one file or folder, or several files that are parts of one fold."""
+        try:
+            self.open_path(one_of(paths))
+        except DatasetError as error:
+            self.failed.emit(str(error))
 
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:

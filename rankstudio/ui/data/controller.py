@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
+from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.tasks import look_at_features
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.data.described_features import DescribedFeature
@@ -38,6 +40,8 @@ class DataController(QObject):
         super().__init__(parent)
         self._session, self._worker = session, worker
         self._reports: dict[tuple[int | None, str], QualityReport] = {}  # by fold and convention
+        self._kept: dict[tuple[int | None, str], QualityReport] = {}
+        self._notes: Mapping[int, str] = {}
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
         self.panel.foldChosen.connect(self._choose)
@@ -55,9 +59,9 @@ class DataController(QObject):
 
     @Slot()
     def _show(self) -> None:
-        self._reports = {}
+        self._reports, self._kept = self._kept, {}
         if self._session.dataset is not None:
-            self.panel.show_dataset(self._session.dataset)
+            self.panel.show_dataset(self._session.dataset, keep_summaries=bool(self._reports))
             self._show_convention()
 
     @Slot()
@@ -104,10 +108,38 @@ class DataController(QObject):
         """Return the features with all that is known of them by now."""
         report = self._reports.get(self._wanted)
         found = report.features if report is not None else [None] * len(summary.features)
+        dataset, costs = self._session.dataset, self._costs()
+        names = dataset.feature_names if dataset is not None else tuple(f.name for f in summary.features)
         return [
-            DescribedFeature(feature, quality, feature.name)
-            for feature, quality in zip(summary.features, found, strict=True)
+            DescribedFeature(
+                feature,
+                quality,
+                name,
+                self._notes.get(feature.feature_id, ""),
+                costs.get(feature.feature_id, 1.0) if costs is not None else None,
+            )
+            for feature, quality, name in zip(summary.features, found, names, strict=True)
         ]
+
+    def set_notes(self, notes: Mapping[int, str]) -> None:
+        """Show what the user noted of features, by their ids."""
+        self._notes = notes
+        self._show_statistics()
+
+    def keep_reports(self) -> None:
+        """Keep what is known of the features when the same data come again, with other names."""
+        self._kept = self._reports
+
+    def costs_parameter(self) -> Parameter | None:
+        """Return the method's parameter of costs; None where it has none, or several sets are tried."""
+        plan = self._session.plan
+        found = next((p for p in plan.entry.parameters if p.kind is Kind.COSTS), None)
+        return None if found is None or found.several(plan.parameters[found.name]) else found
+
+    def _costs(self) -> dict[int, float] | None:
+        """Return what features cost in the plan, as far as that is not 1; None without costs."""
+        parameter = self.costs_parameter()
+        return None if parameter is None else dict(self._session.plan.parameters[parameter.name])
 
     @property
     def _wanted(self) -> tuple[int | None, str]:

@@ -49,10 +49,10 @@ class DataPanel(Panel):
         self._many.activated.connect(self._on_many)
         self.clear()
 
-    def show_dataset(self, dataset: FoldedDataset) -> None:
-        """Show a dataset, at its first fold."""
+    def show_dataset(self, dataset: FoldedDataset, *, keep_summaries: bool = False) -> None:
+        """Show a dataset, at its first fold; the summaries stay where only names are other ones."""
         self._dataset = dataset
-        self._summaries = {}
+        self._summaries = self._summaries if keep_summaries else {}
         self._name.setText(dataset.name)
         self.set_convention(dataset.convention)
         numbers = [fold.number for fold in dataset.folds]

@@ -37,6 +37,8 @@ class StatisticsPanel(Panel):
     """
 
     edited = Signal(object, str, str)
+    namesAsked = Signal()
+    """The user wants to read names of features from a file."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Statistics", padding=0)
@@ -52,6 +54,8 @@ class StatisticsPanel(Panel):
         self._headline.setContentsMargins(12, 8, 12, 4)
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._headline.hide()
+        self._names = self.add_tool("open", "Read names of features from a file: CSV, RankLib, Solr")
+        self._names.clicked.connect(self.namesAsked)
         self._rows: QTableView | None = None
         self._part: RankingDataset | None = None
         self._tabs = named(QTabWidget(), "statistics-tabs")

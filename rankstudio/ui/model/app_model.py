@@ -48,7 +48,7 @@ class Models(QObject):
         self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
         self.marks = RunMarks(self.runs, self)
         self.current = CurrentModel(self.session, self.runs, self.task_worker, self.fold_cache, self)
-        self.loader = Loader(self.task_worker, self)
+        self.loader = Loader(self.task_worker, settings.names_folder, self)
         self._announced = ExitStack()
         self._announced.enter_context(announced(self.preparing.emit))
 

@@ -172,6 +172,12 @@ class Session(QObject):
         self.datasetChanged.emit()
         self.foldChanged.emit()
 
+    def rename_features(self, dataset: FoldedDataset) -> None:
+        """Take the same data with other names of their features."""
+        self._dataset = dataset
+        self.datasetChanged.emit()
+        self.foldChanged.emit()
+
     def look_at(self, fold: int | None) -> None:
         """Look at another fold, or at all of them."""
         if fold != self._fold:

@@ -95,6 +95,11 @@ class Settings:
         return mode if mode in THEMES else "system"
 
     @property
+    def names_folder(self) -> Path:
+        """Where it is kept what the user calls the features of some data."""
+        return self.folder / "names"
+
+    @property
     def text_size(self) -> int:
         """Size of ordinary text in logical pixels, 0 where the user has not changed it."""
         size = self.number("window/text-size")

@@ -128,7 +128,7 @@ class Page(QWidget):
                 splitter.setSizes(sizes)
 
     def _show_if_used(self, splitter: QSplitter) -> None:
-        """Hide a splitter inside others that has nothing to show, or show it again; the widest takes the room."""
+        """Hide a splitter that has nothing to show, or show it again; the widest takes the room."""
         while True:
             room, inside = sum(splitter.sizes()), [splitter.widget(i) for i in range(splitter.count())]
             shown = [widget is not None and not widget.isHidden() for widget in inside]

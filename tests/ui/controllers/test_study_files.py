@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiment import small
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QMessageBox
 from waiting import turn, wait_until
@@ -191,7 +191,7 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
         mime.setUrls([QUrl.fromLocalFile(str(named))])
         none = Qt.KeyboardModifier.NoModifier
         event = QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, none)
-        window.dropEvent(event)
+        QCoreApplication.sendEvent(window, event)
         wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
         assert [row.state for row in window.sections.results.panel.rows()] == ["done", "done"]
         assert window.workspace.isVisible()
