@@ -34,6 +34,7 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.backend_menu import BackendMenu
 from rankstudio.ui.shell.command_palette import CommandPalette
+from rankstudio.ui.shell.data_sources import DataSources
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.menus import Menus
 from rankstudio.ui.shell.page import GAP
@@ -136,6 +137,7 @@ class MainWindow(QMainWindow):
         self.commands.connect(
             open=self.open_controller.ask,
             sample=self.open_controller.open_sample,
+            sources=self._show_sources,
             cancel_load=self.models.loader.cancel,
             new_study=self.study_files.new,
             open_study=self.study_files.ask_open,
@@ -175,6 +177,7 @@ class MainWindow(QMainWindow):
         self.toolbar.themeToggled.connect(self.menus.toggle_theme)
         self.welcome.openAsked.connect(self.open_controller.ask)
         self.welcome.sampleAsked.connect(self.open_controller.open_sample)
+        self.welcome.sourcesAsked.connect(self._show_sources)
         self.welcome.recentChosen.connect(self.open_controller.open_path)
         self.menus.recentChosen.connect(self.open_controller.open_path)
         self.menus.readingChosen.connect(self.open_controller.read_again)
@@ -218,6 +221,7 @@ class MainWindow(QMainWindow):
         self.study_files.left.connect(self._offer)
         self.resplit.failed.connect(self.sections.method.form.refuse_protocol)
         self.resplit.divided.connect(self.notice.dismiss)
+        self.sections.data.panel.sourcesAsked.connect(self._show_sources)
         self.sections.results.goOnAsked.connect(self.restorer.go_on)
         self.sections.results.removalAsked.connect(self.removal.ask)
         self.runs.shownChanged.connect(self._update)
@@ -271,6 +275,14 @@ class MainWindow(QMainWindow):
         self.palette_dialog = CommandPalette(entries, self)
         self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.palette_dialog.open()
+
+    @Slot()
+    def _show_sources(self) -> None:
+        """Say where data are to be had, and open what the user has got."""
+        self.sources = DataSources(self._theme, self)
+        self.sources.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.sources.openAsked.connect(self.open_controller.ask)
+        self.sources.open()
 
     @Slot()
     def _show_study(self) -> None:

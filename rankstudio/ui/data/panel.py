@@ -30,10 +30,14 @@ class DataPanel(Panel):
     """
 
     foldChosen = Signal(object)
+    sourcesAsked = Signal()
+    """The user wants to know where other data are to be had."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Data")
         self.setObjectName("data-panel")
+        self._sources = self.add_tool("info", "Where to get data")
+        self._sources.clicked.connect(self.sourcesAsked)
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
         self._summaries: dict[int | None, DatasetSummary] = {}

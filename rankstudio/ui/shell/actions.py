@@ -42,6 +42,11 @@ class Command:
 _FILE = (
     Command("open", "&Open…", "Open a LETOR file, a folder of folds, a plan or a study.", "Ctrl+O", "open"),
     Command("sample", "Open &sample", "Open the sample that comes with RankStudio.", "Ctrl+D", "sample"),
+    Command(
+        "sources",
+        "&Where to get data…",
+        "Say where LETOR, MSLR, Yahoo's and Istella's data are to be had, and on which terms.",
+    ),
     Command("recent", "Open &again", "Open what was open lately."),
     Command("missing", "&Missing values", "What a missing value (NULL, nan) becomes when a file is read."),
     Command("normalize", "Scalin&g", "Whether features are scaled within each query when a file is read."),

@@ -101,6 +101,7 @@ class OpenDialog(QFileDialog):
         for view in self._views:
             view.installEventFilter(self)
             view.viewport().installEventFilter(self)
+        self.resize(820, 520)
         self._take_on_the_theme()
 
     def accept(self) -> None:

@@ -30,6 +30,7 @@ class Welcome(QWidget):
     openAsked = Signal()
     sampleAsked = Signal()
     recentChosen = Signal(str)
+    sourcesAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -37,7 +38,10 @@ class Welcome(QWidget):
         self._theme = theme
         self._recent = fill(QVBoxLayout(), spacing=2)
         self._recent_title = named(PlainLabel("Open again"), role="muted")
+        sources = named(QPushButton("Where to get data…"), "welcome-sources", role="quiet")
+        sources.clicked.connect(self.sourcesAsked)
         column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
+        column.addWidget(sources, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(12)
         fill(column, self._recent_title, self._recent, 3)
         fill(QHBoxLayout(self), 1, column, 1)

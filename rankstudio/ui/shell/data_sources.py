@@ -1,0 +1,84 @@
+"""Where to get the field's datasets: a page of text, made of a file that comes with the program."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from rankstudio.engine.support.resources import table
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import fill, named
+
+_SIZE = (680, 560)
+
+
+class DataSources(QDialog):
+    """Lists datasets with what is in them, their terms and their address; nothing is fetched.
+
+    Parameters
+    ----------
+    theme : Theme
+    parent : QWidget
+
+    Attributes
+    ----------
+    openAsked : Signal()
+        The user has one of them, and wants to open it.
+    """
+
+    openAsked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        named(self, "data-sources", "Where to get data")
+        self.setWindowTitle("Where to get data")
+        self._theme = theme
+        page = named(QWidget(), role="page")
+        column = fill(QVBoxLayout(page), margins=(16, 16, 16, 16), spacing=10)
+        for source in table("features", "sources.toml")["source"]:
+            column.addWidget(_card(source))
+        column.addStretch(1)
+        scroll = named(QScrollArea(), "data-sources-list", "datasets")
+        scroll.setWidget(page)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        done = QPushButton("Close")
+        opened = named(QPushButton("Open a folder…"), "data-sources-open", role="primary")
+        done.clicked.connect(self.reject)
+        opened.clicked.connect(self.accept)
+        opened.clicked.connect(self.openAsked)
+        opened.setDefault(True)
+        buttons = fill(QHBoxLayout(), 1, done, opened, margins=(16, 10, 16, 14), spacing=8)
+        fill(QVBoxLayout(self), (scroll, 1), buttons, margins=(0, 0, 0, 0), spacing=0)
+        self.resize(*_SIZE)
+
+
+def _card(source: dict[str, str]) -> QFrame:
+    """Return what is known of one dataset."""
+    card = named(QFrame(), said=source["name"], role="panel")
+    column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)
+    column.addWidget(named(PlainLabel(source["name"]), role="title"))
+    for text, role in ((source["holds"], ""), (source["terms"], ""), (source["open"], "muted")):
+        column.addWidget(_text(text, role))
+    column.addWidget(_text(f"Cite: {source['cite']}", "muted"))
+    address = _text(source["address"], "")
+    copied = named(QPushButton("Copy address"), said=f"Copy the address of {source['name']}", role="quiet")
+    copied.clicked.connect(partial(_copy, source["address"]))
+    column.addLayout(fill(QHBoxLayout(), (address, 1), copied, spacing=8))
+    return card
+
+
+def _text(text: str, role: str) -> PlainLabel:
+    label = named(PlainLabel(text), role=role)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def _copy(address: str) -> None:
+    QGuiApplication.clipboard().setText(address)
