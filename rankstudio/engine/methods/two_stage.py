@@ -84,12 +84,12 @@ def two_stage_steps(
             of_size = {len(step.selected): step for step in every}
             for number, columns in enumerate(sets, start=1):
                 known = of_size.get(len(columns))
-                yield replace(known, number=number) if known else _widened(None, number, (), data.X.shape[1])
+                yield replace(known, number=number) if known else widened(None, number, (), data.X.shape[1])
             return
     for number, columns in enumerate(sets, start=1):
         ascending = tuple(sorted(columns))
         model = yield from _learned(ranker, data, ascending, (number - 1) / len(sets))
-        yield _widened(model, number, columns, data.X.shape[1])
+        yield widened(model, number, columns, data.X.shape[1])
 
 
 def _learned(
@@ -109,7 +109,7 @@ def _learned(
     return last
 
 
-def _widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
+def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     """Return a model of some columns, learned in ascending order, as one of all n."""
     coef = np.zeros(n)
     if last is None:

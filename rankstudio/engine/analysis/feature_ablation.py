@@ -1,0 +1,166 @@
+"""What helps which queries: a model learned again without one of its features, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.analysis.query_comparison import model_scores, query_measures
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import Chosen
+from rankstudio.engine.experiment.units.fold_context import estimator, group_training
+from rankstudio.engine.methods.catalog import Kind, Method
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.two_stage import two_stage_steps, widened
+from rankstudio.engine.metrics.names import measure as find_measure
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.statistics.paired import bootstrap_interval, win_tie_loss
+from rankstudio.engine.steps import Step
+
+
+@dataclass(frozen=True)
+class FeatureAblation:
+    """What leaving one feature out changes.
+
+    Attributes
+    ----------
+    column : int
+        The feature, 0-based.
+    folds : tuple of int
+        Numbers of the folds whose model has it.
+    fall : float
+        The measure with it less that without it, mean over the queries of these folds.
+    low, high : float
+        Its 95 % interval, by the paired bootstrap over queries.
+    n_worse, n_equal, n_better : int
+        Queries that are worse, the same and better without it.
+    """
+
+    column: int
+    folds: tuple[int, ...]
+    fall: float
+    low: float
+    high: float
+    n_worse: int
+    n_equal: int
+    n_better: int
+
+
+@dataclass(frozen=True, eq=False)
+class AblatedQueries:
+    """The queries of one fold with a feature, and without.
+
+    Attributes
+    ----------
+    fold, column : int
+    whole, without : ndarray of shape (Q,)
+        The measure in each query.
+    """
+
+    fold: int
+    column: int
+    whole: Floats
+    without: Floats
+
+
+def relearned(plan: Plan, train: QueryData, feature_ids: Sequence[int], chosen: Chosen, column: int) -> Step:
+    """Learn a chosen model again without one of its features, by the same method and parameters.
+
+    It may use the model's other features only. A path is learned to its end, rounds of boosting up to the
+    round that was chosen.
+
+    Parameters
+    ----------
+    plan : Plan
+    train : QueryData
+        Training part of the fold.
+    feature_ids : sequence of int of length n
+        The 1-based id of each column.
+    chosen : Chosen
+        The model.
+    column : int
+        The feature to leave out, one of ``chosen.step.selected``.
+
+    Returns
+    -------
+    Step
+        Of all n features.
+    """
+    rest = tuple(other for other in chosen.step.selected if other != column)
+    kept = tuple(sorted(rest))
+    ids = np.array([feature_ids[other] for other in kept], dtype=np.int64)
+    entry = plan.ranker_entry
+    if not rest:
+        return widened(None, 1, (), len(feature_ids))
+    if entry is not None:
+        ranker = estimator(plan, entry, chosen.unit.combination.ranker, ids)
+        return [step for step in two_stage_steps(ranker, train, [rest]) if isinstance(step, Step)][-1]
+    method = estimator(plan, plan.entry, _among(plan.entry, chosen.unit.parameters, ids), ids)
+    last: Step | None = None
+    for step in method.learn(train.narrowed(kept)):
+        last = step
+        if plan.step_kind is StepKind.ROUNDS and step.number == chosen.step.number:
+            break
+    return widened(last, last.number if last else 1, kept, len(feature_ids))
+
+
+def _among(entry: Method, parameters: Mapping[str, Any], ids: Ints) -> dict[str, Any]:
+    """Return parameters for data that have only some features, all of which are to be used."""
+    kept = {feature for feature in ids.tolist()}
+    changed = dict(parameters)
+    for p in entry.parameters:
+        if p.kind is Kind.FEATURES:
+            changed[p.name] = tuple(feature for feature in changed[p.name] if feature in kept)
+        elif p.kind is Kind.COSTS:
+            changed[p.name] = tuple(pair for pair in changed[p.name] if pair[0] in kept)
+    if StepKind.FEATURES.limit in changed:
+        changed[StepKind.FEATURES.limit] = None
+    return changed
+
+
+def ablated_queries(
+    plan: Plan, fold: Fold, chosen: Chosen, column: int, part: str, measure: str, convention: str
+) -> AblatedQueries:
+    """Measure a chosen model with and without one of its features in every query of a part.
+
+    Parameters
+    ----------
+    plan, fold, chosen, column
+        As for :func:`relearned`.
+    part : str
+        "test", "vali" or "train"; the fold has it.
+    measure, convention : str
+
+    Raises
+    ------
+    StoreError
+        Where a study did not keep the model.
+    """
+    data = fold.parts[part]
+    without = relearned(plan, group_training(fold), fold.train.feature_ids.tolist(), chosen, column)
+    scores = model_scores(chosen.step, data), model_scores(without, data)
+    return AblatedQueries(fold.number, column, *query_measures(data, scores, measure, convention))
+
+
+def feature_ablation(found: Sequence[AblatedQueries], measure: str) -> FeatureAblation:
+    """Put together what leaving one feature out changes in the queries of some folds.
+
+    Parameters
+    ----------
+    found : sequence of AblatedQueries
+        Of one feature, a fold each; at least one.
+    measure : str
+    """
+    whole = np.concatenate([one.whole for one in found])
+    without = np.concatenate([one.without for one in found])
+    counts = win_tie_loss(whole, without, higher_is_better=find_measure(measure).higher_is_better)
+    difference = (whole - without)[~np.isnan(whole - without)]
+    mean = float(difference.mean()) if difference.size else float("nan")
+    low, high = bootstrap_interval(whole, without)
+    folds = tuple(one.fold for one in found)
+    return FeatureAblation(found[0].column, folds, mean, low, high, counts.wins, counts.ties, counts.losses)

@@ -1,0 +1,155 @@
+"""The documents of one query, ranked by two models, with the first one's scores split feature by feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankstudio.engine.analysis.score_contributions import ScoreContributions, score_contributions
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.comments import document_id
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.metrics.conventions import convention as find_convention
+from rankstudio.engine.metrics.rank_order import rank_order
+from rankstudio.engine.steps import Step
+
+
+@dataclass(frozen=True)
+class RankedDocument:
+    """A document of a query.
+
+    Attributes
+    ----------
+    row : int
+        Among the documents of the query, from 0, as in the file.
+    name : str
+        Its id, else its comment, else "document 3".
+    comment : str
+        What the file says after ``#``.
+    label : float
+    relevant : bool
+        By the convention.
+    rank_a, rank_b : int
+        From 1.
+    score_a, score_b : float
+    """
+
+    row: int
+    name: str
+    comment: str
+    label: float
+    relevant: bool
+    rank_a: int
+    rank_b: int
+    score_a: float
+    score_b: float
+
+
+@dataclass(frozen=True, eq=False)
+class RankedQuery:
+    """One query with its documents.
+
+    Attributes
+    ----------
+    query_id : str
+    documents : tuple of RankedDocument
+        As A ranks them.
+    contributions : ScoreContributions
+        Of A's scores, rows in that order.
+    names : tuple of str
+        Of the features in ``contributions.columns``.
+    """
+
+    query_id: str
+    documents: tuple[RankedDocument, ...]
+    contributions: ScoreContributions
+    names: tuple[str, ...]
+
+    @cached_property
+    def least(self) -> Floats:
+        """The least that each feature adds to a document of this query, shape (s,)."""
+        least: Floats = self.contributions.values.min(axis=0)
+        return least
+
+    @cached_property
+    def above_least(self) -> Floats:
+        """What each feature adds above that, shape (m, s): none is negative, and they rank alike."""
+        above: Floats = self.contributions.values - self.least
+        return above
+
+    @property
+    def offset(self) -> float:
+        """What every document of this query has: a score less the sum of its `above_least`."""
+        return float(self.least.sum()) + self.contributions.constant
+
+    @cached_property
+    def by_influence(self) -> tuple[int, ...]:
+        """Positions of the features, those first that tell the documents apart most."""
+        spread = self.above_least.mean(axis=0)
+        return tuple(np.argsort(-spread, kind="stable").tolist())
+
+    def decisive_feature(self, first: int, second: int) -> tuple[int, float, float] | None:
+        """Return which feature decides between two documents.
+
+        Parameters
+        ----------
+        first, second : int
+            Positions in `documents`.
+
+        Returns
+        -------
+        position, part, lead : int, float, float
+            Of the feature that most favours the document with the higher score: what it gives of its lead.
+            None where the scores are equal.
+        """
+        values = self.contributions.values
+        difference = values[first] - values[second]
+        lead = self.documents[first].score_a - self.documents[second].score_a
+        if lead == 0 or not difference.size:
+            return None
+        towards = difference if lead > 0 else -difference
+        position = int(np.argmax(towards))
+        return position, float(difference[position]), lead
+
+
+def ranked_query(
+    data: RankingDataset, position: int, a: Step, scores_a: Floats, scores_b: Floats, convention: str
+) -> RankedQuery:
+    """Rank the documents of a query by two models.
+
+    Parameters
+    ----------
+    data : RankingDataset
+        A part of a fold.
+    position : int
+        Of the query in it, from 0.
+    a : Step
+        The model whose scores are split.
+    scores_a, scores_b : ndarray of shape (m,)
+        Of both models for all documents of the part.
+    convention : str
+        Key; it says which of two equal scores goes first, and what is relevant.
+
+    Raises
+    ------
+    StoreError
+        Where a study did not keep the model.
+    """
+    begin, end = (int(at) for at in data.query_ptr[position : position + 2])
+    whole = np.array([0, end - begin])
+    of_a, of_b = scores_a[begin:end], scores_b[begin:end]
+    order, other = rank_order(of_a, whole, convention), rank_order(of_b, whole, convention)
+    rank_b = np.empty(order.size, dtype=np.int64)
+    rank_b[other] = np.arange(1, order.size + 1)
+    least = find_convention(convention).relevant_from
+    split = score_contributions(a, data.X[begin:end][order], data.feature_ids)
+    documents = []
+    for rank, row in enumerate(order.tolist(), start=1):
+        label, comment = float(data.y[begin + row]), data.comments[begin + row] if data.comments else ""
+        name = document_id(comment) or comment.strip() or f"document {row + 1}"
+        ranks, scores = (rank, int(rank_b[row])), (float(of_a[row]), float(of_b[row]))
+        documents.append(RankedDocument(row, name, comment, label, label >= least, *ranks, *scores))
+    names = tuple(data.feature_names[column] for column in split.columns)
+    return RankedQuery(data.query_ids[position], tuple(documents), split, names)

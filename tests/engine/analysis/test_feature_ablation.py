@@ -1,0 +1,123 @@
+"""Leaving a feature out equals training anew without it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from experiment.small import dataset, quick
+
+from rankstudio.engine.analysis.feature_ablation import ablated_queries, feature_ablation, relearned
+from rankstudio.engine.analysis.query_comparison import model_scores
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.results import Chosen, RunResult
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
+from rankstudio.engine.methods.rankers.rankboost import RankBoost
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.rankers.ranksvm import RankSVM
+from rankstudio.engine.metrics.evaluation import evaluate
+
+DATA = dataset(2)
+
+
+def result_of(plan: Plan) -> RunResult:
+    return next(e.result for e in run(plan, DATA) if isinstance(e, RunFinished))
+
+
+def quickly(key: str) -> dict:
+    return quick(next(entry for entry in methods() if entry.key == key))
+
+
+def plans() -> dict[str, tuple[Plan, object]]:
+    return {
+        "greedy": (Plan("small", parameters={"regularization": (4.0,)}), RankRLS(regularization=4.0)),
+        "pinned": (
+            Plan("small", parameters={"regularization": (4.0,), "pinned": (1, 4), "banned": (6,)}),
+            RankRLS(regularization=4.0),
+        ),
+        "gas, then RankSVM": (
+            Plan(
+                "small", "gas", {"n_features_to_select": 4}, ranker="ranksvm", ranker_parameters={"C": (0.5,)}
+            ),
+            RankSVM(C=0.5),
+        ),
+        "gas, then RankRLS": (
+            Plan(
+                "small",
+                "gas",
+                {"n_features_to_select": 4},
+                ranker="rankrls",
+                ranker_parameters={"regularization": (2.0,)},
+            ),
+            RankRLS(regularization=2.0),
+        ),
+        "gas, then LambdaMART": (
+            Plan("small", "gas", ranker="lambdamart", ranker_parameters=quickly("lambdamart")),
+            LambdaMART(n_rounds=5, min_data_in_leaf=5),
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", plans())
+def test_a_feature_left_out_equals_training_without_it(name: str) -> None:
+    plan, ranker = plans()[name]
+    for fold_result, fold in zip(result_of(plan).folds, DATA.folds, strict=True):
+        chosen, train, test = fold_result.chosen, fold.train, fold.test
+        ids = DATA.feature_ids.tolist()
+        for column in chosen.step.selected:
+            kept = sorted(set(chosen.step.selected) - {column})
+            again = relearned(plan, group_training(fold), ids, chosen, column)
+            assert column not in again.selected
+            assert again.coef[column] == 0
+            if not kept:
+                assert not model_scores(again, test).any()
+                continue
+            trained = ranker.fit(train.X[:, kept], train.y, qid=train.qid)
+            wanted = trained.predict(test.X[:, kept])
+            np.testing.assert_allclose(model_scores(again, test), wanted, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("key", "ranker"), [("rankboost", RankBoost), ("lambdamart", LambdaMART)])
+def test_boosting_goes_up_to_the_chosen_round(key: str, ranker: type) -> None:
+    plan = Plan("small", key, quickly(key) | {"n_rounds": 20})
+    path, fold = result_of(plan).folds[0].paths[0], DATA.folds[0]
+    chosen = Chosen(path.unit, path.steps[-2])
+    column = chosen.step.selected[0]
+    kept = sorted(set(chosen.step.selected) - {column})
+    again = relearned(plan, group_training(fold), DATA.feature_ids.tolist(), chosen, column)
+    parameters = dict(chosen.unit.parameters) | {"n_rounds": chosen.step.number}
+    trained = ranker(**parameters).fit(fold.train.X[:, kept], fold.train.y, qid=fold.train.qid)
+    np.testing.assert_allclose(model_scores(again, fold.test), trained.predict(fold.test.X[:, kept]))
+
+
+def test_the_fall_is_that_of_the_measures_query_by_query() -> None:
+    plan, ranker = plans()["greedy"]
+    result = result_of(plan)
+    column = result.folds[0].chosen.step.selected[0]
+    having = [f for f in result.folds if column in f.chosen.step.selected]
+    parts = [
+        ablated_queries(plan, DATA.folds[f.fold - 1], f.chosen, column, "test", "MAP", "letor4")
+        for f in having
+    ]
+    found = feature_ablation(parts, "MAP")
+    whole, without = [], []
+    for f in having:
+        fold = DATA.folds[f.fold - 1]
+        kept = sorted(set(f.chosen.step.selected) - {column})
+        scores = ranker.fit(fold.train.X[:, kept], fold.train.y, qid=fold.train.qid).predict(
+            fold.test.X[:, kept]
+        )
+        without.append(evaluate(fold.test.y, scores, fold.test.qid, measures=["MAP"]).per_query["MAP"])
+        whole.append(f.per_query["MAP"])
+    difference = np.concatenate(whole) - np.concatenate(without)
+    assert found.fall == pytest.approx(difference.mean())
+    assert found.low <= found.fall <= found.high
+    assert (found.n_worse, found.n_better) == (
+        int((difference > 1e-12).sum()),
+        int((difference < -1e-12).sum()),
+    )
+    assert found.n_worse + found.n_equal + found.n_better == difference.size
+    assert found.folds == tuple(f.fold for f in having)
