@@ -191,6 +191,7 @@ class MainWindow(QMainWindow):
             *(self.labels, self.names, self.current, sections.data, sections.inspect),
             sections.substitutes,
             sections.results,
+            sections.queries,
         )
         for part in failing:
             part.failed.connect(self.say_error)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.analysis.query_comparison import model_scores, query_measures
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen
-from rankstudio.engine.experiment.units.fold_context import estimator, group_training
+from rankstudio.engine.experiment.units.fold_context import estimator
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.two_stage import two_stage_steps, widened
@@ -68,7 +68,14 @@ class AblatedQueries:
     without: Floats
 
 
-def relearned(plan: Plan, train: QueryData, feature_ids: Sequence[int], chosen: Chosen, column: int) -> Step:
+def relearned(
+    plan: Plan,
+    train: QueryData,
+    feature_ids: Ints,
+    chosen: Chosen,
+    column: int,
+    follow: Callable[[object], None] = lambda _: None,
+) -> Step:
     """Learn a chosen model again without one of its features, by the same method and parameters.
 
     It may use the model's other features only. A path is learned to its end, rounds of boosting up to the
@@ -79,12 +86,14 @@ def relearned(plan: Plan, train: QueryData, feature_ids: Sequence[int], chosen: 
     plan : Plan
     train : QueryData
         Training part of the fold.
-    feature_ids : sequence of int of length n
+    feature_ids : ndarray of shape (n,)
         The 1-based id of each column.
     chosen : Chosen
         The model.
     column : int
         The feature to leave out, one of ``chosen.step.selected``.
+    follow : callable, optional
+        Is told of every step and sign of life, and ends the work by raising.
 
     Returns
     -------
@@ -93,25 +102,29 @@ def relearned(plan: Plan, train: QueryData, feature_ids: Sequence[int], chosen: 
     """
     rest = tuple(other for other in chosen.step.selected if other != column)
     kept = tuple(sorted(rest))
-    ids = np.array([feature_ids[other] for other in kept], dtype=np.int64)
+    ids = feature_ids[list(kept)]
     entry = plan.ranker_entry
     if not rest:
         return widened(None, 1, (), len(feature_ids))
     if entry is not None:
         ranker = estimator(plan, entry, chosen.unit.combination.ranker, ids)
-        return [step for step in two_stage_steps(ranker, train, [rest]) if isinstance(step, Step)][-1]
+        for told in two_stage_steps(ranker, train, [rest]):
+            follow(told)
+        assert isinstance(told, Step)  # the last one, of one set
+        return told
     method = estimator(plan, plan.entry, _among(plan.entry, chosen.unit.parameters, ids), ids)
     last: Step | None = None
-    for step in method.learn(train.narrowed(kept)):
-        last = step
-        if plan.step_kind is StepKind.ROUNDS and step.number == chosen.step.number:
+    for told in method.work(train.narrowed(kept)):
+        follow(told)
+        last = told if isinstance(told, Step) else last
+        if plan.step_kind is StepKind.ROUNDS and last is not None and last.number == chosen.step.number:
             break
     return widened(last, last.number if last else 1, kept, len(feature_ids))
 
 
 def _among(entry: Method, parameters: Mapping[str, Any], ids: Ints) -> dict[str, Any]:
     """Return parameters for data that have only some features, all of which are to be used."""
-    kept = {feature for feature in ids.tolist()}
+    kept = set(ids.tolist())
     changed = dict(parameters)
     for p in entry.parameters:
         if p.kind is Kind.FEATURES:
@@ -124,16 +137,19 @@ def _among(entry: Method, parameters: Mapping[str, Any], ids: Ints) -> dict[str,
 
 
 def ablated_queries(
-    plan: Plan, fold: Fold, chosen: Chosen, column: int, part: str, measure: str, convention: str
+    fold: Fold, part: str, column: int, steps: tuple[Step, Step], measure: str, convention: str
 ) -> AblatedQueries:
-    """Measure a chosen model with and without one of its features in every query of a part.
+    """Measure a model with and without one of its features in every query of a part.
 
     Parameters
     ----------
-    plan, fold, chosen, column
-        As for :func:`relearned`.
+    fold : Fold
     part : str
         "test", "vali" or "train"; the fold has it.
+    column : int
+        The feature.
+    steps : pair of Step
+        The model, and what :func:`relearned` made of it.
     measure, convention : str
 
     Raises
@@ -142,9 +158,17 @@ def ablated_queries(
         Where a study did not keep the model.
     """
     data = fold.parts[part]
-    without = relearned(plan, group_training(fold), fold.train.feature_ids.tolist(), chosen, column)
-    scores = model_scores(chosen.step, data), model_scores(without, data)
-    return AblatedQueries(fold.number, column, *query_measures(data, scores, measure, convention))
+    whole, without = (model_scores(step, data) for step in steps)
+    return AblatedQueries(fold.number, column, *query_measures(data, (whole, without), measure, convention))
+
+
+def n_unchanged(found: Sequence[AblatedQueries]) -> int:
+    """Return in how many queries the measure is the same whichever feature is left out."""
+    same: dict[int, Bools] = {}
+    for one in found:
+        equal = np.isclose(one.whole, one.without, rtol=0.0, atol=1e-12, equal_nan=True)
+        same[one.fold] = same.get(one.fold, np.ones(equal.size, dtype=np.bool_)) & equal
+    return sum(int(np.count_nonzero(equal)) for equal in same.values())
 
 
 def feature_ablation(found: Sequence[AblatedQueries], measure: str) -> FeatureAblation:

@@ -13,11 +13,13 @@ from rankstudio.ui.shell.command_palette import Entry
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.workspace import PAGES, Workspace
 
+_MOST_QUERIES = 5000
+
 
 def palette_entries(
     models: Models, sections: Sections, actions: Actions, workspace: Workspace
 ) -> tuple[Entry, ...]:
-    """Return all that can be chosen: commands that are enabled, pages, methods, runs and features."""
+    """Return all that can be chosen: enabled commands, pages, methods, runs, features and queries."""
     session, runs = models.session, models.runs
     entries = [*_commands(actions)]
     if session.dataset is not None:
@@ -27,6 +29,7 @@ def palette_entries(
             show = partial(look_at, session, runs, run)
             entries.append(Entry("run", f"run {run.key} {run.plan.title}", show, run.dataset.name))
         entries += _features(models, sections, workspace)
+        entries += _queries(sections, workspace)
     return tuple(entries)
 
 
@@ -60,3 +63,18 @@ def _features(models: Models, sections: Sections, workspace: Workspace) -> Itera
     if dataset is not None:
         for feature, name in zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True):
             yield Entry("feature", name, partial(inspect, feature), str(feature))
+
+
+def _queries(sections: Sections, workspace: Workspace) -> Iterator[Entry]:
+    """Yield the queries that are compared, where they are not too many to look through."""
+    queries = sections.queries.queries
+    if len(queries) > _MOST_QUERIES:
+        return
+
+    def show(fold: int, position: int) -> None:
+        workspace.show_page("queries")
+        sections.queries.show_query(fold, position)
+
+    for query in queries:
+        beside = f"{query.n_documents} documents"
+        yield Entry("query", f"query {query.query_id}", partial(show, query.fold, query.position), beside)

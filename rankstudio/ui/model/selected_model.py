@@ -197,14 +197,14 @@ class CurrentModel(QObject):
         if path is None or combination is None or values is None:
             return None
         by_validation = chosen[1] if chosen is not None and chosen[0] == values else None
-        position = _position(path, choice.place, by_validation, record.plan.select_by)
+        position = path_position(path, choice.place, by_validation, record.plan.select_by)
         return SelectedModel(combination, values, record.plan, fold, path, position)
 
     def _from_live(self) -> SelectedModel | None:
         live = self.live
         if live is None:
             return None
-        position = _position(live.path, self._session.choice.place, live.best.number - 1, "")
+        position = path_position(live.path, self._session.choice.place, live.best.number - 1, "")
         wanted = live.wanted
         return SelectedModel(LIVE, wanted.values, wanted.plan, wanted.fold, live.path, position)
 
@@ -271,7 +271,7 @@ def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
     return len(values) == len(axes) and all(axis.allows(v) for axis, v in zip(axes, values, strict=True))
 
 
-def _position(path: PathResult, place: int | None, best: int | None, select_by: str) -> int:
+def path_position(path: PathResult, place: int | None, best: int | None, select_by: str) -> int:
     """Return the position of the step at a place, else the best one."""
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1

@@ -42,11 +42,13 @@ class Page(QWidget):
         For the program, its tests and the settings.
     content : QSplitter
         See `row` and `column`.
-    foot : QWidget, optional
-        A line at the bottom, which stays when a panel has the page.
+    foot, head : QWidget, optional
+        A line at the bottom or at the top, which stays when a panel has the page.
     """
 
-    def __init__(self, name: str, content: QSplitter, foot: QWidget | None = None) -> None:
+    def __init__(
+        self, name: str, content: QSplitter, foot: QWidget | None = None, head: QWidget | None = None
+    ) -> None:
         super().__init__()
         named(self, f"{name}-page", role="ground")
         self._content = content
@@ -55,7 +57,7 @@ class Page(QWidget):
         self._sizes: dict[QSplitter, list[int]] = {}
         self._geometries: dict[str, QByteArray] = {}  # of windows, by the names of their panels
         self._windows: dict[Panel, _Outside] = {}
-        lines = [(content, 1)] if foot is None else [(content, 1), foot]
+        lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         for panel in content.findChildren(Panel):
             panel.headerDoubleClicked.connect(self._toggle)

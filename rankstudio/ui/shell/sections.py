@@ -12,6 +12,7 @@ from rankstudio.ui.inspect.why_controller import WhyController
 from rankstudio.ui.method.controller import MethodController
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.results.controller import ResultsController
 from rankstudio.ui.run.controller import RunController
 from rankstudio.ui.run.run_strip import RunStrip
@@ -48,6 +49,7 @@ class Sections(QObject):
             theme, session, runs, current, task_worker, models.fold_cache, self
         )
         self.results = ResultsController(theme, session, runs, models.marks, task_worker, self)
+        self.queries = QueriesController(theme, session, runs, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         self.run.candidates.picked.connect(self.inspect.inspect)
@@ -58,6 +60,7 @@ class Sections(QObject):
         self.data.foldChosen.connect(self.run.stop_following)
         self.results.foldChosen.connect(self.run.stop_following)
         self.results.inspected.connect(self.inspect.inspect)
+        self.queries.inspected.connect(self.inspect.inspect)
 
     def workspace(self) -> Workspace:
         """Return the pages with their panels, laid out."""
@@ -73,11 +76,15 @@ class Sections(QObject):
         features = row("features", explained, (3, 4, 1), (430, 470, 310))
         beside = row("curves-views", (self.results.curves, self.results.views), (1, 1), (640, 640))
         compare = column("compare", (self.results.panel, beside), (2, 3), (280, 460))
+        above = row("queries-above", (self.queries.comparison, self.queries.list), (2, 3), (480, 840))
+        low = row("queries-below", (self.queries.ablation, self.queries.documents), (2, 3), (480, 840))
+        queries = column("queries", (above, low), (1, 1), (370, 370))
         pages = {
             "data": Page("data", data),
             "select": Page("select", columns, self.strip),
             "features": Page("features", features),
             "compare": Page("compare", compare),
+            "queries": Page("queries", queries, head=self.queries.bar),
         }
         made = Workspace(self._theme, pages)
         made.pageChanged.connect(self._show_page)
@@ -89,6 +96,7 @@ class Sections(QObject):
         self.run.refresh()
         self.results.refresh()
         self.substitutes.refresh()
+        self.queries.update()
 
     def show_runs(self) -> None:
         """Show how far the runs are."""
@@ -105,6 +113,7 @@ class Sections(QObject):
             self.substitutes.update()
         elif key == "compare":
             self.results.refresh()
+        self.queries.update()
 
 
 def _hide_where_empty(column: QSplitter) -> None:

@@ -19,6 +19,7 @@ PAGES = (
     PageName("select", "Select", "select", "A method, its parameters, and selection as it grows"),
     PageName("features", "Features", "features", "What was chosen, how close it was, and each feature"),
     PageName("compare", "Compare", "compare", "Runs side by side, with tests and stability"),
+    PageName("queries", "Queries", "search", "Two models query by query, and why each ranks as it does"),
 )
 """From top to bottom."""
 

@@ -106,6 +106,13 @@ class Cells(QStyledItemDelegate):
             return
         bold = column.bold is not None and column.bold(row)
         painter.setFont(font(BASE, bold))
+        if column.paint is not None:
+            painter.save()
+            left = column.paint(painter, rect, self._theme.colors, row)
+            painter.restore()
+            if left is None:
+                return
+            rect = left
         if isinstance(value, ProgressCell):
             rect = self._paint_progress(painter, rect, value)
         elif column.kind == "weight" and self._has_room_for_bar(painter, rect, column.text(row)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import (
     QAbstractTableModel,
@@ -17,6 +17,12 @@ from PySide6.QtCore import (
 )
 
 from rankstudio.ui.style.plain_text import plain
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QRect
+    from PySide6.QtGui import QPainter
+
+    from rankstudio.ui.style.colors import Colors
 
 Align = Literal["left", "right", "center"]
 CellKind = Literal["text", "weight", "dot", "progress", "tick", "histogram"]
@@ -101,6 +107,9 @@ class Column:
         Of the row: what to sort by, where it is not the value.
     edited : callable, optional
         Of the row: the text to begin with where the user edits the cell; cells are edited only then.
+    paint : callable, optional
+        Draws into a cell, before its text: gets the painter, the cell's room, the theme's colours and the
+        row, and returns the room that is left for the text, or None where no text is to follow.
     """
 
     key: str
@@ -118,6 +127,7 @@ class Column:
     hint: Callable[[Row], str] | None = None
     sort: Callable[[Row], Any] | None = None
     edited: Callable[[Row], str] | None = None
+    paint: Callable[[QPainter, QRect, Colors, Row], QRect | None] | None = None
 
     def of(self, row: Row) -> Any:
         """Return the value of this column in a row."""

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from experiment.small import dataset, quick
 
-from rankstudio.engine.analysis.feature_ablation import ablated_queries, feature_ablation, relearned
+from rankstudio.engine.analysis.feature_ablation import (
+    ablated_queries,
+    feature_ablation,
+    n_unchanged,
+    relearned,
+)
 from rankstudio.engine.analysis.query_comparison import model_scores
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
@@ -66,7 +71,7 @@ def test_a_feature_left_out_equals_training_without_it(name: str) -> None:
     plan, ranker = plans()[name]
     for fold_result, fold in zip(result_of(plan).folds, DATA.folds, strict=True):
         chosen, train, test = fold_result.chosen, fold.train, fold.test
-        ids = DATA.feature_ids.tolist()
+        ids = DATA.feature_ids
         for column in chosen.step.selected:
             kept = sorted(set(chosen.step.selected) - {column})
             again = relearned(plan, group_training(fold), ids, chosen, column)
@@ -87,7 +92,7 @@ def test_boosting_goes_up_to_the_chosen_round(key: str, ranker: type) -> None:
     chosen = Chosen(path.unit, path.steps[-2])
     column = chosen.step.selected[0]
     kept = sorted(set(chosen.step.selected) - {column})
-    again = relearned(plan, group_training(fold), DATA.feature_ids.tolist(), chosen, column)
+    again = relearned(plan, group_training(fold), DATA.feature_ids, chosen, column)
     parameters = dict(chosen.unit.parameters) | {"n_rounds": chosen.step.number}
     trained = ranker(**parameters).fit(fold.train.X[:, kept], fold.train.y, qid=fold.train.qid)
     np.testing.assert_allclose(model_scores(again, fold.test), trained.predict(fold.test.X[:, kept]))
@@ -98,10 +103,11 @@ def test_the_fall_is_that_of_the_measures_query_by_query() -> None:
     result = result_of(plan)
     column = result.folds[0].chosen.step.selected[0]
     having = [f for f in result.folds if column in f.chosen.step.selected]
-    parts = [
-        ablated_queries(plan, DATA.folds[f.fold - 1], f.chosen, column, "test", "MAP", "letor4")
-        for f in having
-    ]
+    parts = []
+    for f in having:
+        fold = DATA.folds[f.fold - 1]
+        again = relearned(plan, group_training(fold), DATA.feature_ids, f.chosen, column)
+        parts.append(ablated_queries(fold, "test", column, (f.chosen.step, again), "MAP", "letor4"))
     found = feature_ablation(parts, "MAP")
     whole, without = [], []
     for f in having:
@@ -121,3 +127,4 @@ def test_the_fall_is_that_of_the_measures_query_by_query() -> None:
     )
     assert found.n_worse + found.n_equal + found.n_better == difference.size
     assert found.folds == tuple(f.fold for f in having)
+    assert n_unchanged(parts) == found.n_equal

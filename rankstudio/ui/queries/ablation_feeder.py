@@ -1,0 +1,163 @@
+"""Has A learned again without each of its features, one model after the other, while the page is seen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.background.job import Ending, Job, Outcome
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.queries.ablation_panel import AblationPanel, AblationRow
+from rankstudio.ui.queries.comparison_panel import PART_NAMES
+from rankstudio.ui.queries.model_choice import Models
+from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.feature_ablation import AblatedQueries, FeatureAblation
+
+_MOST_MODELS = 80  # that are learned unasked
+_MOST_DOCUMENTS = 200_000  # of a training part, for that
+
+
+class AblationFeeder(QObject):
+    """Feeds the panel. Each model is a job of its own, so that whatever else is asked for comes in between.
+
+    Parameters
+    ----------
+    panel : AblationPanel
+    tasks : QueryTasks
+    worker : Worker
+    """
+
+    failed = Signal(str)
+
+    def __init__(self, panel: AblationPanel, tasks: QueryTasks, worker: Worker, parent: QObject) -> None:
+        super().__init__(parent)
+        self._panel, self._tasks, self._worker = panel, tasks, worker
+        self._asked: QueryRequest | None = None
+        self._plan: Plan | None = None
+        self._models: Models = {}
+        self._left: list[tuple[int, int]] = []
+        self._n = 0
+        self._found: dict[int, list[AblatedQueries]] = defaultdict(list)
+        self._rows: list[AblationRow] = []
+        self._unchanged = 0
+        self._job: Job | None = None
+        panel.asked.connect(self._begin_asked)
+
+    def begin(self, asked: QueryRequest, plan: Plan, models: Models) -> None:
+        """Leave out each feature of some models.
+
+        Parameters
+        ----------
+        asked : QueryRequest
+            What is compared.
+        plan : Plan
+            With which the models were learned.
+        models : dict of int to Chosen
+            By the fold's number.
+        """
+        self.stop()
+        self._asked, self._plan, self._models = asked, plan, models
+        self._found.clear()
+        self._rows, self._unchanged = [], 0
+        columns = {column: None for chosen in models.values() for column in chosen.step.selected}
+        self._left = [
+            (fold, column)
+            for column in columns
+            for fold, chosen in models.items()
+            if column in chosen.step.selected
+        ]
+        self._n = len(self._left)
+        largest = max((asked.fold(fold).train.n_documents for fold in models), default=0)
+        if not self._left:
+            self._panel.clear("These models have no feature that could be left out.")
+        elif self._n > _MOST_MODELS or largest > _MOST_DOCUMENTS:
+            self._panel.offer(self._n)
+        else:
+            self._begin_asked()
+
+    def stop(self) -> None:
+        """Learn no more for now."""
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None
+
+    def go_on(self) -> None:
+        """Go on after :meth:`stop`, where something is left."""
+        if self._job is None and self._left and len(self._left) < self._n:
+            self._next()
+
+    @Slot()
+    def _begin_asked(self) -> None:
+        self._panel.clear("")
+        self._show()
+        self._next()
+
+    def _next(self) -> None:
+        if self._asked is None or self._plan is None or not self._left:
+            return
+        fold, column = self._left[0]
+        work = self._tasks.leave_out(self._asked, self._plan, fold, self._models[fold], column)
+        self._job = self._worker.submit(
+            Job(f"Leaving out {self._name(column)}", work, on_message=self._take, on_end=self._end)
+        )
+
+    def _take(self, found: AblatedQueries) -> None:
+        self._left.pop(0)
+        self._found[found.column].append(found)
+
+    def _end(self, outcome: Outcome) -> None:
+        self._job = None
+        if outcome.ending is Ending.FAILED:
+            self._left = []
+            self._panel.clear(outcome.text)
+            return
+        asked = self._asked
+        column = next(reversed(self._found), None)
+        if asked is None or column is None:
+            return
+        if any(other == column for _, other in self._left):
+            self._show()
+            self._next()
+            return
+        every = [one for several in self._found.values() for one in several]
+        self._job = self._worker.task(
+            "Comparing queries without a feature",
+            self._tasks.sum_up,
+            tuple(self._found[column]),
+            tuple(every),
+            asked.measure,
+            on_done=self._add,
+            on_error=self.failed.emit,
+        )
+
+    def _add(self, found: tuple[FeatureAblation, int]) -> None:
+        self._job = None
+        row, self._unchanged = found
+        asked = self._asked
+        if asked is None:
+            return
+        feature = int(asked.dataset.feature_ids[row.column])
+        self._rows.append(AblationRow(feature, self._name(row.column), row))
+        sign = 1.0 if measure(asked.measure).higher_is_better else -1.0
+        self._rows.sort(key=lambda one: -sign * one.fall if one.fall == one.fall else float("inf"))
+        self._show()
+        self._next()
+
+    def _show(self) -> None:
+        asked = self._asked
+        if asked is not None:
+            done = self._n - len(self._left)
+            part = PART_NAMES[asked.part]
+            several = any(len(row.found.folds) < len(self._models) for row in self._rows)
+            self._panel.show_rows(
+                self._rows, asked.measure, part, (done, self._n), self._unchanged, several=several
+            )
+
+    def _name(self, column: int) -> str:
+        return self._asked.dataset.feature_names[column] if self._asked is not None else ""

@@ -1,0 +1,176 @@
+"""What helps which queries: each feature of A left out, and A learned again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import isnan
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QPushButton
+
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.queries.cell_paint import paint_difference, paint_interval
+from rankstudio.ui.queries.sentences import counted
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets.layout import named
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.feature_ablation import FeatureAblation
+
+_NUMBER = 62
+
+
+@dataclass(frozen=True)
+class AblationRow:
+    """A feature with its id and name, and what leaving it out changes."""
+
+    feature: int
+    name: str
+    found: FeatureAblation
+
+    @property
+    def fall(self) -> float:
+        """With it less without it."""
+        return self.found.fall
+
+    @property
+    def interval(self) -> str:
+        """The 95 % interval as a text."""
+        return f"{signed(self.found.low, 3)} … {signed(self.found.high, 3)}"
+
+
+class AblationPanel(Panel):
+    """A row a feature.
+
+    Attributes
+    ----------
+    asked : Signal()
+        The user wants the models learned, however long that takes.
+    inspected : Signal(int)
+        Id of the feature that the user moved to.
+    table : TableView
+    """
+
+    asked = Signal()
+    inspected = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "What helps which queries", padding=0)
+        self.setObjectName("query-ablation-panel")
+        self._measure = ""
+        self._largest = 0.0
+        self.table = TableView(theme, (), "query-ablation-table", lambda row: row.feature)
+        named(self.table, said="What leaving a feature out changes")
+        self.button = named(QPushButton(), "query-ablation-run")
+        self.button.clicked.connect(self.asked)
+        self.sentence = named(PlainLabel(), "query-ablation-sentence", role="caption")
+        self.sentence.setWordWrap(True)
+        self.sentence.setContentsMargins(12, 4, 12, 6)
+        self.body.setSpacing(0)
+        self.set_content(self.table)
+        self.body.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.body.addWidget(self.sentence)
+        self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
+        self.clear("")
+
+    def clear(self, why: str) -> None:
+        """Show nothing, and say why."""
+        self.button.hide()
+        self.table.placeholder = why
+        self.table.set_rows(())
+        self.set_caption("left out one at a time, A relearned" if not why else "")
+        self.sentence.clear()
+
+    def offer(self, n_models: int) -> None:
+        """Offer to learn many models."""
+        self.clear("Leaving out each feature of A in turn, and learning A again, takes a while.")
+        self.button.setText(f"Learn {n_models:,} models")
+        self.button.show()
+
+    def show_rows(
+        self,
+        rows: Sequence[AblationRow],
+        name: str,
+        part: str,
+        progress: tuple[int, int],
+        unchanged: int,
+        *,
+        several: bool,
+    ) -> None:
+        """Show what is known by now.
+
+        Parameters
+        ----------
+        rows : sequence of AblationRow
+            The greatest fall first.
+        name : str
+            Of the measure.
+        part : str
+            As it is called: "validation".
+        progress : pair of int
+            Models learned, and all.
+        unchanged : int
+            Queries that change with none of the features.
+        several : bool
+            Whether some features are in the models of some folds only.
+        """
+        done, most = progress
+        self.button.hide()
+        self._largest = largest_end(rows)
+        if name != self._measure:
+            self._measure = name
+            self.table.set_columns(self._columns(name))
+        self.table.set_rows(rows)
+        self.table.placeholder = "Learning A again without each of its features …"
+        grows = f" · {done} of {most}" if done < most else ""
+        self.set_caption(f"left out one at a time, A relearned{grows}")
+        if done < most:
+            self.sentence.setText("")
+            return
+        where = f"the {part} queries" + (" of the folds whose model has the feature" if several else "")
+        some = counted(unchanged, "query changes", "queries change")
+        same = f" {some[0].upper()}{some[1:]} with none of them." if unchanged else ""
+        self.sentence.setText(f"Mean over {where}, with a paired 95 % interval.{same}")
+
+    def _columns(self, name: str) -> tuple[Column, ...]:
+        sign = 1.0 if measure(name).higher_is_better else -1.0
+        word = "fall" if sign > 0 else "change"
+        return (
+            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}", width=150),
+            Column("feature", "id", "right", tone="muted", width=40),
+            Column(
+                "fall", f"{word} without it", "right", partial(signed, decimals=4), stretch=True,
+                hint=lambda row: f"95 % interval {row.interval}",
+                tooltip=f"{name} of A less that without the feature, with its 95 % interval",
+                paint=partial(self._paint, sign=sign),
+            ),
+            Column("worse", "worse", "right", value=lambda row: row.found.n_worse, width=54,
+                   tooltip="Queries that are worse without the feature", tone="muted"),
+            Column("better", "better", "right", value=lambda row: row.found.n_better, width=56,
+                   tooltip="Queries that are better without the feature", tone="muted"),
+            Column("folds", "folds", "right", value=lambda row: len(row.found.folds), width=48,
+                   tooltip="Folds whose model has the feature", tone="muted"),
+        )  # fmt: skip
+
+    def _paint(
+        self, painter: QPainter, room: QRect, colors: Colors, row: AblationRow, *, sign: float
+    ) -> QRect:
+        bar = room.adjusted(0, 0, -_NUMBER, 0)
+        if bar.width() > _NUMBER // 2 and not isnan(row.fall):
+            paint_difference(painter, bar, colors, row.fall, self._largest, better=row.fall * sign > 0)
+            paint_interval(painter, bar, colors, row.found.low, row.found.high, self._largest)
+        return room
+
+
+def largest_end(rows: Sequence[AblationRow]) -> float:
+    """Return how far the intervals reach from zero at most."""
+    ends = (abs(end) for row in rows for end in (row.found.low, row.found.high))
+    return max((end for end in ends if not isnan(end)), default=0.0)

@@ -1,0 +1,290 @@
+"""The Queries page's controller: which models are compared, and what is computed of them when it is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.steps import Step
+from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.run_queue import Runs, look_at
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import NOT_WHOLE
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.queries.ablation_feeder import AblationFeeder
+from rankstudio.ui.queries.ablation_panel import AblationPanel
+from rankstudio.ui.queries.comparison_panel import PART_NAMES, ComparisonPanel
+from rankstudio.ui.queries.documents_panel import DocumentsPanel
+from rankstudio.ui.queries.list_panel import QueryListPanel
+from rankstudio.ui.queries.model_bar import SINGLE, ModelBar
+from rankstudio.ui.queries.model_choice import Models, chosen_models, comparable, run_label, single_label
+from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.engine.analysis.ranked_query import RankedQuery
+
+_NO_RUN = "Two models are compared here query by query: run a method on these data."
+_NO_DOCUMENTS = "The data of this run are not open, and without their documents no query can be ranked."
+_NO_QUERIES = "The two models have no fold in common with such queries."
+
+
+class QueriesController(QObject):
+    """Feeds the page. A is the run that the whole window shows, B any other or the best single feature.
+
+    Parameters
+    ----------
+    theme : Theme
+    session, runs
+        What is compared.
+    worker : Worker
+        For tasks.
+    """
+
+    failed = Signal(str)
+    inspected = Signal(int)
+    """The user looks at a feature (its id)."""
+
+    def __init__(
+        self, theme: Theme, session: Session, runs: Runs, worker: Worker, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._worker = session, runs, worker
+        self._tasks = QueryTasks()
+        self._wanted_b: int | None = None
+        self._shown: tuple[object, ...] = ()
+        self._asked: QueryRequest | None = None
+        self._comparison: QueryComparison | None = None
+        self._query: tuple[int, int] | None = None
+        self._singles: dict[tuple[int, int], Step] = {}
+        self._job: Job | None = None
+        self.bar = ModelBar()
+        self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
+        self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
+        self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
+        self._feeder.failed.connect(self.failed)
+        self._connect()
+
+    def _connect(self) -> None:
+        session, runs = self._session, self._runs
+        self.bar.a.activated.connect(self._look_at)
+        self.bar.b.activated.connect(self._compare_with)
+        self.bar.changed.connect(self.update)
+        self.comparison.plot.picked.connect(self._pick)
+        self.comparison.plot.brushed.connect(self.list.brush)
+        self.list.chosen.connect(self._pick)
+        self.list.filtered.connect(self.comparison.plot.keep)
+        self.ablation.inspected.connect(self.inspected)
+        for signal in (
+            runs.added,
+            runs.ended,
+            runs.shownChanged,
+            runs.removed,
+            session.measureChanged,
+            session.datasetChanged,
+            session.planChanged,
+            session.foldChanged,
+            session.choiceChanged,
+        ):
+            signal.connect(self.update)
+        runs.cleared.connect(self._forget)
+        runs.removed.connect(self._forget_run)
+
+    @property
+    def queries(self) -> tuple[ComparedQuery, ...]:
+        """The queries that are compared, the greatest loss first."""
+        return self._comparison.queries if self._comparison is not None else ()
+
+    @Slot()
+    def update(self) -> None:
+        """Compare what there is to compare, where the page is seen and it is not what it was."""
+        if not self.bar.isVisible():
+            self._feeder.stop()
+            return
+        a, b = self._runs_compared()
+        self._show_choices(a, b)
+        state = self._state(a, b)
+        if state == self._shown:
+            self._feeder.go_on()
+            return
+        self._shown = state
+        self._abandon()
+        why = self._why_nothing(a)
+        asked = None if a is None or why else self._request(a, b)
+        if a is None or asked is None or not asked.folds:
+            self._clear(why or _NO_QUERIES)
+            return
+        self._asked = asked
+        self._job = self._worker.task(
+            "Comparing two models query by query",
+            self._tasks.compare,
+            asked,
+            on_done=self._show,
+            on_error=self._fail,
+            slot="queries",
+        )
+        models = {fold: chosen for fold, chosen in self._models(a).items() if fold in asked.folds}
+        self._feeder.begin(asked, a.plan, models)
+
+    def show_query(self, fold: int, position: int) -> None:
+        """Show a query, by its fold and its position in the part."""
+        self._query = fold, position
+        for place, query in enumerate(self.queries):
+            if (query.fold, query.position) == self._query:
+                self._pick(place)
+
+    # What is compared
+
+    def _runs_compared(self) -> tuple[RunRecord | None, RunRecord | None]:
+        """Return the runs A and B; no B for the best single feature."""
+        listed = comparable(self._runs, self._session.dataset)
+        shown = self._runs.shown
+        a = shown if shown in listed else next(reversed(listed), None)
+        others = {record.key: record for record in listed if record is not a}
+        if self._wanted_b == SINGLE or not others:
+            return a, None
+        return a, others.get(self._wanted_b or -1) or next(reversed(others.values()))
+
+    def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
+        dataset, fold = self._session.dataset, self._session.fold
+        listed = comparable(self._runs, dataset)
+        of_a = [(record.key, run_label(record)) for record in listed]
+        of_b = [(record.key, run_label(record)) for record in listed if record is not a]
+        if a is not None:
+            of_b.append((SINGLE, single_label(a)))
+        self.bar.set_options(of_a, of_b, a.key if a else None, (b.key if b else SINGLE) if a else None)
+        folds = dataset.folds if dataset is not None else ()
+        there = [part for part in ("test", "vali") if any(part in one.parts for one in folds)] or ["train"]
+        self.bar.set_parts([(part, PART_NAMES[part]) for part in there])
+        self.bar.set_fold(fold, len(folds))
+
+    def _state(self, a: RunRecord | None, b: RunRecord | None) -> tuple[object, ...]:
+        session = self._session
+        scope = session.fold if self.bar.scope.value() == "one" else None
+        asked = (self.bar.part.value(), scope, session.measure, session.plan.convention, session.choice)
+        runs = tuple((one.key, tuple(one.folds)) if one else None for one in (a, b))
+        return (id(session.dataset), session.has_documents, runs, *asked)
+
+    def _why_nothing(self, a: RunRecord | None) -> str:
+        if a is None:
+            return _NO_RUN
+        if not self._session.has_documents:
+            return _NO_DOCUMENTS
+        return "" if self._models(a) else NOT_WHOLE
+
+    def _models(self, record: RunRecord) -> Models:
+        """Return the models of a run: of the one that is shown those that are selected."""
+        return chosen_models(record, self._session.choice if record is self._runs.shown else None)
+
+    def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
+        session, dataset = self._session, self._session.dataset
+        if dataset is None:
+            return None
+        part = str(self.bar.part.value())
+        of_a = {fold: chosen.step for fold, chosen in self._models(a).items()}
+        of_b = self._steps(b) if b is not None else {fold: self._single(a, fold) for fold in of_a}
+        one = self.bar.scope.value() == "one" and session.fold is not None
+        folds = [
+            fold.number
+            for fold in dataset.folds
+            if part in fold.parts and fold.number in of_a and fold.number in of_b
+        ]
+        folds = [number for number in folds if not one or number == session.fold]
+        return QueryRequest(dataset, tuple(folds), part, of_a, of_b, session.measure, session.plan.convention)
+
+    def _steps(self, record: RunRecord) -> dict[int, Step]:
+        return {fold: chosen.step for fold, chosen in chosen_models(record).items()}
+
+    def _single(self, record: RunRecord, fold: int) -> Step:
+        """Return the best single feature of a fold as a model, the same object each time."""
+        from rankstudio.engine.analysis.query_comparison import baseline_step  # noqa: PLC0415 - numba
+
+        key = record.key, fold
+        if key not in self._singles:
+            ids = record.dataset.feature_ids.tolist()
+            self._singles[key] = baseline_step(record.folds[fold].baseline, ids)
+        return self._singles[key]
+
+    # What came of it
+
+    def _show(self, found: QueryComparison) -> None:
+        self._comparison = found
+        self.comparison.show_comparison(found)
+        self.list.show_comparison(found)
+        if not found.queries:
+            self._clear(_NO_QUERIES)
+            return
+        places = {(query.fold, query.position): place for place, query in enumerate(found.queries)}
+        self._pick(places.get(self._query or (0, 0), 0))
+
+    @Slot(int)
+    def _pick(self, place: int) -> None:
+        """Show the documents of a query, of its place in the comparison."""
+        asked = self._asked
+        if asked is None or self._comparison is None:
+            return
+        query = self._comparison.queries[place]
+        self._query = query.fold, query.position
+        self.comparison.plot.select(place)
+        self.list.select(place)
+
+        def show(found: RankedQuery) -> None:
+            if asked is self._asked and self._query == (query.fold, query.position):
+                self.documents.show_query(query, found, asked.measure)
+
+        self._worker.task(
+            f"Ranking query {query.query_id}",
+            self._tasks.rank,
+            asked,
+            query,
+            on_done=show,
+            on_error=self._fail,
+            slot="query-documents",
+        )
+
+    def _clear(self, why: str) -> None:
+        self._asked = self._comparison = None
+        self.comparison.clear(why)
+        self.list.clear("")
+        self.documents.clear("")
+        self._feeder.stop()
+        self.ablation.clear("")
+
+    def _fail(self, why: str) -> None:
+        self._clear(why)
+        self.failed.emit(why)
+
+    # Choices
+
+    @Slot(int)
+    def _look_at(self, index: int) -> None:
+        key = self.bar.a.itemData(index)
+        look_at(self._session, self._runs, self._runs.record(key))
+
+    @Slot(int)
+    def _compare_with(self, index: int) -> None:
+        self._wanted_b = int(self.bar.b.itemData(index))
+        self.update()
+
+    @Slot(int)
+    def _forget_run(self, key: int) -> None:
+        if self._wanted_b == key:
+            self._wanted_b = None
+        self._singles = {at: step for at, step in self._singles.items() if at[0] != key}
+
+    @Slot()
+    def _forget(self) -> None:
+        """Forget everything: in another study the same numbers are other runs."""
+        self._abandon()
+        self._wanted_b, self._query, self._shown = None, None, ()
+        self._singles.clear()
+        self.update()
+
+    def _abandon(self) -> None:
+        self._feeder.stop()
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None

@@ -1,0 +1,172 @@
+"""The queries as a table: the greatest loss first, found by their ids."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QRect, Signal, Slot
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QLineEdit, QPushButton
+
+from rankstudio.engine.arrays import Bools
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.queries.cell_paint import paint_difference
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets.layout import named
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison
+
+_NUMBER = 62  # pixels for a difference
+
+
+class QueryListPanel(Panel):
+    """A row a query.
+
+    Attributes
+    ----------
+    chosen : Signal(int)
+        Position of the query that the user moved to, in the comparison's order.
+    filtered : Signal(object)
+        Which queries are listed (ndarray of bool).
+    table : TableView
+    """
+
+    chosen = Signal(int)
+    filtered = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Queries", padding=0)
+        self.setObjectName("query-list-panel")
+        self._comparison: QueryComparison | None = None
+        self._brushed: tuple[int, ...] = ()
+        self._places: dict[tuple[int, int], int] = {}
+        self._largest = 0.0
+        self.all = named(
+            QPushButton("show all"), "query-show-all", "Show all queries", "List all queries again", "quiet"
+        )
+        self.all.clicked.connect(lambda: self.brush(()))
+        self.field = named(QLineEdit(), "query-filter", "Query id", "Only queries whose id contains this")
+        self.field.setPlaceholderText("query id")
+        self.field.setClearButtonEnabled(True)
+        self.field.setFixedWidth(128)
+        self.field.textChanged.connect(self._list)
+        self.tools.addWidget(self.all)
+        self.tools.addWidget(self.field)
+        self.table = named(
+            TableView(theme, self._columns(several=False), "query-table", _identity), said="Queries"
+        )
+        self.set_content(self.table)
+        self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_identity(row)]))
+        self.clear("")
+
+    def show_comparison(self, found: QueryComparison) -> None:
+        """List other queries."""
+        self._comparison, self._brushed = found, ()
+        self._places = {_identity(query): i for i, query in enumerate(found.queries)}
+        gains = found.gain[~np.isnan(found.gain)]
+        self._largest = float(np.abs(gains).max()) if gains.size else 0.0
+        self.table.placeholder = "No query has such an id."
+        self.table.set_columns(self._columns(several=len({q.fold for q in found.queries}) > 1))
+        self._list()
+
+    def clear(self, why: str) -> None:
+        """List nothing, and say why."""
+        self._comparison, self._brushed, self._places = None, (), {}
+        self.table.placeholder = why
+        self.all.hide()
+        self.set_caption("")
+        self.table.set_rows(())
+
+    def brush(self, positions: tuple[int, ...]) -> None:
+        """List some of the queries; all where there is none."""
+        self._brushed = positions
+        self._list()
+
+    def select(self, position: int) -> None:
+        """Mark a query, and tell nobody; list all where it is not listed."""
+        if self._comparison is None:
+            return
+        if not self._listed()[position]:
+            self._brushed = ()
+            self.field.clear()
+            self._list()
+        self.table.select(self._comparison.queries[position])
+
+    def _listed(self) -> Bools:
+        """Return which queries are listed."""
+        assert self._comparison is not None  # whoever asks has looked
+        queries = self._comparison.queries
+        listed = np.ones(len(queries), dtype=np.bool_)
+        if self._brushed:
+            listed[:] = False
+            listed[list(self._brushed)] = True
+        text = self.field.text().strip()
+        if text:
+            listed &= np.array([text in query.query_id for query in queries], dtype=np.bool_)
+        return listed
+
+    @Slot()
+    def _list(self) -> None:
+        found = self._comparison
+        if found is None:
+            return
+        listed = self._listed()
+        self.table.set_rows([found.queries[i] for i in np.flatnonzero(listed).tolist()])
+        n = int(np.count_nonzero(listed))
+        some = f"{n:,} of {listed.size:,}" if n < listed.size else "greatest loss first"
+        self.all.setVisible(bool(self._brushed))
+        self.set_caption(some)
+        self.filtered.emit(listed)
+
+    def _columns(self, *, several: bool) -> tuple[Column, ...]:
+        name = self._comparison.measure if self._comparison else "measure"
+        fold = Column("fold", "fold", "right", tooltip="In which fold the query is", tone="muted", width=46)
+        sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
+        return (
+            Column("query_id", "query", tooltip="Its id in the file", width=104, sort=_natural),
+            *([fold] if several else []),
+            Column("n_documents", "documents", "right", tone="muted", width=86),
+            Column("n_relevant", "relevant", "right", tooltip="Relevant documents", tone="muted", width=70),
+            Column("a", "A", "right", ".3f", tooltip=f"{name} of A in the query", width=64),
+            Column("b", "B", "right", ".3f", tooltip=f"{name} of B in the query", width=64),
+            Column(
+                "difference",
+                "B − A",
+                "right",
+                partial(signed, decimals=3),
+                tooltip=f"{name} of B less that of A",
+                stretch=True,
+                tone=partial(_tone, sign=sign),
+                paint=partial(self._paint, sign=sign),
+            ),
+        )
+
+    def _paint(
+        self, painter: QPainter, room: QRect, colors: Colors, row: ComparedQuery, *, sign: float
+    ) -> QRect:
+        bar = room.adjusted(0, 0, -_NUMBER, 0)
+        if bar.width() > 2 * _NUMBER // 3 and row.difference == row.difference:
+            value = row.difference
+            paint_difference(painter, bar, colors, value, self._largest, better=value * sign > 0)
+        return room
+
+
+def _identity(row: ComparedQuery) -> tuple[int, int]:
+    return row.fold, row.position
+
+
+def _natural(row: ComparedQuery) -> tuple[int, int, str]:
+    """Return an id to sort by: numbers as numbers, then texts."""
+    text = row.query_id
+    return (0, int(text), "") if text.isdecimal() else (1, 0, text)
+
+
+def _tone(row: ComparedQuery, *, sign: float) -> str:
+    gain = row.difference * sign
+    return "ok" if gain > 0 else "error" if gain < 0 else "muted"

@@ -1,0 +1,249 @@
+"""Two models in every query: a point each, or the differences sorted; a drag selects some."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
+from rankstudio.ui.plots.frame import padded
+from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.queries.query_layers import draw_band, draw_differences, draw_mark, draw_points
+from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.query_comparison import QueryComparison
+
+SCATTER, SORTED = "scatter", "sorted"
+"""The two ways of drawing."""
+
+_REACH = 10.0  # pixels from a point in which the mouse means it
+_DRAG = 5.0
+_STEPS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
+
+
+class QueryPlot(Plot):
+    """One point a query: A to the right, B upwards; or B less A, the greatest loss first.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    picked : Signal(int)
+        Position of the query, in the comparison's order, that was clicked or moved to by the arrow keys.
+    brushed : Signal(object)
+        Positions of the queries that a drag selected, ascending (a tuple); empty for all.
+    kept : ndarray of bool
+        Which queries are listed; the others fade.
+    """
+
+    picked = Signal(int)
+    brushed = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        self.comparison: QueryComparison | None = None
+        self.mode = SCATTER
+        self.chosen: int | None = None
+        self.kept: Bools = np.zeros(0, dtype=np.bool_)
+        self.band: QRectF | None = None
+        self._known: Ints = np.zeros(0, dtype=np.int64)
+        self._anchor: int | None = None
+        super().__init__(theme, Axes())
+        self.add_layer(partial(draw_points, self), 0.0)
+        self.add_layer(partial(draw_differences, self), 0.0)
+        self.add_layer(partial(draw_mark, self), 2.0, clipped=False)
+        self.add_layer(partial(draw_band, self), 3.0, on_paper=False)
+
+    def set_comparison(self, comparison: QueryComparison | None) -> None:
+        """Show other queries; None for none."""
+        self.comparison = comparison
+        self.chosen = self.under_mouse = self.band = self._anchor = None
+        n = len(comparison.queries) if comparison else 0
+        self.kept = np.ones(n, dtype=np.bool_)
+        self._known = np.flatnonzero(~np.isnan(comparison.gain)) if comparison else self._known[:0]
+        self.box.silence()
+        self._name_axes()
+
+    def set_mode(self, mode: str) -> None:
+        """Draw in the other way."""
+        self.mode = mode
+        self.under_mouse = self.band = None
+        self.box.silence()
+        self._name_axes()
+
+    def keep(self, kept: Bools) -> None:
+        """Let the queries fade that are not listed."""
+        self.kept = kept
+        self.mark_dirty()
+
+    def select(self, position: int | None) -> None:
+        """Ring a query; None takes the ring away."""
+        self.chosen = position
+        self.mark_dirty()
+
+    @property
+    def points(self) -> tuple[Floats, Floats]:
+        """Where the queries lie in the present way of drawing; NaN for one without a value."""
+        found = self.comparison
+        if found is None:
+            return np.zeros(0), np.zeros(0)
+        if self.mode == SCATTER:
+            return found.a, found.b
+        return np.arange(1.0, found.a.size + 1), found.b - found.a
+
+    # Plot
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return for the scatter one range for both axes; else all queries, and zero."""
+        xs, ys = (values[self._known] for values in self.points)
+        if not xs.size:
+            return (0.0, 1.0), (0.0, 1.0)
+        if self.mode == SCATTER:
+            low, high = min(xs.min(), ys.min(), 0.0), max(xs.max(), ys.max())
+            both = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
+            return both, both
+        far = float(np.abs(ys).max()) or 1.0
+        return (0.5, xs.max() + 0.5), padded(float(min(ys.min(), -far / 10)), float(max(ys.max(), far / 10)))
+
+    def is_empty(self) -> bool:
+        """Tell whether there is no query with a value."""
+        return not self._known.size
+
+    def numbers(self) -> Numbers:
+        """Return one row a query: its fold, id, and what both models measure."""
+        found = self.comparison
+        header = ["fold", "query", "documents", "relevant", "A", "B", "B - A"]
+        if found is None:
+            return header, []
+        rows: list[list[CellValue]] = [
+            [q.fold, q.query_id, q.n_documents, q.n_relevant, q.a, q.b, q.difference] for q in found.queries
+        ]
+        return header, rows
+
+    def readout(self, position: int) -> list[Line]:
+        """Say which query a point is, and what both measure there."""
+        assert self.comparison is not None  # else nothing is under the mouse
+        query = self.comparison.queries[position]
+        lines = [
+            Line(f"query {query.query_id}", bold=True),
+            Line("A", f"{query.a:.4f}"),
+            Line("B", f"{query.b:.4f}"),
+            Line("B − A", signed(query.difference, 4)),
+        ]
+        others = len(self._at(position)) - 1 if self.mode == SCATTER else 0
+        return [*lines, Line(f"and {others} more queries here")] if others else lines
+
+    def hit_test(self, at: QPointF) -> int | None:
+        """Return the position of the query nearest to a pixel; None far from any."""
+        if self.is_empty() or self.comparison is None:
+            return None
+        xs, ys = self.points
+        frame = self.frame()
+        if self.mode == SORTED:
+            if not frame.area.contains(at):
+                return None
+            position = round(frame.x_at(at.x())) - 1
+            return int(self._known[min(max(0, position), self._known.size - 1)])
+        px, py = frame.pixels(xs[self._known], ys[self._known])
+        far = np.hypot(px - at.x(), py - at.y())
+        near = int(far.argmin())
+        return int(self._known[near]) if far[near] <= _REACH else None
+
+    def click(self, at: QPointF) -> None:
+        """Pick the query under the mouse, the next one where several lie there; on the ground list all."""
+        position = self.hit_test(at)
+        if position is None:
+            self.brushed.emit(())
+            return
+        same = self._at(position) if self.mode == SCATTER else [position]
+        again = same.index(self.chosen) + 1 if self.chosen in same else 0
+        self.picked.emit(same[again % len(same)])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move from query to query by the arrow keys, the greatest loss first; with Shift select them."""
+        step = _STEPS.get(event.key())
+        if step is None or self.is_empty():
+            event.ignore()
+            return
+        at = int(np.searchsorted(self._known, self.chosen)) + step if self.chosen is not None else 0
+        position = int(self._known[min(max(0, at), self._known.size - 1)])
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._anchor = self.chosen if self._anchor is None else self._anchor
+            low, high = sorted((position, position if self._anchor is None else self._anchor))
+            self.brushed.emit(tuple(range(low, high + 1)))
+        else:
+            self._anchor = None
+        self.picked.emit(position)
+        event.accept()
+
+    # Dragging
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Draw the band while the left button is down."""
+        super().mouseMoveEvent(event)
+        if self._pressed is not None and not self.is_empty():
+            self.band = self._band(self._pressed, event.position())
+            self.redraw()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Select what the band has caught."""
+        began = self._pressed
+        self.band = None
+        super().mouseReleaseEvent(event)
+        if began is not None and (began - event.position()).manhattanLength() >= _DRAG:
+            self.brushed.emit(self.caught(self._band(began, event.position())))
+        self.redraw()
+
+    def caught(self, band: QRectF) -> tuple[int, ...]:
+        """Return the positions of the queries in a rectangle of pixels."""
+        xs, ys = self.points
+        px, py = self.frame().pixels(xs, ys)
+        inside = (px >= band.left()) & (px <= band.right())
+        if self.mode == SCATTER:
+            inside &= (py >= band.top()) & (py <= band.bottom())
+        return tuple(np.flatnonzero(inside & ~np.isnan(ys)).tolist())
+
+    def _band(self, first: QPointF, second: QPointF) -> QRectF:
+        area = self.frame().area
+        band = QRectF(first, second).normalized()
+        return band if self.mode == SCATTER else QRectF(band.left(), area.top(), band.width(), area.height())
+
+    def _at(self, position: int) -> list[int]:
+        """Return the queries that lie where one does."""
+        xs, ys = self.points
+        return [int(i) for i in np.flatnonzero((xs == xs[position]) & (ys == ys[position]))]
+
+    def _name_axes(self) -> None:
+        found = self.comparison
+        if found is None:
+            self.set_axes(Axes())
+        elif self.mode == SCATTER:
+            counts = found.counts
+            self.set_axes(
+                Axes(
+                    f"{found.measure} of B: better in {counts.wins}",
+                    f"{found.measure} of A: better in {counts.losses}",
+                )
+            )
+        else:
+            self.set_axes(Axes(f"{found.measure} of B − A", "queries, greatest loss first", integer_x=True))
+        self.setAccessibleName("A against B")
+        self.setAccessibleDescription(describe(self._spoken()))
+
+    def _spoken(self) -> list[str]:
+        found = self.comparison
+        if found is None or self.is_empty():
+            return []
+        counts = found.counts
+        lines = [f"B is better in {counts.wins}, worse in {counts.losses}, equal in {counts.ties} queries"]
+        first = found.queries[0]
+        return [*lines, f"greatest loss: query {first.query_id}, {signed(first.difference, 4)}"]

@@ -1,0 +1,75 @@
+"""Sentences on two models and their documents, made of the values that are drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankstudio.ui.style.number_format import MINUS, signed
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.query_comparison import QueryComparison
+    from rankstudio.engine.analysis.ranked_query import RankedDocument, RankedQuery
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def number(value: float) -> str:
+    """Return a number with three significant figures and a true minus."""
+    return f"{value:.3g}".replace("-", MINUS)
+
+
+def counted(n: int, one: str, several: str = "") -> str:
+    """Return "one document", "four documents", "12 documents"."""
+    word = _WORDS[n] if n < len(_WORDS) else f"{n:,}"
+    return f"{word} {one if n == 1 else several or one + 's'}"
+
+
+def comparison_sentence(found: QueryComparison) -> str:
+    """Say how two models compare over all queries."""
+    if not found.queries:
+        return ""
+    counts = found.counts
+    mean, low, high = found.mean_difference
+    sure = "" if low <= 0 <= high else ", which is told apart from 0"
+    return (
+        f"Of {len(found.queries):,} queries B is better in {counts.wins:,}, worse in {counts.losses:,} and "
+        f"equal in {counts.ties:,}. Mean B − A: {signed(mean, 4)} (95 % interval {signed(low, 4)} to "
+        f"{signed(high, 4)}){sure}."
+    )
+
+
+def query_sentence(found: RankedQuery) -> str:
+    """Say what B does to the relevant document that it moves most."""
+    relevant = [d for d in found.documents if d.relevant]
+    if not relevant:
+        return "No document of this query is relevant."
+    most = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
+    if most.rank_a == most.rank_b:
+        return "A and B put all relevant documents of this query at the same places."
+    above = [d for d in found.documents if d.rank_b < most.rank_b and not d.relevant]
+    below = f", below {counted(len(above), 'document')} not relevant" if above else ""
+    return (
+        f"B puts {most.name} (label {most.label:g}) at place {most.rank_b}{below}; "
+        f"in A it is at place {most.rank_a}."
+    )
+
+
+def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
+    """Say which feature decides between two documents, by their positions."""
+    decisive = found.decisive_feature(first, second)
+    one, other = found.documents[first], found.documents[second]
+    if decisive is None:
+        return f"In A {one.name} and {other.name} have the same score: the order of ties decides."
+    position, part, lead = decisive
+    if lead < 0:
+        one, other, part, lead = other, one, -part, -lead
+    name = found.names[position]
+    gives = f"{name} gives {number(part)} of it" if part <= lead else f"{name} alone gives {number(part)}"
+    against = "" if part <= lead else ", and the other features take some of it back"
+    return f"In A {one.name} leads {other.name} by {number(lead)}: {gives}{against}. {_in_b(one, other)}"
+
+
+def _in_b(one: RankedDocument, other: RankedDocument) -> str:
+    if one.rank_b < other.rank_b:
+        return f"In B it leads too, at place {one.rank_b} against {other.rank_b}."
+    return f"In B it is behind, at place {one.rank_b} against {other.rank_b}."
