@@ -19,8 +19,7 @@ from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.feature_ablation import AblatedQueries, FeatureAblation
 
-_MOST_MODELS = 80  # that are learned unasked
-_MOST_DOCUMENTS = 200_000  # of a training part, for that
+_MOST_WORK = 5e6  # models times documents, and times rounds of those that are boosted, that is done unasked
 
 
 class AblationFeeder(QObject):
@@ -73,10 +72,9 @@ class AblationFeeder(QObject):
             if column in chosen.step.selected
         ]
         self._n = len(self._left)
-        largest = max((asked.fold(fold).train.n_documents for fold in models), default=0)
         if not self._left:
             self._panel.clear("These models have no feature that could be left out.")
-        elif self._n > _MOST_MODELS or largest > _MOST_DOCUMENTS:
+        elif self._work() > _MOST_WORK:
             self._panel.offer(self._n)
         else:
             self._begin_asked()
@@ -158,6 +156,16 @@ class AblationFeeder(QObject):
             self._panel.show_rows(
                 self._rows, asked.measure, part, (done, self._n), self._unchanged, several=several
             )
+
+    def _work(self) -> float:
+        """Return about how much work is left."""
+        work, asked = 0.0, self._asked
+        if asked is None:
+            return work
+        for fold, _ in self._left:
+            step = self._models[fold].step
+            work += asked.fold(fold).train.n_documents * (1 if step.linear else step.number)
+        return work
 
     def _name(self, column: int) -> str:
         return self._asked.dataset.feature_names[column] if self._asked is not None else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.queries.cell_paint import paint_difference, paint_interval
@@ -20,7 +20,7 @@ from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
-from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.feature_ablation import FeatureAblation
@@ -40,6 +40,11 @@ class AblationRow:
     def fall(self) -> float:
         """With it less without it."""
         return self.found.fall
+
+    @property
+    def changed(self) -> str:
+        """How many queries are worse and better without it, as a text."""
+        return f"{self.found.n_worse:,} / {self.found.n_better:,}"
 
     @property
     def interval(self) -> str:
@@ -65,25 +70,33 @@ class AblationPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "What helps which queries", padding=0)
         self.setObjectName("query-ablation-panel")
-        self._measure = ""
+        self._shown = ("", False)
         self._largest = 0.0
         self.table = TableView(theme, (), "query-ablation-table", lambda row: row.feature)
         named(self.table, said="What leaving a feature out changes")
         self.button = named(QPushButton(), "query-ablation-run")
         self.button.clicked.connect(self.asked)
+        text = "Leaving out each feature of A in turn, and learning A again, takes a while."
+        self._offer = QWidget()
+        middle = Qt.AlignmentFlag.AlignHCenter
+        column = fill(QVBoxLayout(self._offer), margins=(16, 12, 16, 12), spacing=8)
+        column.addWidget(named(PlainLabel(text), role="caption"), 0, middle)
+        column.addWidget(self.button, 0, middle)
+        column.addStretch(1)
         self.sentence = named(PlainLabel(), "query-ablation-sentence", role="caption")
         self.sentence.setWordWrap(True)
         self.sentence.setContentsMargins(12, 4, 12, 6)
         self.body.setSpacing(0)
         self.set_content(self.table)
-        self.body.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.body.addWidget(self._offer, 1)
         self.body.addWidget(self.sentence)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear("")
 
     def clear(self, why: str) -> None:
         """Show nothing, and say why."""
-        self.button.hide()
+        self._offer.hide()
+        self.table.show()
         self.table.placeholder = why
         self.table.set_rows(())
         self.set_caption("left out one at a time, A relearned" if not why else "")
@@ -91,9 +104,10 @@ class AblationPanel(Panel):
 
     def offer(self, n_models: int) -> None:
         """Offer to learn many models."""
-        self.clear("Leaving out each feature of A in turn, and learning A again, takes a while.")
+        self.clear("")
         self.button.setText(f"Learn {n_models:,} models")
-        self.button.show()
+        self._offer.show()
+        self.table.hide()
 
     def show_rows(
         self,
@@ -123,11 +137,11 @@ class AblationPanel(Panel):
             Whether some features are in the models of some folds only.
         """
         done, most = progress
-        self.button.hide()
+        self._offer.hide()
         self._largest = largest_end(rows)
-        if name != self._measure:
-            self._measure = name
-            self.table.set_columns(self._columns(name))
+        if (name, several) != self._shown:
+            self._shown = name, several
+            self.table.set_columns(self._columns(name, several=several))
         self.table.set_rows(rows)
         self.table.placeholder = "Learning A again without each of its features …"
         grows = f" · {done} of {most}" if done < most else ""
@@ -140,24 +154,23 @@ class AblationPanel(Panel):
         same = f" {some[0].upper()}{some[1:]} with none of them." if unchanged else ""
         self.sentence.setText(f"Mean over {where}, with a paired 95 % interval.{same}")
 
-    def _columns(self, name: str) -> tuple[Column, ...]:
+    def _columns(self, name: str, *, several: bool) -> tuple[Column, ...]:
         sign = 1.0 if measure(name).higher_is_better else -1.0
         word = "fall" if sign > 0 else "change"
+        folds = Column("folds", "folds", "right", value=lambda row: len(row.found.folds), width=48,
+                       tooltip="Folds whose model has the feature", tone="muted")  # fmt: skip
         return (
-            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}", width=150),
-            Column("feature", "id", "right", tone="muted", width=40),
+            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}", width=164),
             Column(
                 "fall", f"{word} without it", "right", partial(signed, decimals=4), stretch=True,
                 hint=lambda row: f"95 % interval {row.interval}",
                 tooltip=f"{name} of A less that without the feature, with its 95 % interval",
                 paint=partial(self._paint, sign=sign),
             ),
-            Column("worse", "worse", "right", value=lambda row: row.found.n_worse, width=54,
-                   tooltip="Queries that are worse without the feature", tone="muted"),
-            Column("better", "better", "right", value=lambda row: row.found.n_better, width=56,
-                   tooltip="Queries that are better without the feature", tone="muted"),
-            Column("folds", "folds", "right", value=lambda row: len(row.found.folds), width=48,
-                   tooltip="Folds whose model has the feature", tone="muted"),
+            Column("changed", "worse / better", "right", value=lambda row: row.changed, width=102,
+                   sort=lambda row: row.found.n_worse - row.found.n_better,
+                   tooltip="Queries that are worse and better without the feature", tone="muted"),
+            *([folds] if several else []),
         )  # fmt: skip
 
     def _paint(

@@ -51,7 +51,7 @@ class ComparisonPanel(Panel):
         self.plot.set_comparison(found)
         self.plot.placeholder = f"{found.measure} is defined in none of these queries."
         part = PART_NAMES[found.part]
-        self.set_caption(f"{len(found.queries):,} {part} queries, {found.measure} · drag to list some")
+        self.set_caption(f"{len(found.queries):,} {part} queries, {found.measure}")
         self.sentence.setText(comparison_sentence(found))
 
     def clear(self, why: str) -> None:

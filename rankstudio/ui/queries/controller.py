@@ -58,7 +58,8 @@ class QueriesController(QObject):
         self._shown: tuple[object, ...] = ()
         self._asked: QueryRequest | None = None
         self._comparison: QueryComparison | None = None
-        self._query: tuple[int, int] | None = None
+        self._query: tuple[int, int] | None = None  # that the user wants to see
+        self._place = 0
         self._singles: dict[tuple[int, int], Step] = {}
         self._job: Job | None = None
         self.bar = ModelBar()
@@ -73,9 +74,9 @@ class QueriesController(QObject):
         self.bar.a.activated.connect(self._look_at)
         self.bar.b.activated.connect(self._compare_with)
         self.bar.changed.connect(self.update)
-        self.comparison.plot.picked.connect(self._pick)
+        self.comparison.plot.picked.connect(self._on_picked)
         self.comparison.plot.brushed.connect(self.list.brush)
-        self.list.chosen.connect(self._pick)
+        self.list.chosen.connect(self._on_picked)
         self.list.filtered.connect(self.comparison.plot.keep)
         self.ablation.inspected.connect(self.inspected)
         for signal in (
@@ -221,18 +222,25 @@ class QueriesController(QObject):
         self._pick(places.get(self._query or (0, 0), 0))
 
     @Slot(int)
+    def _on_picked(self, place: int) -> None:
+        """Show a query that the user wants, and that one again when other models are compared."""
+        if self._comparison is not None:
+            query = self._comparison.queries[place]
+            self._query = query.fold, query.position
+            self._pick(place)
+
     def _pick(self, place: int) -> None:
         """Show the documents of a query, of its place in the comparison."""
         asked = self._asked
         if asked is None or self._comparison is None:
             return
         query = self._comparison.queries[place]
-        self._query = query.fold, query.position
+        self._place = place
         self.comparison.plot.select(place)
         self.list.select(place)
 
         def show(found: RankedQuery) -> None:
-            if asked is self._asked and self._query == (query.fold, query.position):
+            if asked is self._asked and self._place == place:
                 self.documents.show_query(query, found, asked.measure)
 
         self._worker.task(

@@ -11,8 +11,9 @@ from PySide6.QtGui import QPainter
 
 from rankstudio.ui.queries.cell_paint import N_COLORS, paint_label, paint_move, paint_stack
 from rankstudio.ui.queries.feature_legend import FeatureLegend
-from rankstudio.ui.queries.sentences import counted, number, pair_sentence, query_sentence
+from rankstudio.ui.queries.sentences import counted, decimals, number, pair_sentence, query_sentence
 from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.query_comparison import ComparedQuery
     from rankstudio.engine.analysis.ranked_query import RankedDocument, RankedQuery
 
+_TOLD = 12  # features in a tooltip
 _ACT = "click one or two documents to see what decides"
 
 
@@ -72,6 +74,7 @@ class DocumentsPanel(Panel):
         self.setObjectName("query-documents-panel")
         self._query: RankedQuery | None = None
         self._largest = 0.0
+        self._decimals = 3
         self.legend = FeatureLegend(theme)
         self.table = TableView(theme, self._columns(), "query-documents-table", lambda row: row.position)
         named(self.table, said="Documents of the query")
@@ -109,9 +112,12 @@ class DocumentsPanel(Panel):
             above = found.above_least[position]
             parts = [float(above[i]) for i in shown]
             parts += [float(above[list(others)].sum())] if others else []
-            told = "\n".join(f"{name}: {number(part)}" for name, part in zip(names, parts, strict=True))
+            most = found.by_influence[:_TOLD]
+            told = "\n".join(f"{found.names[i]}: {number(float(above[i]))}" for i in most)
+            told += f"\nand {counted(len(found.names) - _TOLD, 'other')}" if len(found.names) > _TOLD else ""
             rows.append(DocumentRow(position, document, tuple(parts), told))
         self._largest = max((sum(r.parts) for r in rows), default=0.0)
+        self._decimals = decimals([document.score_a for document in found.documents])
         self.table.select(None)
         self.table.set_rows(())
         self.table.set_rows(rows)
@@ -138,7 +144,7 @@ class DocumentsPanel(Panel):
                 "label", "label", format="g", value=of("label"), tooltip="Relevance label",
                 width=54, paint=self._paint_label,
             ),
-            Column("name", "document", value=of("name"), hint=lambda row: row.document.comment, width=150),
+            Column("name", "document", value=of("name"), hint=lambda row: row.document.comment, width=168),
             Column(
                 "rank_b", "B", "right", value=of("rank_b"), width=58, paint=self._paint_move,
                 tooltip="Rank by B; the arrow tells where it moves from A to B",
@@ -148,8 +154,11 @@ class DocumentsPanel(Panel):
                 hint=lambda row: row.told, sort=lambda row: sum(row.parts), paint=self._paint_parts,
                 tooltip="What each feature adds to A's score above the least that it adds in this query",
             ),
-            Column("score_a", "score", "right", number, of("score_a"), tooltip="Score by A", width=74),
+            Column("score_a", "score", "right", self._score, of("score_a"), tooltip="Score by A", width=74),
         )  # fmt: skip
+
+    def _score(self, value: float) -> str:
+        return f"{value:.{self._decimals}f}".replace("-", MINUS)
 
     @staticmethod
     def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:

@@ -22,6 +22,7 @@ from rankstudio.ui.widgets.layout import named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison
 
+_HINT = "greatest loss first · drag on the plot to list some"
 _NUMBER = 62  # pixels for a difference
 
 
@@ -119,7 +120,7 @@ class QueryListPanel(Panel):
         listed = self._listed()
         self.table.set_rows([found.queries[i] for i in np.flatnonzero(listed).tolist()])
         n = int(np.count_nonzero(listed))
-        some = f"{n:,} of {listed.size:,}" if n < listed.size else "greatest loss first"
+        some = f"{n:,} of {listed.size:,}" if n < listed.size else _HINT
         self.all.setVisible(bool(self._brushed))
         self.set_caption(some)
         self.filtered.emit(listed)

@@ -66,7 +66,8 @@ def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: C
     xs, ys = plot.points
     px, py = frame.pixels(xs, ys)
     zero = frame.y_px(0.0)
-    width = max(1.0, frame.area.width() / max(1, xs.size) * 0.85)
+    room = frame.area.width() / max(1, xs.size)
+    width = max(1.0, room * (0.85 if room > 4 else 1.05))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
     for which, color in _shares(plot, colors):
         color.setAlphaF(min(1.0, color.alphaF() * 1.6))

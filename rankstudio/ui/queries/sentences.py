@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 from rankstudio.ui.style.number_format import MINUS, signed
@@ -10,12 +12,19 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.query_comparison import QueryComparison
     from rankstudio.engine.analysis.ranked_query import RankedDocument, RankedQuery
 
+_ROUNDING = 1e-9
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def number(value: float) -> str:
     """Return a number with three significant figures and a true minus."""
     return f"{value:.3g}".replace("-", MINUS)
+
+
+def decimals(values: Sequence[float]) -> int:
+    """Return how many decimals tell values apart: three figures of the range that they span."""
+    span = max(values, default=0.0) - min(values, default=0.0)
+    return min(8, max(0, 2 - floor(log10(span)))) if span > 0 else 3
 
 
 def counted(n: int, one: str, several: str = "") -> str:
@@ -33,8 +42,8 @@ def comparison_sentence(found: QueryComparison) -> str:
     sure = "" if low <= 0 <= high else ", which is told apart from 0"
     return (
         f"Of {len(found.queries):,} queries B is better in {counts.wins:,}, worse in {counts.losses:,} and "
-        f"equal in {counts.ties:,}. Mean B − A: {signed(mean, 4)} (95 % interval {signed(low, 4)} to "
-        f"{signed(high, 4)}){sure}."
+        f"equal in {counts.ties:,}. Mean B\u00a0−\u00a0A: {signed(mean, 4)} "
+        f"(95\u00a0% interval {signed(low, 4)} to {signed(high, 4)}){sure}."
     )
 
 
@@ -47,7 +56,8 @@ def query_sentence(found: RankedQuery) -> str:
     if most.rank_a == most.rank_b:
         return "A and B put all relevant documents of this query at the same places."
     above = [d for d in found.documents if d.rank_b < most.rank_b and not d.relevant]
-    below = f", below {counted(len(above), 'document')} not relevant" if above else ""
+    others = "document that is not relevant", "documents that are not relevant"
+    below = f", below {counted(len(above), *others)}" if above else ""
     return (
         f"B puts {most.name} (label {most.label:g}) at place {most.rank_b}{below}; "
         f"in A it is at place {most.rank_a}."
@@ -64,9 +74,13 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
     if lead < 0:
         one, other, part, lead = other, one, -part, -lead
     name = found.names[position]
-    gives = f"{name} gives {number(part)} of it" if part <= lead else f"{name} alone gives {number(part)}"
-    against = "" if part <= lead else ", and the other features take some of it back"
-    return f"In A {one.name} leads {other.name} by {number(lead)}: {gives}{against}. {_in_b(one, other)}"
+    if abs(part - lead) <= _ROUNDING * max(1.0, lead):
+        gives = f"all of it is {name}"
+    elif part < lead:
+        gives = f"{name} gives {number(part)} of it, more than any other feature"
+    else:
+        gives = f"{name} alone gives {number(part)}, and other features take some of it back"
+    return f"In A {one.name} leads {other.name} by {number(lead)}: {gives}. {_in_b(one, other)}"
 
 
 def _in_b(one: RankedDocument, other: RankedDocument) -> str:

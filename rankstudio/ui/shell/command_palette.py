@@ -71,8 +71,10 @@ class CommandPalette(QDialog):
         named(self, "command-palette", "find anything", role="palette")
         self._entries = entries
         self._found: list[Entry] = []
-        self.field = named(QLineEdit(), "palette-field", "find a command, page, method, feature or run")
-        self.field.setPlaceholderText("Find a command, page, method, feature or run")
+        self.field = named(
+            QLineEdit(), "palette-field", "find a command, page, method, feature, run or query"
+        )
+        self.field.setPlaceholderText("Find a command, page, method, feature, run or query")
         self.list = named(QListWidget(), "palette-list", "what was found")
         self.list.setUniformItemSizes(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -1,0 +1,266 @@
+"""Two models query by query, from runs to the feature that decides between two documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from waiting import wait_until
+from windows import finish, open_window, settle, write_folds
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.queries.controller import QueriesController
+from rankstudio.ui.queries.query_plot import SCATTER, SORTED
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.fixture
+def window(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+    data = write_folds(tmp_path / "data")
+    with open_window(theme, tmp_path / "config", data) as made:
+        made.resize(1280, 760)
+        yield made
+
+
+def run_with(window: MainWindow, **changes: object) -> None:
+    window.session.change("editing", **changes)
+    finish(window)
+
+
+def look(window: MainWindow) -> QueriesController:
+    """Go to the page as the keyboard does, and wait for all that is computed there."""
+    QTest.keyClick(window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+    assert window.workspace.page == "queries"
+    settle(window)
+    return window.sections.queries
+
+
+def two_runs(window: MainWindow) -> QueriesController:
+    finish(window)
+    run_with(window, method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    return look(window)
+
+
+def values(window: MainWindow, key: int) -> list[float]:
+    """What a run has kept of each query, over its folds, ascending."""
+    folds = window.runs.record(key).folds.values()
+    return sorted(np.concatenate([fold.per_query["MAP"] for fold in folds]))
+
+
+def test_one_run_is_held_against_the_best_single_feature(window: MainWindow) -> None:
+    finish(window)
+    page = look(window)
+    rows = page.list.table.rows()
+    assert sorted(row.a for row in rows) == values(window, 1)
+    for fold in window.runs.record(1).folds.values():
+        mean = np.mean([row.b for row in rows if row.fold == fold.fold])
+        assert mean == pytest.approx(fold.baseline.test["MAP"])
+    assert "best single feature" in page.bar.b.currentText()
+    assert [row.difference for row in rows] == sorted(row.difference for row in rows)
+
+
+def test_two_runs_have_in_every_query_what_they_have_kept_of_it(window: MainWindow) -> None:
+    page = two_runs(window)
+    rows = page.list.table.rows()
+    assert (page.bar.a.currentData(), page.bar.b.currentData()) == (2, 1)
+    assert sorted(row.a for row in rows) == values(window, 2)
+    assert sorted(row.b for row in rows) == values(window, 1)
+    plot = page.comparison.plot
+    worse = sum(row.difference < -1e-12 for row in rows)
+    assert plot.axes.x_label == f"MAP of A: better in {worse}"
+    assert f"Of {len(rows)} queries" in page.comparison.sentence.text()
+    assert plot.accessibleDescription()
+
+
+def test_the_greatest_loss_is_chosen_and_its_documents_are_ranked_by_both(window: MainWindow) -> None:
+    page = two_runs(window)
+    worst = page.list.table.rows()[0]
+    assert page.list.table.current() == worst
+    assert page.comparison.plot.chosen == 0
+    documents = page.documents.table.rows()
+    assert len(documents) == worst.n_documents
+    assert page.documents._title.text() == f"Query {worst.query_id}"
+    part = next(f for f in window.session.dataset.folds if f.number == worst.fold).test
+    rows = slice(part.query_ptr[worst.position], part.query_ptr[worst.position + 1])
+    for rank, value in (("rank_a", worst.a), ("rank_b", worst.b)):
+        order = {d.document.row: getattr(d.document, rank) for d in documents}
+        scores = [-order[i] for i in range(len(order))]
+        found = evaluate(part.y[rows], scores, np.zeros(len(scores)), measures=["MAP"])
+        assert found["MAP"] == pytest.approx(value)
+
+
+def test_two_chosen_documents_say_which_feature_decides(window: MainWindow) -> None:
+    page = two_runs(window)
+    table, found = page.documents.table, page.documents._query
+    first, last = found.documents[0], found.documents[-1]
+    selection = table.selectionModel()
+    rows = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+    selection.clearSelection()
+    for number in (0, len(found.documents) - 1):
+        selection.select(table.model().index(number, 0), rows)
+    text = page.documents.sentence.text()
+    position, _, _ = found.decisive_feature(0, len(found.documents) - 1)
+    assert text.startswith(f"In A {first.name} leads {last.name} by ")
+    assert found.names[position] in text
+    assert f"place {first.rank_b}" in text
+
+
+def test_a_drag_on_the_plot_lists_what_it_catches(window: MainWindow) -> None:
+    page = two_runs(window)
+    plot, table = page.comparison.plot, page.list.table
+    everything = len(table.rows())
+    frame = plot.frame()
+    found = plot.comparison
+    target = frame.point(found.a[0], found.b[0])
+    begin, end = target - QPointF(9, 9), target + QPointF(9, 9)
+    inside = plot.caught(plot._band(begin, end))
+    assert 0 in inside
+    drag(plot, begin, end)
+    assert {(r.fold, r.position) for r in table.rows()} == {
+        (found.queries[i].fold, found.queries[i].position) for i in inside
+    }
+    assert plot.kept.sum() == len(inside)
+    page.list.all.click()
+    assert len(table.rows()) == everything
+    assert plot.kept.all()
+
+
+def drag(plot: object, begin: QPointF, end: QPointF) -> None:
+    view = plot.viewport()
+    left = Qt.MouseButton.LeftButton
+    QTest.mousePress(view, left, pos=begin.toPoint())
+    QTest.mouseMove(view, ((begin + end) / 2).toPoint())
+    QTest.mouseRelease(view, left, pos=end.toPoint())
+
+
+def test_a_click_picks_and_the_arrow_keys_move_on(window: MainWindow) -> None:
+    page = two_runs(window)
+    plot = page.comparison.plot
+    page.comparison.mode._buttons()[1].click()
+    assert plot.mode == SORTED
+    frame = plot.frame()
+    at = frame.point(4.0, 0.0)
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(at.x()), round(at.y())))
+    settle(window)
+    assert plot.chosen == 3
+    assert page.list.table.current() == plot.comparison.queries[3]
+    QTest.keyClick(plot, Qt.Key.Key_Right)
+    settle(window)
+    assert plot.chosen == 4
+    assert page.documents._title.text() == f"Query {plot.comparison.queries[4].query_id}"
+    QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert [plot.comparison.queries.index(row) for row in page.list.table.rows()] == [4, 5, 6]
+    page.comparison.mode._buttons()[0].click()
+    assert plot.mode == SCATTER
+
+
+def test_queries_are_found_by_their_ids(window: MainWindow) -> None:
+    page = two_runs(window)
+    wanted = page.list.table.rows()[-1].query_id
+    QTest.keyClicks(page.list.field, wanted)
+    rows = page.list.table.rows()
+    assert rows
+    assert all(wanted in row.query_id for row in rows)
+    assert f"of {len(page.queries)}" in page.list.caption()
+
+
+def test_part_fold_and_measure_change_what_is_compared(window: MainWindow) -> None:
+    page = two_runs(window)
+    in_all = len(page.queries)
+    page.bar.part._buttons()[1].click()
+    settle(window)
+    folds = window.session.dataset.folds
+    assert len(page.queries) == sum(fold.vali.n_queries for fold in folds)
+    page.bar.part._buttons()[0].click()
+    page.bar.scope._buttons()[1].click()
+    settle(window)
+    assert {query.fold for query in page.queries} == {window.session.fold}
+    assert len(page.queries) < in_all
+    window.session.show_measure("NDCG@10")
+    settle(window)
+    kept = window.runs.record(2).folds[window.session.fold].per_query["NDCG@10"]
+    assert sorted(query.a for query in page.queries) == sorted(kept)
+
+
+def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow) -> None:
+    finish(window)
+    page = look(window)
+    models = {fold: result.chosen.step for fold, result in window.runs.record(1).folds.items()}
+    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
+    rows = page.ablation.table.rows()
+    used = {column for step in models.values() for column in step.selected}
+    ids = window.session.dataset.feature_ids
+    assert {row.feature for row in rows} == {int(ids[column]) for column in used}
+    assert [row.fall for row in rows] == sorted((row.fall for row in rows), reverse=True)
+    assert "95 % interval" in page.ablation.sentence.text()
+    queries = sum(fold.test.n_queries for fold in window.session.dataset.folds)
+    for row in rows:
+        n = row.found.n_worse + row.found.n_equal + row.found.n_better
+        assert n == queries or len(row.found.folds) < 2
+
+
+def test_without_a_run_the_page_says_what_to_do(window: MainWindow) -> None:
+    page = look(window)
+    assert "run a method" in page.comparison.plot.placeholder
+    assert page.list.table.rows() == page.documents.table.rows() == []
+
+
+def test_a_page_that_is_not_seen_computes_nothing(window: MainWindow) -> None:
+    finish(window)
+    assert window.sections.queries.queries == ()
+    page = look(window)
+    assert page.queries
+
+
+def test_the_palette_finds_a_query(window: MainWindow) -> None:
+    page = two_runs(window)
+    wanted = page.queries[5]
+    window.workspace.show_page("select")
+    window._open_palette()
+    window.palette_dialog.field.setText(f"query {wanted.query_id}")
+    QTest.keyClick(window.palette_dialog.field, Qt.Key.Key_Return)
+    settle(window)
+    assert window.workspace.page == "queries"
+    assert page.list.table.current().query_id == wanted.query_id
+
+
+def test_a_removed_run_is_compared_no_more(window: MainWindow) -> None:
+    page = two_runs(window)
+    window.runs.remove(window.runs.record(1))
+    settle(window)
+    assert "best single feature" in page.bar.b.currentText()
+    assert page.queries
+
+
+def test_the_size_that_is_selected_is_the_one_that_is_compared(window: MainWindow) -> None:
+    finish(window)
+    page = look(window)
+    window.session.select(None, 1)
+    settle(window)
+    record = window.runs.record(1)
+    for fold in record.folds.values():
+        path = record.paths[fold.fold, fold.chosen.unit.position]
+        part = window.session.dataset.folds[fold.fold - 1].test
+        scores = path.steps[0].scores(np.ascontiguousarray(part.X.T))
+        found = evaluate(part.y, scores, part.qid, measures=["MAP"]).per_query["MAP"]
+        kept = {q.position: q.a for q in page.queries if q.fold == fold.fold}
+        assert [kept[i] for i in range(len(kept))] == pytest.approx(found)
+
+
+@pytest.mark.parametrize("method", ["lambdamart", "rankboost"])
+def test_models_that_are_not_linear_have_contributions_too(window: MainWindow, method: str) -> None:
+    few = {"n_rounds": 4} | ({"min_data_in_leaf": 5} if method == "lambdamart" else {})
+    run_with(window, method=method, parameters=few)
+    assert isinstance(window.runs.records[-1].plan, Plan)
+    page = look(window)
+    rows = page.documents.table.rows()
+    offset = page.documents._query.offset
+    for row in rows:
+        assert sum(row.parts) + offset == pytest.approx(row.document.score_a)
