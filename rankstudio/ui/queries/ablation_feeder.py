@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import inf, isnan
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.names import measure
@@ -32,8 +33,6 @@ class AblationFeeder(QObject):
     worker : Worker
     """
 
-    failed = Signal(str)
-
     def __init__(self, panel: AblationPanel, tasks: QueryTasks, worker: Worker, parent: QObject) -> None:
         super().__init__(parent)
         self._panel, self._tasks, self._worker = panel, tasks, worker
@@ -45,6 +44,7 @@ class AblationFeeder(QObject):
         self._found: dict[int, list[AblatedQueries]] = defaultdict(list)
         self._rows: list[AblationRow] = []
         self._unchanged = 0
+        self._begun = False
         self._job: Job | None = None
         panel.asked.connect(self._begin_asked)
 
@@ -63,7 +63,7 @@ class AblationFeeder(QObject):
         self.stop()
         self._asked, self._plan, self._models = asked, plan, models
         self._found.clear()
-        self._rows, self._unchanged = [], 0
+        self._rows, self._unchanged, self._begun = [], 0, False
         columns = {column: None for chosen in models.values() for column in chosen.step.selected}
         self._left = [
             (fold, column)
@@ -87,23 +87,35 @@ class AblationFeeder(QObject):
 
     def go_on(self) -> None:
         """Go on after :meth:`stop`, where something is left."""
-        if self._job is None and self._left and len(self._left) < self._n:
+        if self._job is None and self._begun:
             self._next()
 
     @Slot()
     def _begin_asked(self) -> None:
+        self._begun = True
         self._panel.clear("")
         self._show()
         self._next()
 
     def _next(self) -> None:
-        if self._asked is None or self._plan is None or not self._left:
+        """Sum up a feature of which everything is known, else learn the next model."""
+        asked, plan = self._asked, self._plan
+        if asked is None or plan is None:
             return
-        fold, column = self._left[0]
-        work = self._tasks.leave_out(self._asked, self._plan, fold, self._models[fold], column)
-        self._job = self._worker.submit(
-            Job(f"Leaving out {self._name(column)}", work, on_message=self._take, on_end=self._end)
-        )
+        waiting = {column for _, column in self._left} | {row.found.column for row in self._rows}
+        column = next((column for column in self._found if column not in waiting), None)
+        if column is not None:
+            every = tuple(one for several in self._found.values() for one in several)
+            given = tuple(self._found[column]), every, asked.measure
+            what = "Comparing queries without a feature"
+            self._job = self._worker.task(
+                what, self._tasks.sum_up, *given, on_done=self._add, on_error=self._fail
+            )
+        elif self._left:
+            fold, column = self._left[0]
+            what = f"Leaving out {self._name(column)}"
+            work = self._tasks.leave_out(asked, plan, fold, self._models[fold], column)
+            self._job = self._worker.submit(Job(what, work, on_message=self._take, on_end=self._end))
 
     def _take(self, found: AblatedQueries) -> None:
         self._left.pop(0)
@@ -112,27 +124,15 @@ class AblationFeeder(QObject):
     def _end(self, outcome: Outcome) -> None:
         self._job = None
         if outcome.ending is Ending.FAILED:
-            self._left = []
-            self._panel.clear(outcome.text)
-            return
-        asked = self._asked
-        column = next(reversed(self._found), None)
-        if asked is None or column is None:
-            return
-        if any(other == column for _, other in self._left):
+            self._fail(outcome.text)
+        elif outcome.ending is Ending.DONE:
             self._show()
             self._next()
-            return
-        every = [one for several in self._found.values() for one in several]
-        self._job = self._worker.task(
-            "Comparing queries without a feature",
-            self._tasks.sum_up,
-            tuple(self._found[column]),
-            tuple(every),
-            asked.measure,
-            on_done=self._add,
-            on_error=self.failed.emit,
-        )
+
+    def _fail(self, why: str) -> None:
+        self._job = None
+        self._left, self._begun = [], False
+        self._panel.clear(why)
 
     def _add(self, found: tuple[FeatureAblation, int]) -> None:
         self._job = None
@@ -143,7 +143,7 @@ class AblationFeeder(QObject):
         feature = int(asked.dataset.feature_ids[row.column])
         self._rows.append(AblationRow(feature, self._name(row.column), row))
         sign = 1.0 if measure(asked.measure).higher_is_better else -1.0
-        self._rows.sort(key=lambda one: -sign * one.fall if one.fall == one.fall else float("inf"))
+        self._rows.sort(key=lambda one: -sign * one.fall if not isnan(one.fall) else inf)
         self._show()
         self._next()
 

@@ -162,7 +162,7 @@ class AblationPanel(Panel):
         return (
             Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}", width=164),
             Column(
-                "fall", f"{word} without it", "right", partial(signed, decimals=4), stretch=True,
+                "fall", word, "right", partial(signed, decimals=4), stretch=True,
                 hint=lambda row: f"95 % interval {row.interval}",
                 tooltip=f"{name} of A less that without the feature, with its 95 % interval",
                 paint=partial(self._paint, sign=sign),

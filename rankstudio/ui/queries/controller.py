@@ -66,7 +66,6 @@ class QueriesController(QObject):
         self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
         self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
-        self._feeder.failed.connect(self.failed)
         self._connect()
 
     def _connect(self) -> None:

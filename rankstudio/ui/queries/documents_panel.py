@@ -105,8 +105,9 @@ class DocumentsPanel(Panel):
         self.set_caption(f"{counted(row.n_documents, 'document')}, {relevant} · {values} · {_ACT}")
         shown, others = found.by_influence[:N_COLORS], found.by_influence[N_COLORS:]
         names = [found.names[i] for i in shown] + ([counted(len(others), "other")] if others else [])
-        least = f", from {number(found.offset)}, which all of them have" if found.offset else ""
-        self.legend.set_names(f"Score of A, feature by feature{least}:", names)
+        least = f" above {number(found.offset)}" if found.offset else ""
+        about = f"Each bar begins at {number(found.offset)}: the least parts of all features in this query."
+        self.legend.set_names(f"Score of A{least}, by feature:", names, about)
         rows = []
         for position, document in enumerate(found.documents):
             above = found.above_least[position]

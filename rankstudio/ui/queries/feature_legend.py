@@ -35,11 +35,11 @@ class FeatureLegend(QWidget):
         theme.changed.connect(self.update)
         self.set_names("", ())
 
-    def set_names(self, title: str, names: Sequence[str]) -> None:
-        """Show other features, in the order of their colours."""
+    def set_names(self, title: str, names: Sequence[str], about: str = "") -> None:
+        """Show other features, in the order of their colours; ``about`` is the tooltip's first line."""
         self._title, self._names = title, tuple(names)
         self.setAccessibleDescription(", ".join(names))
-        self.setToolTip(plain("\n".join((title, *names))))
+        self.setToolTip(plain("\n".join((about or title, *names))))
         self.setVisible(bool(names))
         self.updateGeometry()
         self.update()

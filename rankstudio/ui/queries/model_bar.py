@@ -63,19 +63,23 @@ class ModelBar(QWidget):
 
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
         """Offer parts; the chosen one stays chosen where it is there."""
-        kept = self.part.value()
-        self.part.set_options(parts)
-        self.part.select(kept)
+        _offer(self.part, parts)
         self.part.setVisible(len(parts) > 1)
 
     def set_fold(self, fold: int | None, n_folds: int) -> None:
         """Name the fold that is looked at; there is nothing to choose where there is one fold only."""
         self.scope.setVisible(n_folds > 1 and fold is not None)
-        kept = self.scope.value()
-        self.scope.set_options([("all", f"all {n_folds} folds"), ("one", f"fold {fold}")])
-        self.scope.select(kept)
+        _offer(self.scope, [("all", f"all {n_folds} folds"), ("one", f"fold {fold}")])
 
     def _box(self, name: str) -> QComboBox:
         box = named(choice_box(()), f"query-model-{name.lower()}", f"Model {name}")
         box.setMaximumWidth(340)
         return box
+
+
+def _offer(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
+    """Offer other values; the same ones are left alone, for the keyboard may be on them."""
+    if choice.options() != list(options):
+        kept = choice.value()
+        choice.set_options(options)
+        choice.select(kept)

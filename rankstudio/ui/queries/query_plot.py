@@ -140,7 +140,8 @@ class QueryPlot(Plot):
             Line("B − A", signed(query.difference, 4)),
         ]
         others = len(self._at(position)) - 1 if self.mode == SCATTER else 0
-        return [*lines, Line(f"and {others} more queries here")] if others else lines
+        word = "query" if others == 1 else "queries"
+        return [*lines, Line(f"and {others} more {word} here")] if others else lines
 
     def hit_test(self, at: QPointF) -> int | None:
         """Return the position of the query nearest to a pixel; None far from any."""

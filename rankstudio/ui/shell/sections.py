@@ -78,7 +78,7 @@ class Sections(QObject):
         compare = column("compare", (self.results.panel, beside), (2, 3), (280, 460))
         above = row("queries-above", (self.queries.comparison, self.queries.list), (2, 3), (480, 840))
         low = row("queries-below", (self.queries.ablation, self.queries.documents), (2, 3), (480, 840))
-        queries = column("queries", (above, low), (1, 1), (370, 370))
+        queries = column("queries", (above, low), (1, 1), (345, 395))
         pages = {
             "data": Page("data", data),
             "select": Page("select", columns, self.strip),

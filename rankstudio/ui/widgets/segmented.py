@@ -70,6 +70,11 @@ class Segmented(QWidget):
         if options:
             self.select(self._values[0])
 
+    def options(self) -> list[tuple[object, str]]:
+        """Return what is offered: values and what is written on their buttons."""
+        texts = [button.text() for button in self._buttons()]
+        return list(zip(self._values, texts, strict=True))
+
     def select(self, value: object) -> None:
         """Make a value the chosen one. A value that is not offered is ignored."""
         if value in self._values:

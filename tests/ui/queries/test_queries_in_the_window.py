@@ -14,7 +14,9 @@ from windows import finish, open_window, settle, write_folds
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.ui.controllers.export_items import export_items
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.queries import ablation_feeder
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.queries.query_plot import SCATTER, SORTED
 from rankstudio.ui.style.theme import Theme
@@ -74,7 +76,7 @@ def test_two_runs_have_in_every_query_what_they_have_kept_of_it(window: MainWind
     plot = page.comparison.plot
     worse = sum(row.difference < -1e-12 for row in rows)
     assert plot.axes.x_label == f"MAP of A: better in {worse}"
-    assert f"Of {len(rows)} queries" in page.comparison.sentence.text()
+    assert f"Of {len(rows)} queries " in page.comparison.sentence.text()
     assert plot.accessibleDescription()
 
 
@@ -264,3 +266,66 @@ def test_models_that_are_not_linear_have_contributions_too(window: MainWindow, m
     offset = page.documents._query.offset
     for row in rows:
         assert sum(row.parts) + offset == pytest.approx(row.document.score_a)
+
+
+def test_much_work_waits_to_be_asked(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ablation_feeder, "_MOST_WORK", 0.0)
+    finish(window)
+    page = look(window)
+    button = page.ablation.button
+    assert button.isVisible()
+    assert page.ablation.table.rows() == []
+    assert button.text().startswith("Learn ")
+    button.click()
+    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
+    assert not button.isVisible()
+
+
+def test_learning_again_stops_with_the_page_and_goes_on_with_it(window: MainWindow) -> None:
+    finish(window)
+    page = look_at_once(window)
+    window.workspace.show_page("select")
+    settle(window)
+    window.workspace.show_page("queries")
+    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
+    models = [fold.chosen.step for fold in window.runs.record(1).folds.values()]
+    used = {column for step in models for column in step.selected}
+    assert len(page.ablation.table.rows()) == len(used)
+
+
+def look_at_once(window: MainWindow) -> QueriesController:
+    window.workspace.show_page("queries")
+    page = window.sections.queries
+    wait_until(lambda: page.queries)
+    return page
+
+
+def test_the_keyboard_stays_where_it_changes_part_and_folds(window: MainWindow) -> None:
+    page = two_runs(window)
+    for choice, value in ((page.bar.part, "vali"), (page.bar.scope, "one")):
+        before = choice._buttons()
+        before[0].setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(before[0], Qt.Key.Key_Right)
+        settle(window)
+        assert choice.value() == value
+        assert choice._buttons() == before
+
+
+def test_everything_has_a_name_and_can_be_reached_by_tab(window: MainWindow) -> None:
+    page = two_runs(window)
+    reached = [page.bar.a, page.bar.b, page.comparison.plot, page.list.field]
+    reached += [panel.table for panel in (page.list, page.documents, page.ablation)]
+    for widget in reached:
+        assert widget.accessibleName()
+        assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+
+
+def test_tables_and_plot_are_exported(window: MainWindow, tmp_path: Path) -> None:
+    page = two_runs(window)
+    items = {item.key: item for item in export_items(window.models, window.sections)}
+    for key in ("queries", "documents", "plot-queries"):
+        assert items[key].unavailable == ""
+        items[key].write(tmp_path / f"{key}.csv")
+        lines = (tmp_path / f"{key}.csv").read_text(encoding="utf-8").splitlines()
+        rows = page.documents.table.rows() if key == "documents" else page.queries
+        assert len(lines) == len(rows) + 1

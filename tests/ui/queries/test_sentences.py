@@ -1,0 +1,83 @@
+"""Sentences say what the numbers are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison, model_scores
+from rankstudio.engine.analysis.ranked_query import RankedQuery, ranked_query
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.steps import Step
+from rankstudio.ui.queries.sentences import (
+    comparison_sentence,
+    counted,
+    decimals,
+    pair_sentence,
+    query_sentence,
+)
+
+
+def query(X: list[list[float]], y: list[int], coef: list[float], scores_b: list[float]) -> RankedQuery:
+    ids = [f"docid = D{i}" for i in range(len(y))]
+    data = RankingDataset.from_arrays(X, y, [3] * len(y), ["BM25", "PageRank"], ids)
+    step = Step(2, (0, 1), np.array(coef), float("nan"), np.empty(0))
+    return ranked_query(data, 0, step, model_scores(step, data), np.array(scores_b), "letor4")
+
+
+def test_a_lead_is_named_with_the_feature_that_gives_most_of_it() -> None:
+    found = query([[0.9, 0.5], [0.2, 0.4]], [1, 0], [1.0, 1.0], [0.0, 1.0])
+    assert pair_sentence(found, 0, 1) == (
+        "In A D0 leads D1 by 0.8: BM25 gives 0.7 of it, more than any other feature. "
+        "In B it is behind, at place 2 against 1."
+    )
+    assert pair_sentence(found, 1, 0) == pair_sentence(found, 0, 1)
+
+
+def test_a_feature_alone_may_give_all_or_more_than_the_lead() -> None:
+    found = query([[0.9, 0.1], [0.2, 0.4]], [1, 0], [1.0, 1.0], [1.0, 0.0])
+    assert "BM25 alone gives 0.7, and other features take some of it back" in pair_sentence(found, 0, 1)
+    assert "In B it leads too, at place 1 against 2." in pair_sentence(found, 0, 1)
+    found = query([[0.9, 0.1], [0.2, 0.1]], [1, 0], [1.0, 1.0], [1.0, 0.0])
+    assert "all of it is BM25" in pair_sentence(found, 0, 1)
+
+
+def test_of_equal_scores_the_order_of_ties_decides() -> None:
+    found = query([[0.5, 0.1], [0.5, 0.1]], [1, 0], [1.0, 1.0], [1.0, 0.0])
+    assert "the same score: the order of ties decides" in pair_sentence(found, 0, 1)
+
+
+def test_the_relevant_document_that_moves_most_is_named() -> None:
+    X = [[0.9, 0.0], [0.8, 0.0], [0.7, 0.0]]
+    found = query(X, [2, 0, 0], [1.0, 0.0], [0.1, 0.2, 0.3])
+    assert query_sentence(found) == (
+        "B puts D0 (label 2) at place 3, below two documents that are not relevant; in A it is at place 1."
+    )
+    assert "same places" in query_sentence(query(X, [2, 0, 0], [1.0, 0.0], [0.9, 0.2, 0.3]))
+    assert "No document of this query is relevant" in query_sentence(
+        query(X, [0, 0, 0], [1.0, 0.0], [1, 2, 3])
+    )
+
+
+def test_all_queries_together() -> None:
+    queries = tuple(ComparedQuery(1, i, str(i), 3, 1, 0.5, 0.7) for i in range(8))
+    text = comparison_sentence(QueryComparison("test", "MAP", "letor4", queries))
+    assert "Of 8 queries 0 are equal" in text
+    assert "+0.2000" in text
+    assert text.endswith("which is told apart from 0.")
+    assert comparison_sentence(QueryComparison("test", "MAP", "letor4", ())) == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"), [([0.1, 0.6], 3), ([100, 900], 0), ([1, 1], 3), ([], 3), ([0, 1e-5], 7)]
+)
+def test_decimals_tell_values_apart(values: list[float], wanted: int) -> None:
+    assert decimals(values) == wanted
+
+
+def test_numbers_up_to_ten_are_words() -> None:
+    assert [counted(1, "query", "queries"), counted(3, "fold"), counted(12, "fold")] == [
+        "one query",
+        "three folds",
+        "12 folds",
+    ]
