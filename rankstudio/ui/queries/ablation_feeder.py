@@ -150,7 +150,8 @@ class AblationFeeder(QObject):
     def _show(self) -> None:
         asked = self._asked
         if asked is not None:
-            done = self._n - len(self._left)
+            summing_up = len(self._rows) < len(self._found)
+            done = self._n - max(len(self._left), int(summing_up))
             part = PART_NAMES[asked.part]
             several = any(len(row.found.folds) < len(self._models) for row in self._rows)
             self._panel.show_rows(
