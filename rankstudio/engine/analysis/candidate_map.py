@@ -72,7 +72,7 @@ class CandidateMap:
         Returns
         -------
         CandidateMap
-            With the features taken up to the last of these steps, in the order of the path, then those with
+            With the features taken in these steps, in the order of the path, then those with
             the greatest shares in them; without those that are candidates at none of them.
         """
         n = len(self.places)
@@ -84,7 +84,7 @@ class CandidateMap:
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
         best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
         if self.growing:
-            came = self.taken[:, : columns[-1] + 1].any(axis=1)
+            came = self.taken[:, columns].any(axis=1)
             best = np.where(came, 2.0, best)
             rows = np.argsort(-best, kind="stable")
         else:

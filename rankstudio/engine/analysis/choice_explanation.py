@@ -243,6 +243,8 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
 def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     """Say with which other parameters of the run, and in which folds, it would be otherwise."""
     size, parts = context.size, []
+    if inside and size == len(context.names):
+        return ""
     combinations = [(one.label, feature in _model(one.path, context)) for one in context.combinations]
     if len(combinations) > 1:
         parts.append(_where(context.axis, combinations, not inside))
@@ -311,8 +313,8 @@ def number(value: float) -> str:
 
 def percent(share: float) -> str:
     """Return a share in percent: "41 %", "0.83 %", "less than 0.01 %"."""
-    if 0 < share < 0.0001:
-        return "less than 0.01 %"
+    if share < 0.0001:
+        return "0 %" if share == 0 else "less than 0.01 %"
     if share >= 0.095:
         return f"{100 * share:.0f} %"
     return f"{100 * share:.2g} %" if share >= 0.001 else f"{100 * share:.2f} %"

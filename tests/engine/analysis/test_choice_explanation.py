@@ -143,11 +143,12 @@ def test_of_weights_size_and_rank_are_said(seed: int) -> None:
 
 
 def test_shares_are_percents() -> None:
-    assert [percent(v) for v in (0.41, 0.0951, 0.05, 0.0083, 0.00084, 0.00001)] == [
+    assert [percent(v) for v in (0.41, 0.0951, 0.05, 0.0083, 0.00084, 0.00001, 0.0)] == [
         "41 %",
         "10 %",
         "5 %",
         "0.83 %",
         "0.08 %",
         "less than 0.01 %",
+        "0 %",
     ]
