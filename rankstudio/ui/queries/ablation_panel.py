@@ -25,7 +25,7 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.feature_ablation import FeatureAblation
 
-_NUMBER = 62
+_NUMBER, _LEAST_BAR = 62, 22  # pixels
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class AblationPanel(Panel):
         folds = Column("folds", "folds", "right", value=lambda row: len(row.found.folds), width=48,
                        tooltip="Folds whose model has the feature", tone="muted")  # fmt: skip
         return (
-            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}", width=164),
+            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}", width=140),
             Column(
                 "fall", word, "right", partial(signed, decimals=4), stretch=True,
                 hint=lambda row: f"95 % interval {row.interval}",
@@ -177,7 +177,7 @@ class AblationPanel(Panel):
         self, painter: QPainter, room: QRect, colors: Colors, row: AblationRow, *, sign: float
     ) -> QRect:
         bar = room.adjusted(0, 0, -_NUMBER, 0)
-        if bar.width() > _NUMBER // 2 and not isnan(row.fall):
+        if bar.width() > _LEAST_BAR and not isnan(row.fall):
             paint_difference(painter, bar, colors, row.fall, self._largest, better=row.fall * sign > 0)
             paint_interval(painter, bar, colors, row.found.low, row.found.high, self._largest)
         return room
