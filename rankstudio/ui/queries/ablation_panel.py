@@ -157,17 +157,18 @@ class AblationPanel(Panel):
     def _columns(self, name: str, *, several: bool) -> tuple[Column, ...]:
         sign = 1.0 if measure(name).higher_is_better else -1.0
         word = "fall" if sign > 0 else "change"
-        folds = Column("folds", "folds", "right", value=lambda row: len(row.found.folds), width=48,
+        folds = Column("folds", "folds", "right", value=lambda row: len(row.found.folds), width=42,
                        tooltip="Folds whose model has the feature", tone="muted")  # fmt: skip
         return (
-            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}", width=140),
+            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}",
+                   width=118 if several else 148),
             Column(
-                "fall", word, "right", partial(signed, decimals=4), stretch=True,
+                "fall", word, "right", partial(signed, decimals=3), stretch=True,
                 hint=lambda row: f"95 % interval {row.interval}",
                 tooltip=f"{name} of A less that without the feature, with its 95 % interval",
                 paint=partial(self._paint, sign=sign),
             ),
-            Column("changed", "worse / better", "right", value=lambda row: row.changed, width=102,
+            Column("changed", "worse/better", "right", value=lambda row: row.changed, width=92,
                    sort=lambda row: row.found.n_worse - row.found.n_better,
                    tooltip="Queries that are worse and better without the feature", tone="muted"),
             *([folds] if several else []),
