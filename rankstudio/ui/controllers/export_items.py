@@ -38,13 +38,14 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *(results.views.shown_tables() if results.views.isVisible() else ()),
         *(sections.queries.tables() if sections.queries.bar.isVisible() else ()),
     )  # fmt: skip
+    features = sections.substitutes.panel.plot
     plots = {
         "criterion": ("Criterion curves", run.curves.criterion_plot),
         "validation": ("Validation curves", run.curves.validation_plot),
         "candidates": ("Candidates", run.candidates.plot),
         "heat": ("Settings × k", run.heat.plot),
         "density": ("Density by relevance", inspect.inspector.plot),
-        "substitutes": ("Map of features", sections.substitutes.panel.plot),
+**({"substitutes": ("Map of features", features)} if features.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.curves.plots() if plot.isVisible()},
         **(sections.queries.plots() if sections.queries.bar.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.views.shown_plots() if plot.isVisible()},

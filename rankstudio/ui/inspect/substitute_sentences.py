@@ -14,6 +14,7 @@ _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
 _LEAST = 1e-9  # of a change: what is less is none
 _NOTHING_LIKE = "no feature that is not selected is like it"
+_ALL_SELECTED = "every feature is selected, and none is left to come in"
 _UNLIKE = 0.005  # |r| that would be written as 0.00
 
 
@@ -97,9 +98,10 @@ def _lonely_sentence(
     groups: Sequence[SubstituteGroup], ids: Ints, names: Sequence[str]
 ) -> SubstituteSentence:
     columns = [group.selected[0] for group in groups]
+    why = _NOTHING_LIKE if any(group.swaps for group in groups) else _ALL_SELECTED
     return SubstituteSentence(
         f"{len(columns)} features alone",
-        f"{', '.join(str(ids[column]) for column in columns)}: {_NOTHING_LIKE}",
+        f"{', '.join(str(ids[column]) for column in columns)}: {why}",
         "\n".join(f"{ids[column]} {names[column]}" for column in columns),
         int(ids[columns[0]]),
     )

@@ -89,3 +89,10 @@ def test_features_that_nothing_is_like_share_a_sentence():
         ("a (10) and b (20)", "|r| ≥ 0.92 between them; no feature that is not selected is like it"),
         ("2 features alone", "60, 70: no feature that is not selected is like it"),
     ]
+
+
+def test_where_every_feature_is_selected_none_is_left():
+    groups = [SubstituteGroup((c,), (), NAN, ()) for c in (5, 6)]
+    assert sentences(*groups) == [
+        ("2 features alone", "60, 70: every feature is selected, and none is left to come in")
+    ]
