@@ -45,7 +45,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         "candidates": ("Candidates", run.candidates.plot),
         "heat": ("Settings × k", run.heat.plot),
         "density": ("Density by relevance", inspect.inspector.plot),
-**({"substitutes": ("Map of features", features)} if features.isVisible() else {}),
+        **({"substitutes": ("Map of features", features)} if features.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.curves.plots() if plot.isVisible()},
         **(sections.queries.plots() if sections.queries.bar.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.views.shown_plots() if plot.isVisible()},
