@@ -108,13 +108,15 @@ def _lonely_sentence(
 
 
 def _swap_text(swap: Swap, ids: Ints, *, alike: bool) -> str:
-    exact = "" if isnan(swap.change) else f"{ids[swap.added]} for {ids[swap.removed]}: {_per_document(swap)}"
-    if alike:
-        return exact or f"{ids[swap.added]} is nearest to {ids[swap.removed]}, r = {_r(swap)}"
-    if abs(swap.correlation) < _UNLIKE:
+    """Return what is said of a swap; of one inside a cluster r need not be said where its change is known."""
+    added, removed = ids[swap.added], ids[swap.removed]
+    if not alike and abs(swap.correlation) < _UNLIKE:
         return _NOTHING_LIKE
-    nearest = f"of those not selected {ids[swap.added]} is nearest to {ids[swap.removed]}, r = {_r(swap)}"
-    return f"{nearest}; {exact}" if exact else nearest
+    if not isnan(swap.change):
+        r = "" if alike else f" (r = {_r(swap)})"
+        return f"{added} for {removed}{r}: {_per_document(swap)}"
+    among = "" if alike else "of those not selected "
+    return f"{among}{added} is nearest to {removed}, r = {_r(swap)}"
 
 
 def _better_sentence(better: Sequence[Swap], ids: Ints, names: Sequence[str]) -> SubstituteSentence:

@@ -43,7 +43,7 @@ def test_a_feature_alone_has_its_nearest():
     assert sentences(group) == [
         (
             "f (60) alone",
-            "of those not selected 30 is nearest to 60, r = −0.31; 30 for 60: +0.0121 per document",
+            "30 for 60 (r = −0.31): +0.0121 per document",
         )
     ]
 

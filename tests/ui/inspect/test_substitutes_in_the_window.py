@@ -13,6 +13,7 @@ from windows import finish, open_window, settle, write_folds
 
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.ui.controllers.export_items import export_items
+from rankstudio.ui.inspect.substitute_sentences import change_text
 from rankstudio.ui.inspect.substitutes_panel import SubstitutesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
@@ -53,7 +54,8 @@ def test_the_swap_that_is_told_is_what_retraining_gives(window):
     assert swap.change == pytest.approx(error(after) - error(before))
     ids = train.feature_ids
     said = " ".join(panel(window).sentences())
-    assert f"{ids[swap.added]} for {ids[swap.removed]}: " in said
+    assert f"{ids[swap.added]} for {ids[swap.removed]}" in said
+    assert f": {change_text(swap.change)} per document" in said
 
 
 def test_nothing_is_looked_for_while_the_page_is_not_seen(window):
