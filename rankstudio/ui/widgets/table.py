@@ -35,6 +35,7 @@ from rankstudio.ui.widgets.table_texts import FORMATS, separated, table_text
 ROW_HEIGHT = 29
 """In logical pixels, for ordinary text."""
 
+_WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 _WIDEST = 320
 _ROWS_MEASURED = 100  # for the width of a column that has none given
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
@@ -369,10 +370,7 @@ class TableView(QTableView):
         wanted = row if self._identity is None else self._identity(row)
         for number, found in enumerate(self.rows_model.rows):
             if (found if self._identity is None else self._identity(found)) == wanted:
-                index = self.rows_model.index(self.rows_model.shown_number(number), 0)
-                flags = (
-                    QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-                )
+                index, flags = self.rows_model.index(self.rows_model.shown_number(number), 0), _WHOLE_ROW
                 self.selectionModel().setCurrentIndex(index, flags)
                 return
 
