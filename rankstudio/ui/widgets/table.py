@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -370,8 +369,8 @@ class TableView(QTableView):
         wanted = row if self._identity is None else self._identity(row)
         for number, found in enumerate(self.rows_model.rows):
             if (found if self._identity is None else self._identity(found)) == wanted:
-                index, flags = self.rows_model.index(self.rows_model.shown_number(number), 0), _WHOLE_ROW
-                self.selectionModel().setCurrentIndex(index, flags)
+                index = self.rows_model.index(self.rows_model.shown_number(number), 0)
+                self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
                 return
 
     def _bring_into_sight(self) -> None:
@@ -394,8 +393,7 @@ class TableView(QTableView):
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
         """Tell which cell was clicked."""
-        row: Any = index.data(ROW_ROLE)
-        self.cellClicked.emit(row, self.column_at(index.column()).key)
+        self.cellClicked.emit(index.data(ROW_ROLE), self.column_at(index.column()).key)
 
     def _has_ticks(self) -> bool:
         return any(column.kind == "tick" for column in self.rows_model.columns)
