@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import ChangedDataError, StoreError
+from rankstudio.engine.errors import ChangedDataError, StoreError, shown
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
@@ -237,7 +237,7 @@ class Study:
             fold, position = row["fold"], row["position"]
             unit = Unit(fold, position, combinations[position])
             if as_json(unit.values) != row["setting"]:
-                was, expected = row["setting"], unit.values
+                was, expected = shown(row["setting"]), shown(unit.values)
                 raise StoreError(f"{self.path}: fold {fold} was stored for {was}, expected {expected}.")
             with suppress(StoreError):  # what was damaged before there were digests
                 units[fold, position] = unpack_path(row["payload"], unit, run.feature_ids)
