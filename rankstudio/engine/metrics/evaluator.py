@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics import _kernels, _truth
+from rankstudio.engine.metrics._ranking_kernel import Codes, rank_all, scratch_space
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
@@ -74,6 +75,7 @@ class Evaluator:
         self._order = _truth.order_of_ties(ptr, self.convention.ties, document_ids)
         if self._order is not None:
             labels = labels[self._order]
+        self._level = _truth.label_codes(labels)[1]
         self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)
         self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)
         self._rules = _truth.compile_rules(self.convention)
@@ -149,9 +151,9 @@ class Evaluator:
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q)."""
-        out = np.empty((len(self.measures), rows.shape[0], self.n_queries))
-        space = _kernels.scratch_space(self._truth.weight.size)
-        bad = _kernels.measure_all(rows, self._truth, self._rules, self._kinds, self._cuts, out, *space)
+        space = scratch_space(self._truth.weight.size, self._truth.gain.size)
+        ranked = np.empty(rows.shape, dtype=self._level.dtype)
+        bad = rank_all(rows, self._truth.query_ptr, self._level, ranked, *space)
         if bad >= 0:
             model, place = divmod(bad, self.n_documents)
             document = place if self._order is None else int(self._order[place])
@@ -159,6 +161,13 @@ class Evaluator:
                 f"The score of document {document + 1} by model {first_model + model + 1} is not a number "
                 "(NaN); it cannot be ranked."
             )
+        return self._measured(ranked, self._rules)
+
+    def _measured(self, ranked: Codes, rules: _kernels.Rules) -> Floats:
+        """Return the measures of each ranking in each query, shape (M, K, Q)."""
+        out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
+        space = scratch_space(self._truth.weight.size, self._truth.gain.size)
+        _kernels.measure_all(ranked, self._truth, rules, self._kinds, self._cuts, out, *space)
         return out
 
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
-from slow_measures import slow
+from slow_measures import slow, slow_beyond_letor
 
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._kernels import RUN, sort_descending
+from rankstudio.engine.metrics._ranking_kernel import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator
 
@@ -22,6 +22,8 @@ MEASURES = (
     *("MAP", "MAP@1", "MAP@4", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@2", "NDCG@3", "NDCG@7"),
     *("MeanNDCG", "Disagreement"),
 )
+
+BEYOND_LETOR = ("RR", "RR@2", "ERR", "ERR@3", "Recall@1", "Recall@4", "AUC")
 
 
 class Ranked(NamedTuple):
@@ -81,6 +83,22 @@ def test_fast_equals_slow_in_queries_longer_than_one_run(key: str, data: Ranked)
     expected = slow_table(key, data, data.ids)
     for name, values in fast.per_query(data.scores).items():
         np.testing.assert_allclose(values, expected[name], rtol=1e-11, atol=1e-13, err_msg=name)
+
+
+@pytest.mark.parametrize("key", list(CONVENTIONS))
+@given(data=ranked())
+def test_measures_beyond_letors_equal_their_definitions(key: str, data: Ranked) -> None:
+    fast = Evaluator(data.y, data.query_ptr, key, BEYOND_LETOR, document_ids=data.ids)
+    greatest = max(0.0, float(data.y.max()))
+    queries = [slice(*pair) for pair in zip(data.query_ptr[:-1], data.query_ptr[1:], strict=True)]
+    for name, values in fast.per_query(data.scores).items():
+        expected = [
+            slow_beyond_letor(
+                key, name, data.y[q].tolist(), data.scores[q].tolist(), data.ids[q].tolist(), greatest
+            )
+            for q in queries
+        ]
+        np.testing.assert_allclose(values, expected, rtol=1e-11, atol=1e-13, err_msg=name)
 
 
 @given(data=ranked())
