@@ -16,7 +16,7 @@ from slow_measures import slow, slow_beyond_letor
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._ranking_kernel import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.evaluator import Evaluator, rank
 
 MEASURES = (
     *("MAP", "MAP@1", "MAP@4", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@2", "NDCG@3", "NDCG@7"),
@@ -125,6 +125,30 @@ def test_sorting_is_pythons_stable_one(keys: list[float]) -> None:
     expected = sorted(range(n), key=lambda i: -keys[i])
     assert item.tolist() == expected
     assert key.tolist() == [keys[i] for i in expected]
+
+
+@pytest.mark.parametrize("key", list(CONVENTIONS))
+@given(data=ranked())
+def test_measures_read_off_rankings_are_exactly_those_of_the_scores(key: str, data: Ranked) -> None:
+    evaluator = Evaluator(data.y, data.query_ptr, key, MEASURES + BEYOND_LETOR)
+    rankings = rank(np.array([data.scores, -data.scores]), data.y, data.query_ptr)
+    assert rankings.dtype == np.uint8
+    many = evaluator.evaluate_many([data.scores, -data.scores])
+    for name, values in evaluator.evaluate_rankings(rankings).items():
+        np.testing.assert_array_equal(values, many[name], err_msg=name)
+    of_one = evaluator.per_query(data.scores)
+    for name, values in evaluator.rankings_per_query(rankings[:1]).items():
+        np.testing.assert_array_equal(values, of_one[name], err_msg=name)
+
+
+def test_more_labels_than_fit_into_a_byte_are_ranked() -> None:
+    y, scores = np.arange(300.0) / 30, np.random.default_rng(3).normal(size=(2, 300))
+    evaluator = Evaluator(y, [0, 100, 300], measures=["NDCG", "Disagreement", "ERR"])
+    found = evaluator.evaluate_rankings(rank(scores, y, np.array([0, 100, 300])))
+    for name, values in evaluator.evaluate_many(scores).items():
+        assert found[name].tolist() == values.tolist()
+    with pytest.raises(DatasetError, match="score of document 1 by model 2"):
+        rank(np.array([[0.0], [np.nan]]), np.array([1.0]), np.array([0, 1]))
 
 
 def _many(n_models: int = 7) -> tuple[Evaluator, np.ndarray]:
