@@ -16,6 +16,7 @@ from rankstudio.ui.controllers.export import ExportController
 from rankstudio.ui.controllers.export_items import export_items
 from rankstudio.ui.controllers.feature_names import FeatureNames
 from rankstudio.ui.controllers.lambda_slider import SliderController
+from rankstudio.ui.controllers.measurement import MeasurementController
 from rankstudio.ui.controllers.open import OpenController
 from rankstudio.ui.controllers.palette_entries import palette_entries
 from rankstudio.ui.controllers.resplit import ResplitController
@@ -102,6 +103,7 @@ class MainWindow(QMainWindow):
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
+        self.measurement = MeasurementController(self.models, self.menus, self.commands, self)
         BackendMenu(self.commands.submenus["backend"], self.models.backend, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
@@ -189,9 +191,7 @@ class MainWindow(QMainWindow):
             *(self.open_controller, self.restorer, self.study_files, self.resplit),
             *(self.removal, self.comparison, self.window_state, self.export_controller),
             *(self.labels, self.names, self.current, sections.data, sections.inspect),
-            sections.substitutes,
-            sections.results,
-            sections.queries,
+            *(self.measurement, sections.substitutes, sections.results, sections.queries),
         )
         for part in failing:
             part.failed.connect(self.say_error)
@@ -203,7 +203,7 @@ class MainWindow(QMainWindow):
         self.window_state.saved.connect(self.status.show_saved)
         for part in (self.open_controller, self.study_files):
             part.warned.connect(self.say_warning)
-        for part in (self.export_controller, self.study_files, self.comparison):
+        for part in (self.export_controller, self.study_files, self.comparison, self.measurement):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rankstudio.engine.analysis.measurement import Measurement
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -23,39 +23,6 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 _SCORES = 1 << 23  # scores computed at a time: 64 MB
 _KEPT = 1 << 29  # bytes of rankings that are kept
 _EVALUATORS = 64
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """How to measure.
-
-    Attributes
-    ----------
-    convention : str
-        Key of the convention.
-    measure : str
-        One besides those that the plan has.
-    chooses : bool
-        Whether the measure also chooses the model of each fold among its paths.
-    """
-
-    convention: str
-    measure: str
-    chooses: bool = False
-
-    def plan(self, plan: Plan) -> Plan:
-        """Return a plan of a run as it is measured now."""
-        return _changed(plan, self)
-
-
-@lru_cache(maxsize=256)
-def _changed(plan: Plan, wanted: Wanted) -> Plan:
-    known = wanted.measure in plan.evaluated
-    names = plan.measures if known else (*plan.measures, wanted.measure)
-    chosen_by = wanted.measure if wanted.chooses else plan.select_by
-    if (names, chosen_by, wanted.convention) == (plan.measures, plan.select_by, plan.convention):
-        return plan
-    return plan.changed(convention=wanted.convention, measures=names, select_by=chosen_by)
 
 
 class Remeasurement:
@@ -73,7 +40,7 @@ class Remeasurement:
         self._models: WeakKeyDictionary[Step | Baseline, dict[int, _Ranked]] = WeakKeyDictionary()
         self._evaluators: dict[tuple[int, str, tuple[str, ...]], tuple[RankingDataset, Evaluator]] = {}
 
-    def run(self, result: RunResult, dataset: FoldedDataset, wanted: Wanted) -> RunResult:
+    def run(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> RunResult:
         """Return a run as it is measured now, with its plan changed accordingly.
 
         Parameters
@@ -81,24 +48,25 @@ class Remeasurement:
         result : RunResult
         dataset : FoldedDataset
             Its data, with documents.
-        wanted : Wanted
+        wanted : Measurement
         """
         folds = {fold.number: fold for fold in dataset.folds}
         measured = tuple(self.fold(one, folds[one.fold], result.plan, wanted) for one in result.folds)
         return replace(result, plan=wanted.plan(result.plan), folds=measured)
 
-    def fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Wanted) -> FoldResult:
+    def fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
         """Return a fold of a run of a plan as it is measured now."""
         now = wanted.plan(plan)
-        if now is plan:
+        if now is plan and not wanted.sealed:
             return result
+        test_part = None if wanted.sealed else fold.test
         paths = tuple(self.path(path, fold, plan, wanted) for path in result.paths)
         chosen = result.chosen
         if wanted.chooses and all(wanted.measure in path.validation for path in paths):
             chosen = select_model(now, paths, lambda step: self._standard_error(step, fold, now))
-        test = self._model(chosen.step, fold.test, now)
+        test = self._model(chosen.step, test_part, now)
         baseline = self.baseline(result.baseline, fold, plan, wanted)
-        per_query = self._per_query(chosen.step, fold.test if fold.test is not None else fold.vali, now)
+        per_query = self._per_query(chosen.step, test_part if test_part is not None else fold.vali, now)
         return replace(
             result,
             chosen=chosen,
@@ -110,7 +78,7 @@ class Remeasurement:
             per_query=FrozenMapping(per_query),
         )
 
-    def path(self, path: PathResult, fold: Fold, plan: Plan, wanted: Wanted) -> PathResult:
+    def path(self, path: PathResult, fold: Fold, plan: Plan, wanted: Measurement) -> PathResult:
         """Return a path of a run of a plan as it is measured now: its validation is the wanted measure's."""
         now = wanted.plan(plan)
         if now is plan:
@@ -125,18 +93,18 @@ class Remeasurement:
             values[wanted.measure][whole] = self._measure_path(path, steps, fold.vali, wanted)
         return replace(path, validation=FrozenMapping(values))
 
-    def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Wanted) -> Baseline:
+    def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Measurement) -> Baseline:
         """Return the best single feature of a fold as it is measured now; which it is stays."""
         now = wanted.plan(plan)
         if now is plan:
-            return baseline
+            return replace(baseline, test=FrozenMapping({})) if wanted.sealed else baseline
         column = int(np.flatnonzero(fold.train.feature_ids == baseline.feature)[0])
         coef = np.zeros(fold.train.feature_ids.size)
         coef[column] = 1.0 if baseline.descending else -1.0
         step = Step(1, (column,), coef, float("nan"), np.empty(0))
         known = baseline.validation if wanted.convention == plan.convention else {}
         validation = known if plan.inner else self._model(step, fold.vali, now, baseline)
-        test = self._model(step, fold.test, now, baseline)
+        test = self._model(step, None if wanted.sealed else fold.test, now, baseline)
         return replace(baseline, validation=FrozenMapping(validation), test=FrozenMapping(test))
 
     def _validation(
@@ -150,7 +118,7 @@ class Remeasurement:
         return {name: float(values[place]) for name, values in path.validation.items()}
 
     def _measure_path(
-        self, path: PathResult, steps: Sequence[Step], part: RankingDataset, wanted: Wanted
+        self, path: PathResult, steps: Sequence[Step], part: RankingDataset, wanted: Measurement
     ) -> Floats:
         """Return the measure of whole steps, from rankings that are kept where there is room."""
         name = wanted.measure
@@ -208,6 +176,13 @@ class Remeasurement:
             made = Evaluator(part.y, part.query_ptr, convention, names)
             self._evaluators[key] = part, made  # the part is kept with it: its id stays its own
         return self._evaluators[key][1]
+
+
+def without_test(result: FoldResult) -> FoldResult:
+    """Return a fold with nothing that was measured on the test part."""
+    baseline = replace(result.baseline, test=FrozenMapping({}))
+    per_query = FrozenMapping({}) if result.test else result.per_query
+    return replace(result, test=FrozenMapping({}), baseline=baseline, per_query=per_query)
 
 
 @dataclass(frozen=True, eq=False)

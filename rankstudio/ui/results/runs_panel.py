@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.plan.difference import distinctions, parameter
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.results.run_columns import (
     SIZES,
@@ -63,6 +64,8 @@ class RunRow:
         What the user calls it and says of it.
     summary : MeasureSummary
         Of the folds that are done.
+    measured_by : str
+        Key of the convention that the summary follows; "" for the plan's.
     """
 
     key: int
@@ -75,6 +78,7 @@ class RunRow:
     can_go_on: bool = False
     label: RunLabel = field(default_factory=RunLabel)
     summary: MeasureSummary = field(default_factory=MeasureSummary)
+    measured_by: str = ""
 
     @property
     def method(self) -> str:
@@ -97,11 +101,11 @@ class RunRow:
     @property
     def convention(self) -> str:
         """Label of the convention that the measures follow."""
-        return convention(self.plan.convention).label
+        return convention(self.measured_by or self.plan.convention).label
 
 
-def run_row(record: RunRecord) -> RunRow:
-    """Return the row of a run as it is now."""
+def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
+    """Return the row of a run as it is now, by what is looked at."""
     plan, state = record.plan, record.state.value
     done, there = len(record.folds), record.n_folds
     folds = f"{there} folds"
@@ -119,7 +123,8 @@ def run_row(record: RunRecord) -> RunRow:
         record.remark,
         record.can_go_on,
         record.label,
-        measure_summary(plan, tuple(record.folds.values())),
+        measure_summary(measured.plan, tuple(measured.folds.values())),
+        measured.plan.convention,
     )
 
 

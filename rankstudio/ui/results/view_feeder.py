@@ -12,6 +12,7 @@ from rankstudio.engine.analysis.selection_stability import SelectionStability, s
 from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
@@ -75,6 +76,7 @@ class ViewFeeder(QObject):
             runs.shownChanged,
             session.measureChanged,
             session.datasetChanged,
+            scope.measured.changed,
         ):
             signal.connect(self.update)
         runs.removed.connect(self.update)
@@ -90,8 +92,10 @@ class ViewFeeder(QObject):
             return
         key = self._views.key()
         update = self._update.get(key)
-        asked = (self._session.measure, self._scope.marks.reference, self._views.folds.scope.value())
-        state = (key, asked, self._shown_state(), tuple(self._scope.finished()))
+        looked_at = self._session.measure, self._session.convention, self._session.sealed
+        asked = (looked_at, self._scope.marks.reference, self._views.folds.scope.value())
+        finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
+        state = (key, asked, self._shown_state(), finished)
         if state == self._shown:
             return
         self._shown = state
@@ -106,7 +110,10 @@ class ViewFeeder(QObject):
 
     def _shown_state(self) -> tuple[object, ...]:
         record = self._record
-        return (record.key, tuple(record.folds)) if record is not None else ()
+        if record is None:
+            return ()
+        measured = self._scope.measured.view(record)
+        return record.key, measured.plan.convention, tuple(id(fold) for fold in measured.folds.values())
 
     # Views
 
@@ -120,11 +127,12 @@ class ViewFeeder(QObject):
         elif record is None:
             self._views.folds.clear()
         else:
-            self._views.folds.show_run(_name(record), record.plan, _folds(record))
+            measured = self._scope.measured.view(record)
+            self._views.folds.show_run(_name(record), measured.plan, _folds(measured))
 
     def _update_stability(self) -> None:
         record = self._record
-        folds = _folds(record) if record is not None else ()
+        folds = _folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
             self._views.stability.clear(_name(record) if record is not None else "")
             return
@@ -160,7 +168,9 @@ class ViewFeeder(QObject):
         )
 
     def _update_published(self) -> None:
-        self._views.published.show_runs(self._scope.finished().items())
+        ticked = (r for r in self._runs.records if self._scope.marks.is_ticked(r.key))
+        own = {r.key: r.result for r in ticked if not self._session.sealed}
+        self._views.published.show_runs([(key, run) for key, run in own.items() if run and run.complete])
 
     def _update_tests(self) -> None:
         self._tests.update()
@@ -204,5 +214,5 @@ def _name(record: RunRecord) -> str:
     return f"run {record.key} · {record.plan.title} on {record.dataset.name}"
 
 
-def _folds(record: RunRecord) -> tuple[FoldResult, ...]:
-    return tuple(record.folds[number] for number in sorted(record.folds))
+def _folds(measured: MeasuredRun) -> tuple[FoldResult, ...]:
+    return tuple(measured.folds[number] for number in sorted(measured.folds))

@@ -128,6 +128,11 @@ _VIEW = (
     None,
     Command("measure", "&Measure", "Which measure the plots and tables show."),
     Command("convention", "&Convention", "How the measures are computed."),
+    Command(
+        "choose_by",
+        "C&hoose the model by this measure",
+        "Let the measure and convention that are shown choose the model of every run by its validation.",
+    ),
     Command("theme", "&Theme", "Light, dark, or as the system has it."),
     Command(
         "pop_out",

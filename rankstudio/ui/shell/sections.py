@@ -39,7 +39,7 @@ class Sections(QObject):
         session, runs, current, task_worker = models.session, models.runs, models.current, models.task_worker
         self.data = DataController(theme, session, task_worker, self)
         self.method = MethodController(theme, session, self)
-        self.run = RunController(theme, session, runs, current, self)
+        self.run = RunController(theme, session, runs, models.measured, current, self)
         self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
         self.why = WhyController(
             theme, session, runs, current, self.inspect, task_worker, models.fold_cache, self
@@ -48,8 +48,10 @@ class Sections(QObject):
         self.substitutes = SubstitutesController(
             theme, session, runs, current, task_worker, models.fold_cache, self
         )
-        self.results = ResultsController(theme, session, runs, models.marks, task_worker, self)
-        self.queries = QueriesController(theme, session, runs, task_worker, self)
+        self.results = ResultsController(
+            theme, session, runs, models.measured, models.marks, task_worker, self
+        )
+        self.queries = QueriesController(theme, session, runs, models.measured, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         self.run.candidates.picked.connect(self.inspect.inspect)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from experiment.small import dataset
 
-from rankstudio.engine.analysis.remeasurement import Remeasurement, Wanted
+from rankstudio.engine.analysis.measurement import Measurement
+from rankstudio.engine.analysis.remeasurement import Remeasurement, without_test
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
@@ -55,7 +56,7 @@ def same(one: RunResult, other: RunResult) -> None:
 @pytest.mark.parametrize("name", ["NDCG@3", "ERR", "Disagreement"])
 def test_a_run_measured_anew_is_the_run_measured_so(data: FoldedDataset, key: str, name: str) -> None:
     plan = GREEDY.changed(measures=("MAP", name), convention=key)
-    wanted = Wanted(key, name, chooses=True)
+    wanted = Measurement(key, name, chooses=True)
     again = Remeasurement().run(finished(GREEDY, data), data, wanted)
     expected = finished(plan.changed(select_by=name), data)
     # Which single feature is the best one is chosen by the plan's own measure, and stays.
@@ -67,7 +68,7 @@ def test_a_run_measured_anew_is_the_run_measured_so(data: FoldedDataset, key: st
 
 @pytest.mark.parametrize("plan", OTHERS.values(), ids=OTHERS)
 def test_so_are_runs_of_other_methods(data: FoldedDataset, plan: Plan) -> None:
-    again = Remeasurement().run(finished(plan, data), data, Wanted("ranklib", "MAP", chooses=True))
+    again = Remeasurement().run(finished(plan, data), data, Measurement("ranklib", "MAP", chooses=True))
     expected = finished(plan.changed(convention="ranklib"), data)
     for mine, its in zip(again.folds, expected.folds, strict=True):
         object.__setattr__(its, "baseline", mine.baseline)
@@ -76,11 +77,11 @@ def test_so_are_runs_of_other_methods(data: FoldedDataset, plan: Plan) -> None:
 
 def test_the_choice_stays_where_nobody_asks_for_another(data: FoldedDataset) -> None:
     first = finished(GREEDY, data)
-    again = Remeasurement().run(first, data, Wanted("trec_eval", "RR"))
+    again = Remeasurement().run(first, data, Measurement("trec_eval", "RR"))
     assert again.plan == GREEDY.changed(convention="trec_eval", measures=("MAP", "RR"))
     for one, other in zip(first.folds, again.folds, strict=True):
         assert other.chosen is one.chosen
-    assert Remeasurement().run(first, data, Wanted("letor4", "MAP")).folds == first.folds
+    assert Remeasurement().run(first, data, Measurement("letor4", "MAP")).folds == first.folds
 
 
 @pytest.mark.parametrize("key", list(CONVENTIONS))
@@ -88,7 +89,7 @@ def test_test_measures_are_those_of_evaluate(data: FoldedDataset, key: str) -> N
     first = finished(GREEDY, data)
     anew = Remeasurement()
     for name in ("NDCG@10", "P@5", "Recall@2", "AUC"):
-        for one in anew.run(first, data, Wanted(key, name)).folds:
+        for one in anew.run(first, data, Measurement(key, name)).folds:
             part = next(fold for fold in data.folds if fold.number == one.fold).test
             assert part is not None
             scores = one.chosen.step.scores(np.ascontiguousarray(part.X.T))
@@ -100,7 +101,7 @@ def test_without_inner_folds_models_there_is_no_other_validation(data: FoldedDat
     plan = GREEDY.changed(protocol="nested 2-fold")
     first = finished(plan, data) if plan.inner else None
     assert first is not None
-    again = Remeasurement().run(first, data, Wanted("ranklib", "MAP"))
+    again = Remeasurement().run(first, data, Measurement("ranklib", "MAP"))
     for one, other in zip(first.folds, again.folds, strict=True):
         assert one.validation
         assert not other.validation
@@ -110,9 +111,24 @@ def test_without_inner_folds_models_there_is_no_other_validation(data: FoldedDat
 def test_rankings_go_with_the_paths(data: FoldedDataset) -> None:
     anew = Remeasurement()
     first = finished(GREEDY, data)
-    anew.run(first, data, Wanted("ranklib", "MAP"))
+    anew.run(first, data, Measurement("ranklib", "MAP"))
     assert len(anew._paths) == 4
     del first
     gc.collect()
     assert not anew._paths
     assert not anew._models
+
+
+def test_nothing_of_the_test_part_is_left_while_it_is_sealed(data: FoldedDataset) -> None:
+    first = finished(GREEDY, data)
+    for wanted in (Measurement("letor4", "MAP", sealed=True), Measurement("mslr", "P@3", sealed=True)):
+        sealed = Remeasurement().run(first, data, wanted)
+        assert sealed.average == sealed.folds[0].validation or len(sealed.folds) > 1
+        for one, fold in zip(sealed.folds, data.folds, strict=True):
+            assert fold.vali is not None
+            assert (one.test, one.baseline.test) == ({}, {})
+            assert one.per_query[wanted.measure].size == fold.vali.n_queries
+            assert np.nanmean(one.per_query[wanted.measure]) == pytest.approx(one.validation[wanted.measure])
+    bare = without_test(first.folds[0])
+    assert (bare.test, bare.baseline.test, bare.per_query) == ({}, {}, {})
+    assert bare.validation == first.folds[0].validation
