@@ -103,7 +103,6 @@ class MainWindow(QMainWindow):
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
-        self.measurement = MeasurementController(self.models, self.menus, self.commands, self)
         BackendMenu(self.commands.submenus["backend"], self.models.backend, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
@@ -112,6 +111,8 @@ class MainWindow(QMainWindow):
             self.session, self.runs, self.models.loader, self.models.task_worker, self
         )
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
+        self.measurement = MeasurementController(self.models, self.menus, self.commands, self.status, self)
+        self.study_files.sealRead.connect(self.measurement.seal.show_marks)
         self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
         self.removal = RunRemoval(self.models, self.notice, self)
         self.labels = RunLabels(self.models, self.sections.results.panel, self)
@@ -375,9 +376,8 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the state, ask the workers to stop, and wait for them."""
-        current = self.runs.current
-        long_run = current is not None and current.clock.seconds > _ASK_AFTER_SECONDS
-        long_run = long_run and current is not None and current.stored is None
+        run = self.runs.current
+        long_run = run is not None and run.clock.seconds > _ASK_AFTER_SECONDS and run.stored is None
         if self._asks and long_run and not self._may_close():
             event.ignore()
             return

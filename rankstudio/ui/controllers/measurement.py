@@ -8,9 +8,11 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.controllers.seal import SealController
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.menus import Menus
+from rankstudio.ui.shell.status_bar import StatusBar
 
 
 class MeasurementController(QObject):
@@ -21,6 +23,7 @@ class MeasurementController(QObject):
     models : Models
     menus : Menus
     commands : Actions
+    status : StatusBar
     parent : QWidget
         Over which a question opens.
     """
@@ -28,7 +31,14 @@ class MeasurementController(QObject):
     failed = Signal(str)
     said = Signal(str)
 
-    def __init__(self, models: Models, menus: Menus, commands: Actions, parent: QWidget) -> None:
+    def __init__(
+        self,
+        models: Models,
+        menus: Menus,
+        commands: Actions,
+        status: StatusBar,
+        parent: QWidget,
+    ) -> None:
         super().__init__(parent)
         self._models, self._session, self._window = models, models.session, parent
         self._choosing = commands["choose_by"]
@@ -37,6 +47,8 @@ class MeasurementController(QObject):
         menus.measureAsked.connect(self.ask_measure)
         menus.conventionChosen.connect(self.look_by)
         models.measured.failed.connect(self.failed)
+        self.seal = SealController(models, commands["seal"], status, self)
+        self.seal.failed.connect(self.failed)
 
     @Slot()
     def ask_measure(self) -> None:

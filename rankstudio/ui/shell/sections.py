@@ -35,7 +35,7 @@ class Sections(QObject):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._runs = theme, models.runs
+        self._theme, self._runs, self._measured = theme, models.runs, models.measured
         session, runs, current, task_worker = models.session, models.runs, models.current, models.task_worker
         self.data = DataController(theme, session, task_worker, self)
         self.method = MethodController(theme, session, self)
@@ -54,6 +54,8 @@ class Sections(QObject):
         self.queries = QueriesController(theme, session, runs, models.measured, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
+        session.measureChanged.connect(self.show_runs)
+        models.measured.changed.connect(self.show_runs)
         self.run.candidates.picked.connect(self.inspect.inspect)
         self.run.grown.connect(self.inspect.show_growing)
         self.inspect.inspected.connect(self.run.candidates.select)
@@ -100,9 +102,10 @@ class Sections(QObject):
         self.substitutes.refresh()
         self.queries.update()
 
+    @Slot()
     def show_runs(self) -> None:
         """Show how far the runs are."""
-        self.strip.show_runs(self._runs.records)
+        self.strip.show_runs(self._runs.records, self._measured.view)
 
     @Slot(str)
     def _show_page(self, key: str) -> None:
