@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
 from rankstudio.engine.metrics._ranking_kernel import Codes
-from rankstudio.engine.metrics.evaluator import Evaluator, rank, standard_error
+from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, standard_error
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -53,6 +53,22 @@ class Remeasurement:
         folds = {fold.number: fold for fold in dataset.folds}
         measured = tuple(self.fold(one, folds[one.fold], result.plan, wanted) for one in result.folds)
         return replace(result, plan=wanted.plan(result.plan), folds=measured)
+
+    def mean(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> float:
+        """Return the mean of the wanted measure over the folds, of the models that the run chose itself.
+
+        On the test part, or on the validation part without one; NaN where it is nowhere defined.
+        """
+        parts = {fold.number: fold for fold in dataset.folds}
+        found = []
+        for one in result.folds:
+            fold = parts[one.fold]
+            part = fold.vali if wanted.sealed or fold.test is None else fold.test
+            if part is not None:
+                evaluator = self._evaluator(part, wanted.convention, (wanted.measure,))
+                ranked = self._ranked(one.chosen.step, part)
+                found.append(evaluator.evaluate_rankings(ranked)[wanted.measure])
+        return float(average(np.concatenate(found))) if found else float("nan")
 
     def fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
         """Return a fold of a run of a plan as it is measured now."""

@@ -16,6 +16,7 @@ from rankstudio.engine.analysis.measurement import Measurement
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
+from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -98,6 +99,19 @@ class MeasuredRuns(QObject):
         own = record.plan.convention == self._session.measurement(record.plan).convention
         return own or bool(record.dataset.folds[0].train.n_documents)
 
+    def means(
+        self, found: Mapping[int, tuple[RunResult, FoldedDataset]], name: str, *, sealed: bool
+    ) -> dict[int, dict[str, float]]:
+        """Return the mean measure of runs by every convention; to be called on the worker only."""
+        engine = self._remeasurement()
+        return {
+            key: {
+                convention: engine.mean(result, dataset, Measurement(convention, name, sealed=sealed))
+                for convention in CONVENTIONS
+            }
+            for key, (result, dataset) in found.items()
+        }
+
     def _ask(self, record: RunRecord, wanted: Measurement, state: _State) -> None:
         paths, folds, baselines = dict(record.paths), dict(record.folds), dict(record.baselines)
         plan, dataset, result = record.plan, record.dataset, record.result
@@ -126,9 +140,7 @@ class MeasuredRuns(QObject):
 
     def _measure(self, dataset: FoldedDataset, found: MeasuredRun, wanted: Measurement) -> MeasuredRun:
         """Measure what a run has found; on the worker, the only thread that has the engine's part."""
-        from rankstudio.engine.analysis.remeasurement import Remeasurement  # noqa: PLC0415 - on the worker only
-
-        engine = self._engine = self._engine or Remeasurement()
+        engine = self._remeasurement()
         parts, plan = {fold.number: fold for fold in dataset.folds}, found.plan
         folds = {n: engine.fold(one, parts[n], plan, wanted) for n, one in found.folds.items()}
         done = {(n, path.unit.position): path for n, one in folds.items() for path in one.paths}
@@ -140,6 +152,12 @@ class MeasuredRuns(QObject):
         now = wanted.plan(plan)
         result = found.result and _with(found.result, now, folds)
         return MeasuredRun(now, paths, folds, baselines, result)
+
+    def _remeasurement(self) -> Remeasurement:
+        from rankstudio.engine.analysis.remeasurement import Remeasurement  # noqa: PLC0415 - on the worker only
+
+        self._engine = self._engine or Remeasurement()
+        return self._engine
 
     @Slot(int)
     def _forget(self, key: int) -> None:

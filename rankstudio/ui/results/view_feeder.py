@@ -7,9 +7,10 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.analysis.convention_order import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
-from rankstudio.engine.experiment.results.results import FoldResult
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.measured_runs import MeasuredRun
@@ -64,6 +65,7 @@ class ViewFeeder(QObject):
             "tests": self._update_tests,
             "stability": self._update_stability,
             "pareto": self._update_pareto,
+            "conventions": self._update_conventions,
             "published": self._update_published,
         }
         views.viewChosen.connect(self.update)
@@ -168,9 +170,30 @@ class ViewFeeder(QObject):
         )
 
     def _update_published(self) -> None:
-        ticked = (r for r in self._runs.records if self._scope.marks.is_ticked(r.key))
-        own = {r.key: r.result for r in ticked if not self._session.sealed}
-        self._views.published.show_runs([(key, run) for key, run in own.items() if run and run.complete])
+        self._views.published.show_runs([] if self._session.sealed else self._own().items())
+
+    def _own(self) -> dict[int, RunResult]:
+        """Return the ticked runs that are done, as they measured themselves."""
+        ticked = (record for record in self._runs.records if self._scope.marks.is_ticked(record.key))
+        results = {record.key: record.result for record in ticked}
+        return {key: result for key, result in results.items() if result is not None and result.complete}
+
+    def _update_conventions(self) -> None:
+        name, looked_at, sealed = self._session.measure, self._session.convention, self._session.sealed
+        data = self._session.dataset
+        own = self._own() if self._session.has_documents else {}
+        here = {key: (run, self._runs.record(key).dataset) for key, run in own.items()}
+        found = {key: (run, documents) for key, (run, documents) in here.items() if documents is data}
+        methods = {key: result.plan.title for key, (result, _) in found.items()}
+        tested = not sealed and data is not None and data.folds[0].test is not None
+        part = "test" if tested else "validation"
+
+        def show(means: dict[int, dict[str, float]]) -> None:
+            rows = convention_rows(methods, means, name)
+            self._views.conventions.show_rows(rows, name, looked_at, part)
+
+        means = self._scope.measured.means
+        self._submit("Measuring by every convention", lambda: means(found, name, sealed=sealed), show)
 
     def _update_tests(self) -> None:
         self._tests.update()

@@ -40,7 +40,7 @@ def shown_texts(window: MainWindow) -> str:
     """Return the texts of all tables of Compare and of what Select and Features say of the test."""
     results, inspect = window.sections.results, window.sections.inspect
     tables = []
-    for key in ("pareto", "tests", "folds", "stability", "published"):
+    for key in ("pareto", "tests", "folds", "stability", "conventions", "published"):
         window.workspace.show_page("compare")
         results.views.show_view(key)
         settle(window)

@@ -12,6 +12,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.ui.main_window import MainWindow
 
 
@@ -91,3 +92,27 @@ def test_the_measure_that_is_shown_chooses_the_model_only_when_asked(window: Mai
         assert chosen.folds[fold.fold].selected == fold.selected
     window.commands["choose_by"].trigger()
     wait_until(lambda: measured.view(record).folds[1].chosen is record.folds[1].chosen)
+
+
+def test_the_runs_stand_by_every_convention_with_their_places(window: MainWindow) -> None:
+    finish(window)
+    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    finish(window)
+    window.workspace.show_page("compare")
+    views = window.sections.results.views
+    views.show_view("conventions")
+    settle(window)
+    rows = views.conventions.table.rows()
+    assert [row.key for row in rows] == [1, 2]
+    for record, row in zip(window.runs.records, rows, strict=True):
+        for key in CONVENTIONS:
+            own = run_alone(record.plan, window) if key == "letor4" else None
+            if own is not None:
+                assert row.means[key] == pytest.approx(own.average["MAP"], rel=1e-12)
+            better = sum(other.means[key] > row.means[key] for other in rows)
+            assert row.places[key] == better + 1
+    assert views.caption().startswith("mean MAP of the test part and place · ")
+    pick(window, "measure", "Disagreement")
+    for row in views.conventions.table.rows():
+        others = [other.means["letor4"] for other in views.conventions.table.rows()]
+        assert row.places["letor4"] == 1 + sum(other < row.means["letor4"] for other in others)
