@@ -85,6 +85,7 @@ def fitting_ranges(
     chosen: Hashable | None,
     everything: bool,
     level: float | None = None,
+    log_y: bool = False,
 ) -> tuple[Range, Range]:
     """Return the x and y range that show curves and band well.
 
@@ -100,6 +101,8 @@ def fitting_ranges(
         Whether all points must be, however far out.
     level : float or None
         A value that must be in sight too.
+    log_y : bool
+        Whether equal heights are equal ratios: then all is in sight that is above 0.
     """
     xs, ys = family.all_xs(), family.all_ys()
     if band is not None:
@@ -111,6 +114,9 @@ def fitting_ranges(
     if level is not None and ys.size:
         ys = np.append(ys, level)
     seen = ys[np.isfinite(ys)]
+    if log_y and (seen > 0).any():
+        low, high = padded(*(float(v) for v in np.log10([seen[seen > 0].min(), seen.max()])))
+        return x_range, (10.0**low, 10.0**high)
     if everything and seen.size:
         return x_range, padded(float(seen.min()), float(seen.max()))
     keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
