@@ -131,10 +131,11 @@ class ResultsController(QObject):
         known = {row.key: row for row in self.panel.rows() if row.key not in self._changed}
         self._changed.clear()
         self._show_ticks()
-        self.panel.show_runs(
+        rows = [
             known.get(record.key) or run_row(record, self._measured.view(record))
             for record in self._runs.records
-        )
+        ]
+        self.panel.show_runs(rows, sealed=self._session.sealed)
 
     @Slot()
     def _show_ticks(self) -> None:

@@ -187,6 +187,7 @@ class RunsPanel(Panel):
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
         self._best: dict[tuple[str, str, str], float | None] = {}
+        self._sealed = False
         self.table = TableView(theme, (), "runs-table", lambda row: row.key)
         self.table.setAccessibleName("Runs")
         self.table.placeholder = "Runs are listed here. Press Run to start one."
@@ -231,8 +232,9 @@ class RunsPanel(Panel):
             shortcut.activated.connect(act)
         self._show()
 
-    def show_runs(self, rows: Iterable[RunRow]) -> None:
-        """List runs; tells nobody."""
+    def show_runs(self, rows: Iterable[RunRow], *, sealed: bool = False) -> None:
+        """List runs, and say where their test part is sealed; tells nobody."""
+        self._sealed = sealed
         self._rows = {row.key: row for row in rows}
         self._show()
 
@@ -279,9 +281,7 @@ class RunsPanel(Panel):
             compared > 0,
             frozenset(self._hidden),
             frozenset(
-                self._labelled
-                | {"note" for r in rows if r.label.note}
-                | {"tags" for r in rows if r.label.tags}
+                self._labelled | {key for r in rows for key in ("note", "tags") if getattr(r.label, key)}
             ),
         )
         if shape != self._shape:
@@ -293,6 +293,7 @@ class RunsPanel(Panel):
         parts = sorted({row.summary.part for row in rows if row.summary.means})
         said = [*data] if len(data) == 1 else []
         said += [f"{' and '.join(parts)} part, mean over folds"] if parts else []
+        said += ["test part sealed"] if parts and self._sealed else []
         said += [f"{len(shown)} of {len(rows)} runs"] if len(shown) < len(rows) else []
         self.set_caption(" · ".join(said))
 

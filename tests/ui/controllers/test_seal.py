@@ -72,6 +72,8 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     text = shown_texts(window)
     row = window.sections.results.panel.rows()[0]
     assert row.summary.part == "validation"
+    caption = window.sections.results.panel.caption()
+    assert caption == "validation part, mean over folds ± sd · test part sealed"
     means = {f"{value:.4f}" for value in row.summary.means.values()}
     assert {number for number in secret - means if number in text} == set()
     assert "The test part is sealed" in text
