@@ -174,9 +174,8 @@ def ten_runs(record: Record) -> None:
     results = [
         event.result for _ in range(10) for event in run(Plan(SAMPLE), data) if isinstance(event, RunFinished)
     ]
-    print(
-        f"\nTen runs of {sum(len(path.steps) for path in results[0].folds[0].paths)} models on five folds, anew"
-    )
+    n_models = sum(len(path.steps) for path in results[0].folds[0].paths)
+    print(f"\nTen runs of {n_models} models on five folds, anew")
     for convention, name in (("ranklib", "NDCG@10"), ("ranklib", "MAP"), ("trec_eval", "RR")):
         wanted = Measurement(convention, name)
         seconds, _ = timed(

@@ -272,6 +272,7 @@ class RunsPanel(Panel):
             measures.insert(0, measures.pop(measures.index(self._measure)))
         choosers = (row.plan.select_by for row in rows if row.plan.select_by in row.summary.deviations)
         data = sorted({row.data for row in rows})
+        written = {key for row in rows for key in ("note", "tags") if getattr(row.label, key)}
         compared = sum(one.role in ("compared", "waiting") for one in self._compared.values())
         shape = (
             tuple(measures),
@@ -280,9 +281,7 @@ class RunsPanel(Panel):
             len(data) > 1,
             compared > 0,
             frozenset(self._hidden),
-            frozenset(
-                self._labelled | {key for r in rows for key in ("note", "tags") if getattr(r.label, key)}
-            ),
+            frozenset(self._labelled | written),
         )
         if shape != self._shape:
             self._shape = shape

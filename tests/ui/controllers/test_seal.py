@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
@@ -73,7 +74,7 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     row = window.sections.results.panel.rows()[0]
     assert row.summary.part == "validation"
     caption = window.sections.results.panel.caption()
-    assert caption == "validation part, mean over folds ± sd · test part sealed"
+    assert caption == "Small · 2 folds · validation part, mean over folds · test part sealed"
     means = {f"{value:.4f}" for value in row.summary.means.values()}
     assert {number for number in secret - means if number in text} == set()
     assert "The test part is sealed" in text
@@ -83,6 +84,37 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     settle(window)
     assert seal_text(window) == "test part looked at once"
     assert shown_texts(window) == before
+
+
+def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validation(
+    window: MainWindow,
+) -> None:
+    finish(window)
+    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    finish(window)
+    results, queries = window.sections.results, window.sections.queries
+    window.workspace.show_page("queries")
+    settle(window)
+    assert [key for key, _ in queries.bar.part.options()] == ["test", "vali"]
+    window.commands["seal"].trigger()
+    settle(window)
+    assert queries.bar.part.options() == [("vali", "validation")]
+    assert queries._asked is not None
+    assert queries._asked.part == "vali"
+    window.workspace.show_page("compare")
+    settle(window)
+    measured = [window.models.measured.view(record).result for record in window.runs.records]
+    values = [run.per_query("MAP") for run in measured if run is not None]
+    found = [compared.found for compared in results._tests.rows if compared.found is not None]
+    assert len(found) == 1
+    assert abs(found[0].mean_difference) == pytest.approx(abs(np.nanmean(values[0] - values[1])))
+    n_validated = sum(fold.vali.n_queries for fold in window.runs.records[0].dataset.folds if fold.vali)
+    assert values[0].size == n_validated
+    window.commands["seal"].trigger()
+    settle(window)
+    window.workspace.show_page("queries")
+    settle(window)
+    assert [key for key, _ in queries.bar.part.options()] == ["test", "vali"]
 
 
 def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:

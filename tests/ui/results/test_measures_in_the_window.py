@@ -116,3 +116,34 @@ def test_the_runs_stand_by_every_convention_with_their_places(window: MainWindow
     for row in views.conventions.table.rows():
         others = [other.means["letor4"] for other in views.conventions.table.rows()]
         assert row.places["letor4"] == 1 + sum(other < row.means["letor4"] for other in others)
+
+
+def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(window: MainWindow) -> None:
+    finish(window)
+    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    finish(window)
+    window.workspace.show_page("compare")
+    settle(window)
+    results, measured = window.sections.results, window.models.measured
+    pick(window, "measure", "RR")
+    pick(window, "convention", "ranklib")
+    for compared in results._tests.rows:
+        if compared.found is None:
+            reference = measured.view(window.runs.record(compared.key)).result
+    assert reference is not None
+    for compared in results._tests.rows:
+        run = measured.view(window.runs.record(compared.key)).result
+        assert run is not None
+        if compared.found is not None:
+            differences = run.per_query("RR") - reference.per_query("RR")
+            assert compared.found.mean_difference == pytest.approx(np.nanmean(differences))
+    assert sum(compared.found is not None for compared in results._tests.rows) == 1
+    assert results.curves.plot.axes.title == "validation RR"
+    for key, curve in results.curves._found:
+        paths = [fold.paths for fold in measured.view(window.runs.record(key)).folds.values()]
+        best = max(
+            np.nanmax(sum(p.validation["RR"] for p in folds) / len(folds))
+            for folds in zip(*paths, strict=True)
+        )
+        assert np.nanmax(curve.mean) == pytest.approx(best)
+    assert "validation RR" in results.views.pareto.plot.axes.title

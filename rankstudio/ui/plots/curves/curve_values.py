@@ -165,3 +165,13 @@ def neighbour(
 def whole(x: float) -> int | float:
     """Return an integer where x is one: k counts features."""
     return int(x) if float(x).is_integer() else x
+
+
+def choice_texts(
+    family: CurveSet, choice: tuple[Hashable, float] | None, x_name: str, title: str
+) -> list[str]:
+    """Return the chosen point as a screen reader says it: curve and x, then the value; [] without one."""
+    if choice is None or choice[0] not in family:
+        return []
+    curve, x = family[choice[0]], choice[1]
+    return [f"{curve.label}, {x_name} = {x:g}", f"{title} {curve.value_at(x):.{DECIMALS}f}"]

@@ -16,9 +16,9 @@ from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.curves import curve_layers
 from rankstudio.ui.plots.curves.curve_set import Band, CurveKind, CurveSet
 from rankstudio.ui.plots.curves.curve_values import (
-    DECIMALS,
     MOST_LINES,
     band_lines,
+    choice_texts,
     fitting_ranges,
     neighbour,
     numbers,
@@ -80,8 +80,7 @@ class CurvesPlot(Plot):
         self._note: tuple[str, ...] = ()
         self._fixed_x: tuple[float, float] | None = None
         self._auto = ((0.0, 1.0), (0.0, 1.0))
-        self._zoomed = False
-        self._show_all = False
+        self._zoomed = self._show_all = False
         self._scale: bool | None = None  # logarithmic or not; None lets the values decide
         self.may_be_logarithmic = False  # unasked, where values are far apart
         self.zoom = Zoom()
@@ -127,11 +126,8 @@ class CurvesPlot(Plot):
         self.family = CurveSet(keys, labels, kind)
         self._fixed_x = x_range
         self._scale = None
-        self.band = self.choice = self.cursor = self.under_mouse = None
-        self._note = ()
         self._zoomed = self._show_all = False
-        self.box.silence()
-        self.mark_dirty()
+        self.clear()
 
     def append(self, key: Hashable, x: float, y: float) -> None:
         """Add one point to a curve."""
@@ -183,7 +179,8 @@ class CurvesPlot(Plot):
         """
         self.choice = None if key is None else (key, x)
         self._note = tuple(note)
-        self.setAccessibleDescription(self._spoken())
+        said = choice_texts(self.family, self.choice, self.x_name, self.axes.title)
+        self.setAccessibleDescription(describe([*said, *self._note]) if said else "")
         self.mark_dirty()
 
     def chosen_key(self) -> Hashable | None:
@@ -222,7 +219,7 @@ class CurvesPlot(Plot):
         )
         if not self._zoomed:
             self.zoom.show_ranges(*self._auto)
-        self._fit_zoom()
+        self.zoom.fit(self.frame().area)
         if self.cursor is None:
             self._say_note()
 
@@ -245,7 +242,7 @@ class CurvesPlot(Plot):
         elif not self.is_empty():
             self.zoom.show_ranges(x_range, self.ranges()[1])
             self._zoomed = True
-            self._fit_zoom()
+            self.zoom.fit(self.frame().area)
             self.redraw()
 
     @Slot()
@@ -337,7 +334,7 @@ class CurvesPlot(Plot):
         """Fit the zoomable area to the new size."""
         super().resizeEvent(event)
         if hasattr(self, "axes"):
-            self._fit_zoom()
+            self.zoom.fit(self.frame().area)
             if self.cursor is None:
                 self._say_note()
 
@@ -350,10 +347,6 @@ class CurvesPlot(Plot):
         if log != self.axes.log_y:
             self.axes, self.zoom.log_y, self._zoomed = replace(self.axes, log_y=log), log, False
 
-    def _fit_zoom(self) -> None:
-        """Lay the mouse's area over the plot area."""
-        self.zoom.fit(self.frame().area)
-
     def _on_zoom(self, *_: object) -> None:
         """Keep what the user zoomed into, no further out than the data reach."""
         (x0, x1), _y = self.zoom.shown_ranges()
@@ -364,7 +357,7 @@ class CurvesPlot(Plot):
         else:
             self._zoomed = True
             self.zoom.setLimits(xMin=low, xMax=high, minXRange=min(2.0, high - low))
-        self._fit_zoom()
+        self.zoom.fit(self.frame().area)
         self._say_note()
         self.redraw()
         self.zoomed.emit(self.ranges()[0] if self._zoomed else None)
@@ -404,14 +397,3 @@ class CurvesPlot(Plot):
         to = neighbour(self.family, self.choice, dx, dy)
         if to is not None:
             self.picked.emit(to[0], whole(to[1]))
-
-    def _spoken(self) -> str:
-        """Return the choice as a screen reader says it."""
-        if self.choice is None:
-            return ""
-        key, x = self.choice
-        if key not in self.family:
-            return ""
-        value = self.family[key].value_at(x)
-        where = f"{self.family[key].label}, {self.x_name} = {x:g}"
-        return describe([where, f"{self.axes.title} {value:.{DECIMALS}f}", *self._note])
