@@ -7,8 +7,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QCoreApplication, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter
 from waiting import wait_until
@@ -23,17 +23,12 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 
 
-def drop(window: MainWindow, path: Path) -> None:
+def drop(window: MainWindow, *paths: Path) -> None:
     mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(path))])
-    event = QDropEvent(
-        QPointF(10, 10),
-        Qt.DropAction.CopyAction,
-        mime,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    QCoreApplication.sendEvent(window, event)
+    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    copied, left, no_key = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QCoreApplication.sendEvent(window, QDragEnterEvent(QPoint(10, 10), copied, mime, left, no_key))
+    QCoreApplication.sendEvent(window, QDropEvent(QPointF(10, 10), copied, mime, left, no_key))
 
 
 # Opening
@@ -57,6 +52,16 @@ def test_a_folder_dropped_opens_with_its_folds(empty: MainWindow, folds: Path) -
     wait_until(empty.loading.isHidden)
     assert Settings(empty._settings.folder).recent == (str(folds),)
     wait_until(lambda: empty.sections.data.panel.has_summary(1))
+
+
+def test_the_parts_of_a_fold_dropped_together_open_as_one(empty: MainWindow, folds: Path) -> None:
+    drop(empty, *sorted((folds / "Fold2").iterdir()))
+    wait_until(lambda: empty.session.dataset is not None)
+    [fold] = empty.session.dataset.folds
+    assert (fold.number, list(fold.parts)) == (2, ["train", "vali", "test"])
+    drop(empty, folds / "Fold1" / "train.txt", folds / "Fold2" / "test.txt")
+    assert "expected one, or all parts of one fold" in empty.notice.text()
+    settle(empty)
 
 
 def test_the_sample_opens_from_the_welcome_page(empty: MainWindow) -> None:

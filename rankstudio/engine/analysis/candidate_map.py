@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankstudio.engine.arrays import Bools, Floats
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -72,7 +72,7 @@ class CandidateMap:
         Returns
         -------
         CandidateMap
-            With the features taken up to the last of these steps, in the order of the path, then those with
+            With the features taken in these steps, in the order of the path, then those with
             the greatest shares in them; without those that are candidates at none of them.
         """
         n = len(self.places)
@@ -84,7 +84,7 @@ class CandidateMap:
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
         best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
         if self.growing:
-            came = self.taken[:, : columns[-1] + 1].any(axis=1)
+            came = self.taken[:, columns].any(axis=1)
             best = np.where(came, 2.0, best)
             rows = np.argsort(-best, kind="stable")
         else:
@@ -173,7 +173,9 @@ def candidate_map(path: PathResult, score: CandidateScore) -> CandidateMap | Non
         return None
     order = arrival_order(path, score)
     features = [*order, *sorted(set(range(every.shape[1])) - set(order))]
-    took = _taken(path, score, places, every)
+    taken = np.zeros(every.shape, dtype=bool)
+    for row, new in zip(taken, _taken(path, score, places, every), strict=True):
+        row[list(new)] = True
     return CandidateMap(
         tuple(features),
         tuple(places),
@@ -181,7 +183,7 @@ def candidate_map(path: PathResult, score: CandidateScore) -> CandidateMap | Non
         every[:, features].T,
         np.array([shares(score, values)[features] for values in every]).T,
         np.array([_ranks(gains)[features] for gains in score.gains(every)]).T,
-        np.array([[f in new for new in took] for f in features]),
+        taken[:, features].T,
         known.sum(axis=1),
         every.shape[1],
         len(path.steps),
@@ -221,7 +223,10 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
         values, order = score.of(last, path.divisor), arrival_order(path, score)
         pairs = zip(order, [*order[1:], None], strict=True)
         return {
-            f: _margin(score, last.number, f, values, [] if rival is None else [rival]) for f, rival in pairs
+            f: _margin(
+                score, last.number, f, values, np.array([] if rival is None else [rival], dtype=np.int64)
+            )
+            for f, rival in pairs
         }
     found: dict[int, Margin] = {}
     for step, new in zip(path.steps, _news(path, range(len(path.steps))), strict=True):
@@ -249,20 +254,19 @@ def step_margin(
     by_weight = score.source is ScoreSource.WEIGHT
     if feature is None:
         feature = int(np.argmax(values)) if by_weight else step.selected[-1]
-    # What the step took with it is no rival; of an elimination those left in are.
-    own = {feature} if score.least or by_weight else {feature, *step.selected}
-    rivals = [f for f in np.flatnonzero(np.isfinite(values)).tolist() if f not in own]
-    return _margin(score, step.number, feature, values, rivals)
+    rivals = np.isfinite(values)
+    rivals[feature] = False
+    if not (score.least or by_weight):  # what the step took with it is no rival; of an elimination, it is
+        rivals[list(step.selected)] = False
+    return _margin(score, step.number, feature, values, np.flatnonzero(rivals))
 
 
-def _margin(
-    score: CandidateScore, number: int, feature: int, values: Floats, rivals: Sequence[int]
-) -> Margin:
+def _margin(score: CandidateScore, number: int, feature: int, values: Floats, rivals: Ints) -> Margin:
     own = float(values[feature])
-    if not rivals or not np.isfinite(own):
+    if not rivals.size or not np.isfinite(own):
         return Margin(number, feature, own, None, float("nan"), float("nan"))
     gains = score.gains(values)
-    rival = rivals[int(np.argmax(gains[list(rivals)]))]
+    rival = int(rivals[np.argmax(gains[rivals])])
     size = max(abs(own), abs(float(values[rival])))
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
     return Margin(number, feature, own, rival, float(values[rival]), share)

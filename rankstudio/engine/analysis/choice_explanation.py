@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankstudio.engine.analysis.candidate_map import Margin, margins, shares
+from rankstudio.engine.analysis.candidate_map import Margin, shares, step_margin
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
@@ -100,7 +100,8 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
     if context.path.step_kind is not StepKind.FEATURES:
         title, sentences = _of_weights(context, feature, inside)
     elif inside:
-        margin = margins(context.path, context.score)[feature]
+        step = next(step for step in context.path.steps if feature in step.selected)
+        margin = step_margin(context.score, step, feature, context.path.divisor)
         title = f"Why at step {margin.number}"
         sentences = [_lead(context, margin), _first_rank(context, feature, margin.number)]
     else:
@@ -108,7 +109,7 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
         sentences = [_later(context, feature), _closest(context, feature, correlations)]
         sentences.append(_displaced(context, feature, correlations))
     if not inside:
-        sentences.append(_likeness(context, feature, correlations))
+        sentences.append(_likeness(context, feature, correlations, sentences))
     sentences.append(_elsewhere(context, feature, inside))
     return ChoiceExplanation(title, tuple(sentence for sentence in sentences if sentence))
 
@@ -202,13 +203,13 @@ def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None
     return f"With {name} in the model it fell from {number(values[place])} to {number(values[place + 1])}."
 
 
-def _likeness(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Say which of the model's features a feature is most like."""
+def _likeness(context: ChoiceContext, feature: int, correlations: Floats | None, said: Sequence[str]) -> str:
+    """Say which of the model's features a feature is most like, where that was not said yet."""
     model = [f for f in context.path.steps[context.position].selected if f != feature]
     if correlations is None or not model:
         return ""
     like = max(model, key=lambda f: abs(correlations[feature, f]))
-    if correlations[feature, like] == 0:
+    if correlations[feature, like] == 0 or any(context.names[like] in sentence for sentence in said):
         return ""
     return f"In the model it is most like {context.names[like]}{_r(correlations, feature, like)}."
 
@@ -242,6 +243,8 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
 def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     """Say with which other parameters of the run, and in which folds, it would be otherwise."""
     size, parts = context.size, []
+    if inside and size == len(context.names):
+        return ""
     combinations = [(one.label, feature in _model(one.path, context)) for one in context.combinations]
     if len(combinations) > 1:
         parts.append(_where(context.axis, combinations, not inside))
@@ -310,8 +313,8 @@ def number(value: float) -> str:
 
 def percent(share: float) -> str:
     """Return a share in percent: "41 %", "0.83 %", "less than 0.01 %"."""
-    if 0 < share < 0.0001:
-        return "less than 0.01 %"
+    if share < 0.0001:
+        return "0 %" if share == 0 else "less than 0.01 %"
     if share >= 0.095:
         return f"{100 * share:.0f} %"
     return f"{100 * share:.2g} %" if share >= 0.001 else f"{100 * share:.2f} %"

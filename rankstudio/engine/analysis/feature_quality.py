@@ -30,6 +30,7 @@ FAR = 1000.0
 
 _TAILS = (0.005, 0.995)  # what lies outside is counted in the outermost bins
 _VALUES_AT_ONCE = 1_000_000
+_ROWS_AT_ONCE = 4096
 
 
 class Oddity(Enum):
@@ -182,15 +183,18 @@ def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints]:
     every = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)
     if every == 1 and len(parts) == 1:
         return parts[0].X, parts[0].y, parts[0].query_ptr
-    features, labels, sizes = [], [], []
-    for part in parts:
-        kept = np.arange(part.n_queries) % every == 0
-        rows = kept[part.query_index]
-        features.append(part.X[rows])
-        labels.append(part.y[rows])
-        sizes.append(np.diff(part.query_ptr)[kept])
-    ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-    return np.concatenate(features), np.concatenate(labels), ptr
+    kept = [np.arange(part.n_queries) % every == 0 for part in parts]
+    rows = [np.flatnonzero(some[part.query_index]) for part, some in zip(parts, kept, strict=True)]
+    X = np.empty((sum(some.size for some in rows), parts[0].n_features))
+    at = 0
+    for part, some in zip(parts, rows, strict=True):
+        for begin in range(0, some.size, _ROWS_AT_ONCE):  # a copy of all would hold the interpreter
+            block = some[begin : begin + _ROWS_AT_ONCE]
+            X[at : at + block.size] = part.X[block]
+            at += block.size
+    y = np.concatenate([part.y[some] for part, some in zip(parts, rows, strict=True)])
+    sizes = [np.diff(part.query_ptr)[some] for part, some in zip(parts, kept, strict=True)]
+    return X, y, np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
 
 
 def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:

@@ -10,6 +10,8 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
@@ -57,6 +59,33 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
         return tuple(step.selected for step in steps)
     order = steps[-1].selected
     return tuple(order[:k] for k in range(1, len(order) + 1)) or ((),)
+
+
+def comparisons(
+    steps: Sequence[Step], growing: bool, score: CandidateScore | None, divisor: float
+) -> tuple[Floats, ...]:
+    """Return by what the features of each set of :func:`selections` were compared.
+
+    Parameters
+    ----------
+    steps, growing
+        As there.
+    score : CandidateScore or None
+        The selector's.
+    divisor : float
+        What its criteria are divided by.
+
+    Returns
+    -------
+    tuple of ndarray of shape (n,) or (0,)
+        Scores, NaN for what was no candidate; of size 0 where nothing is compared.
+    """
+    if score is None:
+        return tuple(np.empty(0) for _ in selections(steps, growing))
+    if growing:
+        return tuple(score.of(step, divisor) for step in steps)
+    order, scores = steps[-1].selected, score.of(steps[-1], divisor)
+    return tuple(without(scores, list(order[:k])) for k in range(max(1, len(order))))
 
 
 def two_stage_steps(

@@ -36,21 +36,18 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
          inspect.features.table),
         *results.panel.tables(),
         *(results.views.shown_tables() if results.views.isVisible() else ()),
-        ("queries", "Queries", "Two models in every query.", sections.queries.list.table),
-        ("documents", "Documents of the query", "As both models rank them, with what each feature adds.",
-         sections.queries.documents.table),
-        ("ablation", "Features left out", "What learning again without each feature changes.",
-         sections.queries.ablation.table),
+        *(sections.queries.tables() if sections.queries.bar.isVisible() else ()),
     )  # fmt: skip
+    features = sections.substitutes.panel.plot
     plots = {
         "criterion": ("Criterion curves", run.curves.criterion_plot),
         "validation": ("Validation curves", run.curves.validation_plot),
         "candidates": ("Candidates", run.candidates.plot),
         "heat": ("Settings × k", run.heat.plot),
         "density": ("Density by relevance", inspect.inspector.plot),
-        "substitutes": ("Map of features", sections.substitutes.panel.plot),
+        **({"substitutes": ("Map of features", features)} if features.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.curves.plots() if plot.isVisible()},
-        "queries": ("A against B, query by query", sections.queries.comparison.plot),
+        **(sections.queries.plots() if sections.queries.bar.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.views.shown_plots() if plot.isVisible()},
     }
     return (

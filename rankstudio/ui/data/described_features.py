@@ -127,7 +127,7 @@ _VALUES = Column(
     "histogram",
     "values",
     kind="histogram",
-    width=112,
+    width=100,
     hint=lambda row: row.values_text,
     tooltip=(
         "Grey bars: all documents. Line: the relevant ones alone. Heights are square roots of shares; what "
@@ -177,7 +177,7 @@ _WARNING = Column(
     tone="warning",
     hint=lambda row: row.warning_text,
     tooltip="What is odd about the feature; the mouse over a word says why",
-    width=138,
+    width=122,
 )
 
 

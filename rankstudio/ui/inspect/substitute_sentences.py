@@ -13,6 +13,8 @@ from rankstudio.ui.style.number_format import signed
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
 _LEAST = 1e-9  # of a change: what is less is none
+_NOTHING_LIKE = "no feature that is not selected is like it"
+_ALL_SELECTED = "every feature is selected, and none is left to come in"
 _UNLIKE = 0.005  # |r| that would be written as 0.00
 
 
@@ -49,7 +51,11 @@ def substitute_sentences(
     ids, names : of length n
         Of the data's columns.
     """
-    told = [_group_sentence(group, ids, names) for group in found.groups]
+    lonely = [group for group in found.groups if _is_lonely(group)]
+    several = lonely if len(lonely) > 1 else []
+    told = [_group_sentence(group, ids, names) for group in found.groups if group not in several]
+    if several:
+        told.append(_lonely_sentence(several, ids, names))
     if found.better:
         told.insert(0, _better_sentence(found.better, ids, names))
     if found.why_no_swaps:
@@ -77,17 +83,40 @@ def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> 
     parts += [_swap_text(swap, ids, alike=bool(group.others)) for swap in group.swaps]
     members = (*group.selected, *group.others)
     hint = "\n".join(f"{ids[column]} {names[column]}" for column in members)
-    return SubstituteSentence(f"{chosen}{others}{alone}", "; ".join(parts), hint, int(ids[group.selected[0]]))
+    return SubstituteSentence(
+        f"{chosen}{others}{alone}", "; ".join(dict.fromkeys(parts)), hint, int(ids[group.selected[0]])
+    )
+
+
+def _is_lonely(group: SubstituteGroup) -> bool:
+    """Tell whether it is one feature of which only can be said that no other one is like it."""
+    unlike = all(abs(swap.correlation) < _UNLIKE and isnan(swap.change) for swap in group.swaps)
+    return len(group.selected) == 1 and not group.others and unlike
+
+
+def _lonely_sentence(
+    groups: Sequence[SubstituteGroup], ids: Ints, names: Sequence[str]
+) -> SubstituteSentence:
+    columns = [group.selected[0] for group in groups]
+    why = _NOTHING_LIKE if any(group.swaps for group in groups) else _ALL_SELECTED
+    return SubstituteSentence(
+        f"{len(columns)} features alone",
+        f"{', '.join(str(ids[column]) for column in columns)}: {why}",
+        "\n".join(f"{ids[column]} {names[column]}" for column in columns),
+        int(ids[columns[0]]),
+    )
 
 
 def _swap_text(swap: Swap, ids: Ints, *, alike: bool) -> str:
-    exact = "" if isnan(swap.change) else f"{ids[swap.added]} for {ids[swap.removed]}: {_per_document(swap)}"
-    if alike:
-        return exact or f"{ids[swap.added]} is nearest to {ids[swap.removed]}, r = {_r(swap)}"
-    if abs(swap.correlation) < _UNLIKE:
-        return "no feature is like it"
-    nearest = f"of those not selected {ids[swap.added]} is nearest to {ids[swap.removed]}, r = {_r(swap)}"
-    return f"{nearest}; {exact}" if exact else nearest
+    """Return what is said of a swap; of one inside a cluster r need not be said where its change is known."""
+    added, removed = ids[swap.added], ids[swap.removed]
+    if not alike and abs(swap.correlation) < _UNLIKE:
+        return _NOTHING_LIKE
+    if not isnan(swap.change):
+        r = "" if alike else f" (r = {_r(swap)})"
+        return f"{added} for {removed}{r}: {_per_document(swap)}"
+    among = "" if alike else "of those not selected "
+    return f"{among}{added} is nearest to {removed}, r = {_r(swap)}"
 
 
 def _better_sentence(better: Sequence[Swap], ids: Ints, names: Sequence[str]) -> SubstituteSentence:

@@ -109,7 +109,13 @@ class SubstitutesController(QObject):
         dataset = self._session.dataset
         if not self.panel.isVisible() or dataset is None:
             return
-        records = [r for r in self._runs.records if r.dataset is dataset and r.plan.entry.selects and r.folds]
+        everything = dataset.n_features
+        records = [
+            record
+            for record in self._runs.records
+            if record.dataset is dataset
+            and any(len(fold.selected) < everything for fold in record.folds.values())
+        ]
         folds = [(record, record.folds[number]) for record in records for number in sorted(record.folds)]
         wanted = tuple(fold for _, fold in folds)
         if wanted == self._shown_runs:

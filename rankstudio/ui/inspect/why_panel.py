@@ -14,6 +14,7 @@ from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
 _NONE = "Run a method to see what it compared at each step."
+_UNKNOWN = "No scores of candidates are known of this run: run it again to see them."
 
 
 class WhyPanel(Panel):
@@ -46,6 +47,7 @@ class WhyPanel(Panel):
         steps: str = "step",
     ) -> None:
         """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
+        self.plot.placeholder = _NONE if score is None else _UNKNOWN
         self.plot.set_map(shown, names, score, steps)
         self.plot.setAccessibleName(score.title if score and shown else "Candidates at each step")
         self.set_caption(score.title if shown and score else "")

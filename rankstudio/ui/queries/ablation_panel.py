@@ -25,7 +25,7 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.feature_ablation import FeatureAblation
 
-_NUMBER = 62
+_NUMBER, _LEAST_BAR = 62, 22  # pixels
 
 
 @dataclass(frozen=True)
@@ -157,17 +157,18 @@ class AblationPanel(Panel):
     def _columns(self, name: str, *, several: bool) -> tuple[Column, ...]:
         sign = 1.0 if measure(name).higher_is_better else -1.0
         word = "fall" if sign > 0 else "change"
-        folds = Column("folds", "folds", "right", value=lambda row: len(row.found.folds), width=48,
+        folds = Column("folds", "folds", "right", value=lambda row: len(row.found.folds), width=42,
                        tooltip="Folds whose model has the feature", tone="muted")  # fmt: skip
         return (
-            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}", width=164),
+            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}",
+                   width=118 if several else 148),
             Column(
-                "fall", word, "right", partial(signed, decimals=4), stretch=True,
+                "fall", word, "right", partial(signed, decimals=3), stretch=True,
                 hint=lambda row: f"95 % interval {row.interval}",
                 tooltip=f"{name} of A less that without the feature, with its 95 % interval",
                 paint=partial(self._paint, sign=sign),
             ),
-            Column("changed", "worse / better", "right", value=lambda row: row.changed, width=102,
+            Column("changed", "worse/better", "right", value=lambda row: row.changed, width=92,
                    sort=lambda row: row.found.n_worse - row.found.n_better,
                    tooltip="Queries that are worse and better without the feature", tone="muted"),
             *([folds] if several else []),
@@ -177,7 +178,7 @@ class AblationPanel(Panel):
         self, painter: QPainter, room: QRect, colors: Colors, row: AblationRow, *, sign: float
     ) -> QRect:
         bar = room.adjusted(0, 0, -_NUMBER, 0)
-        if bar.width() > _NUMBER // 2 and not isnan(row.fall):
+        if bar.width() > _LEAST_BAR and not isnan(row.fall):
             paint_difference(painter, bar, colors, row.fall, self._largest, better=row.fall * sign > 0)
             paint_interval(painter, bar, colors, row.found.low, row.found.high, self._largest)
         return room

@@ -14,6 +14,7 @@ from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.plots import Plot
 from rankstudio.ui.queries.ablation_feeder import AblationFeeder
 from rankstudio.ui.queries.ablation_panel import AblationPanel
 from rankstudio.ui.queries.comparison_panel import PART_NAMES, ComparisonPanel
@@ -23,6 +24,7 @@ from rankstudio.ui.queries.model_bar import SINGLE, ModelBar
 from rankstudio.ui.queries.model_choice import Models, chosen_models, comparable, run_label, single_label
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import TableView
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 _NO_RUN = "Two models are compared here query by query: run a method on these data."
 _NO_DOCUMENTS = "The data of this run are not open, and without their documents no query can be ranked."
+_MEASURING = "Measuring both models in every query …"
 _NO_QUERIES = "The two models have no fold in common with such queries."
 
 
@@ -106,6 +109,23 @@ class QueriesController(QObject):
         """The queries that are compared, the greatest loss first."""
         return self._comparison.queries if self._comparison is not None else ()
 
+    def tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
+        """Return the tables for export: key, label, a sentence on what is in it, and the widget."""
+        return (
+            ("queries", "Queries", "What two models measure in every query.", self.list.table),
+            ("documents", "Documents of the query", "As both models rank them.", self.documents.table),
+            (
+                "ablation",
+                "Features left out",
+                "What learning again without each changes.",
+                self.ablation.table,
+            ),
+        )
+
+    def plots(self) -> dict[str, tuple[str, Plot]]:
+        """Return the plots for export: label and widget by key."""
+        return {"queries": ("A against B, query by query", self.comparison.plot)}
+
     @Slot()
     def update(self) -> None:
         """Compare what there is to compare, where the page is seen and it is not what it was."""
@@ -126,6 +146,8 @@ class QueriesController(QObject):
             self._clear(why or _NO_QUERIES)
             return
         self._asked = asked
+        if self._comparison is None:
+            self._show_nothing(_MEASURING)
         self._job = self._worker.task(
             "Comparing two models query by query",
             self._tasks.compare,
@@ -269,11 +291,15 @@ class QueriesController(QObject):
 
     def _clear(self, why: str) -> None:
         self._asked = self._comparison = None
+        self._show_nothing(why)
+        self._feeder.stop()
+        self.ablation.clear("")
+
+    def _show_nothing(self, why: str) -> None:
+        """Show no query, and say why."""
         self.comparison.clear(why)
         self.list.clear("")
         self.documents.clear("")
-        self._feeder.stop()
-        self.ablation.clear("")
 
     def _fail(self, why: str) -> None:
         self._clear(why)

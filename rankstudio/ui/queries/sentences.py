@@ -41,7 +41,7 @@ def comparison_sentence(found: QueryComparison) -> str:
     mean, low, high = found.mean_difference
     sure = "" if low <= 0 <= high else ", which is told apart from 0"
     return (
-        f"Of {len(found.queries):,} queries {counts.ties:,} are equal. "
+        f"Equal in {counts.ties:,} of {len(found.queries):,} queries. "
         f"Mean B\u00a0−\u00a0A: {signed(mean, 4)} "
         f"(95\u00a0% interval {signed(low, 4)} to {signed(high, 4)}){sure}."
     )

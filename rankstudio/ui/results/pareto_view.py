@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout
 
 from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 from rankstudio.ui.results.view import LEAST_PLOT, RUN_DOT, View
 from rankstudio.ui.style.number_format import combination_label, plain
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.layout import fill, named
@@ -61,8 +62,7 @@ class ParetoView(View):
         self.plots = (("pareto", "Size against measure", self.plot),)
         said, about = f"{_BEATEN} are listed here.", f"The m{_BEATEN[1:]}."
         self.table = self.add_table("pareto", "Pareto front", about, said, lambda row: row.position, _BEATEN)
-        self.sentence = named(QLabel(), "pareto-sentence", role="caption")
-        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self.sentence = named(PlainLabel(), "pareto-sentence", role="caption")
         self.sentence.setWordWrap(True)
         left = fill(QVBoxLayout(), self.sentence, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
         self._halves = fill(

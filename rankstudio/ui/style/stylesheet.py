@@ -119,7 +119,8 @@ QLineEdit:focus, QComboBox:focus { padding: 0 8px; min-height: 24px; }
 QLineEdit[invalid="true"], QComboBox[invalid="true"] { border-color: $error; }
 QLineEdit:disabled, QComboBox:disabled { color: $faint; background: $panel; border-color: $line_soft; }
 QComboBox QLineEdit { border: none; background: transparent; padding: 0; min-height: 0; }
-QComboBox { combobox-popup: 0; }
+QComboBox { combobox-popup: 0; padding-right: 2px; }
+QComboBox:focus { padding-right: 1px; }
 QComboBox::drop-down { border: none; width: 24px; }
 QComboBox::down-arrow { image: url("$chevron"); width: 12px; height: 12px; }
 QComboBox::down-arrow:disabled { image: url("$chevron_faint"); }

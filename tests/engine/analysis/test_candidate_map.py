@@ -66,7 +66,7 @@ def test_a_view_has_the_step_and_the_feature_that_are_wanted(
             expected = whole.scores[whole.features.index(f), p]
             assert part.scores[i, j] == expected or np.isnan(expected)
     order = [f for f in part.features if f != feature]
-    came = [f for f in whole.features[: part.places[-1] + 1] if f in order]
+    came = [f for f in whole.features[part.places[0] : part.places[-1] + 1] if f in order]
     assert order[: len(came)] == came
 
 

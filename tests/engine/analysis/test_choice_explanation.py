@@ -75,8 +75,11 @@ def test_what_was_not_taken_says_when_it_was_closest_and_what_displaced_it() -> 
         "It came closest at step 1: 2nd of 4, 40 % behind feature 1 (r = −0.93 inside queries), "
         "which was taken.",
         "With feature 1 (r = −0.93 inside queries) in the model it fell from 1.5 to 0.05.",
-        "In the model it is most like feature 1 (r = −0.93 inside queries).",
         "It would be among the first 2 with λ = 2¹ to 2³.",
+    )
+    correlations[0, 2] = -0.95
+    assert explain(context(), 0, correlations).sentences[3] == (
+        "In the model it is most like feature 2 (r = −0.95 inside queries)."
     )
     assert explain(context(position=0), 2).sentences[0] == "It comes at step 2."
 
@@ -140,11 +143,12 @@ def test_of_weights_size_and_rank_are_said(seed: int) -> None:
 
 
 def test_shares_are_percents() -> None:
-    assert [percent(v) for v in (0.41, 0.0951, 0.05, 0.0083, 0.00084, 0.00001)] == [
+    assert [percent(v) for v in (0.41, 0.0951, 0.05, 0.0083, 0.00084, 0.00001, 0.0)] == [
         "41 %",
         "10 %",
         "5 %",
         "0.83 %",
         "0.08 %",
         "less than 0.01 %",
+        "0 %",
     ]

@@ -10,7 +10,8 @@ from ordering import ranking_problem
 
 from rankstudio.engine import RankBoost, RankRLS, RankSVM
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.two_stage import Columns, Narrowed, selections, two_stage_steps
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.two_stage import Columns, Narrowed, comparisons, selections, two_stage_steps
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.steps import Step, WorkProgress
 
@@ -135,3 +136,24 @@ def test_the_selections_of_iterations_follow_the_order_of_the_last() -> None:
     assert selections(iterations, growing=False) == ((3,), (3, 1), (3, 1, 2))
     nothing = [Step(1, (), np.zeros(4), 0.0, np.empty(0))]
     assert selections(nothing, growing=False) == ((),)
+
+
+def test_the_scores_of_the_selection_come_along() -> None:
+    drop = CandidateScore("drop", "", ScoreSource.CRITERION)
+    grown = [
+        Step(1, (1,), np.zeros(3), 4.0, np.array([8.0, 4.0, 9.0]), before=10.0),
+        Step(2, (1, 0), np.zeros(3), 3.0, np.array([3.0, np.nan, 3.5]), before=4.0),
+    ]
+    compared = comparisons(grown, True, drop, 2.0)
+    np.testing.assert_array_equal(compared, [[1.0, 3.0, 0.5], [0.5, np.nan, 0.25]])
+    weight = CandidateScore("weight", "", ScoreSource.WEIGHT)
+    last = Step(9, (2, 0), np.array([-1.0, 0.0, 3.0]), 1.0, np.empty(0))
+    compared = comparisons([last], False, weight, 1.0)
+    np.testing.assert_array_equal(compared, [[1.0, 0.0, 3.0], [1.0, 0.0, np.nan]])
+    for steps, growing in (
+        (grown, True),
+        ([last], False),
+        ([Step(1, (), np.zeros(3), 1.0, np.empty(0))], False),
+    ):
+        assert len(comparisons(steps, growing, weight, 1.0)) == len(selections(steps, growing))
+        assert all(scores.size == 0 for scores in comparisons(steps, growing, None, 1.0))

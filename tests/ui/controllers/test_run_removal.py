@@ -27,7 +27,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def listed(window: MainWindow) -> dict[int, tuple[str, int]]:
     """What the table of runs shows: number, state and colour."""
     panel = window.sections.results.panel
-    dots = panel.table.rows_model.columns[0]
+    dots = next(column for column in panel.table.rows_model.columns if column.key == "dot")
     return {row.key: (row.state, dots.of(row).category) for row in panel.rows()}
 
 

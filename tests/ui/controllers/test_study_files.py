@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiment import small
-from PySide6.QtCore import QCoreApplication, QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QCoreApplication, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMessageBox
 from waiting import turn, wait_until
 from windows import finish, open_window, settle, slowly, write_folds
@@ -191,6 +191,8 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
         mime.setUrls([QUrl.fromLocalFile(str(named))])
         none = Qt.KeyboardModifier.NoModifier
         event = QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, none)
+        over = QDragEnterEvent(QPoint(9, 9), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, none)
+        QCoreApplication.sendEvent(window, over)
         QCoreApplication.sendEvent(window, event)
         wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
         assert [row.state for row in window.sections.results.panel.rows()] == ["done", "done"]

@@ -43,7 +43,7 @@ def test_a_feature_alone_has_its_nearest():
     assert sentences(group) == [
         (
             "f (60) alone",
-            "of those not selected 30 is nearest to 60, r = −0.31; 30 for 60: +0.0121 per document",
+            "30 for 60 (r = −0.31): +0.0121 per document",
         )
     ]
 
@@ -53,7 +53,7 @@ def test_without_a_criterion_there_is_only_likeness_and_the_reason():
     alone = SubstituteGroup((5,), (), NAN, (Swap(5, 2, 0.001, NAN),))
     assert sentences(group, alone, why=NO_SWAPS) == [
         ("a (10) or 30", "|r| ≥ 0.95; 30 is nearest to 10, r = 0.95"),
-        ("f (60) alone", "no feature is like it"),
+        ("f (60) alone", "no feature that is not selected is like it"),
         ("", NO_SWAPS),
     ]
 
@@ -80,3 +80,19 @@ def test_a_swap_that_would_be_better_comes_first():
 )
 def test_a_change_has_as_many_decimals_as_it_needs(change, text):
     assert change_text(change) == text
+
+
+def test_features_that_nothing_is_like_share_a_sentence():
+    lonely = [SubstituteGroup((c,), (), NAN, (Swap(c, 2, 0.0, NAN),)) for c in (5, 6)]
+    group = SubstituteGroup((0, 1), (), 0.92, (Swap(0, 2, 0.0, NAN), Swap(1, 2, 0.0, NAN)))
+    assert sentences(lonely[0], group, lonely[1]) == [
+        ("a (10) and b (20)", "|r| ≥ 0.92 between them; no feature that is not selected is like it"),
+        ("2 features alone", "60, 70: no feature that is not selected is like it"),
+    ]
+
+
+def test_where_every_feature_is_selected_none_is_left():
+    groups = [SubstituteGroup((c,), (), NAN, ()) for c in (5, 6)]
+    assert sentences(*groups) == [
+        ("2 features alone", "60, 70: every feature is selected, and none is left to come in")
+    ]

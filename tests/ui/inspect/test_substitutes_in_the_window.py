@@ -12,6 +12,8 @@ from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
 
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.ui.controllers.export_items import export_items
+from rankstudio.ui.inspect.substitute_sentences import change_text
 from rankstudio.ui.inspect.substitutes_panel import SubstitutesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
@@ -52,7 +54,8 @@ def test_the_swap_that_is_told_is_what_retraining_gives(window):
     assert swap.change == pytest.approx(error(after) - error(before))
     ids = train.feature_ids
     said = " ".join(panel(window).sentences())
-    assert f"{ids[swap.added]} for {ids[swap.removed]}: " in said
+    assert f"{ids[swap.added]} for {ids[swap.removed]}" in said
+    assert f": {change_text(swap.change)} per document" in said
 
 
 def test_nothing_is_looked_for_while_the_page_is_not_seen(window):
@@ -100,3 +103,31 @@ def test_all_folds_have_no_substitutes_in_common(window):
     window.session.look_at(None)
     wait_until(lambda: panel(window).plot.shown is None)
     assert "look at one fold" in panel(window).plot.placeholder
+
+
+def test_the_map_is_offered_for_export_where_it_is_seen(window, tmp_path):
+    def offered():
+        items = export_items(window.models, window.sections)
+        return next((item for item in items if item.key == "plot-substitutes"), None)
+
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    assert offered() is None
+    look(window)
+    for suffix in (".png", ".csv"):
+        offered().write(tmp_path / f"map{suffix}")
+    header = (tmp_path / "map.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header.startswith("feature,name,")
+
+
+def test_moving_the_slider_brings_the_substitutes_of_the_new_model(window):
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    wait_until(lambda: panel(window)._found is not None)
+    for value in (0.3, 0.5, 3.0):
+        window.session.select((value,), 2, gliding=True)
+    wait_until(lambda: panel(window)._found.selected == window.current.model.step.selected)
+    window.session.select((3.0,), 4)
+    wait_until(lambda: len(panel(window)._found.selected) == 4)

@@ -102,3 +102,5 @@ def test_without_scores_there_is_a_hint(panel):
     assert panel.plot.is_empty()
     assert panel.caption() == ""
     assert "Run a method" in panel.plot.placeholder
+    panel.show_map(None, NAMES, SCORE)
+    assert "No scores of candidates are known" in panel.plot.placeholder

@@ -14,8 +14,10 @@ from windows import finish, open_window, settle, write_folds
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.engine.steps import Step
 from rankstudio.ui.controllers.export_items import export_items
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.selected_model import NOT_WHOLE
 from rankstudio.ui.queries import ablation_feeder
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.queries.query_plot import SCATTER, SORTED
@@ -76,7 +78,7 @@ def test_two_runs_have_in_every_query_what_they_have_kept_of_it(window: MainWind
     plot = page.comparison.plot
     worse = sum(row.difference < -1e-12 for row in rows)
     assert plot.axes.x_label == f"MAP of A: better in {worse}"
-    assert f"Of {len(rows)} queries " in page.comparison.sentence.text()
+    assert f"of {len(rows)} queries." in page.comparison.sentence.text()
     assert plot.accessibleDescription()
 
 
@@ -329,3 +331,13 @@ def test_tables_and_plot_are_exported(window: MainWindow, tmp_path: Path) -> Non
         lines = (tmp_path / f"{key}.csv").read_text(encoding="utf-8").splitlines()
         rows = page.documents.table.rows() if key == "documents" else page.queries
         assert len(lines) == len(rows) + 1
+
+
+def test_of_models_that_the_study_did_not_keep_it_says_so(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish(window)
+    monkeypatch.setattr(Step, "whole", property(lambda step: False))
+    page = look(window)
+    assert page.comparison.plot.placeholder == NOT_WHOLE
+    assert page.queries == ()

@@ -62,7 +62,7 @@ def test_the_relevant_document_that_moves_most_is_named() -> None:
 def test_all_queries_together() -> None:
     queries = tuple(ComparedQuery(1, i, str(i), 3, 1, 0.5, 0.7) for i in range(8))
     text = comparison_sentence(QueryComparison("test", "MAP", "letor4", queries))
-    assert "Of 8 queries 0 are equal" in text
+    assert "Equal in 0 of 8 queries." in text
     assert "+0.2000" in text
     assert text.endswith("which is told apart from 0.")
     assert comparison_sentence(QueryComparison("test", "MAP", "letor4", ())) == ""

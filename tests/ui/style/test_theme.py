@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QListView, QPushButton
 
 from rankstudio.engine.support.resources import resource
 from rankstudio.ui.style.colors import DARK, LIGHT
@@ -10,6 +11,7 @@ from rankstudio.ui.style.fonts import _FILES, family, font
 from rankstudio.ui.style.stylesheet import style_sheet
 from rankstudio.ui.style.theme import MODES, Theme
 from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import named
 
 
 @pytest.fixture
@@ -140,3 +142,23 @@ def test_all_text_follows_the_size_and_stops_at_the_ends(app, theme, changes):
     assert header.height() == height
     panel.close()
     panel.deleteLater()
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_completions_have_the_ground_of_a_panel_and_letters_that_stand_out(app, theme, mode):
+    theme.set_mode(mode)
+    line = QLineEdit()
+    line.setCompleter(QCompleter(["LMIR.ABS", "LMIR.DIR"], line))
+    popup = named(QListView(), role="popup")
+    line.completer().setPopup(popup)
+    line.show()
+    QTest.keyClicks(line, "L")
+    line.completer().complete()
+    picture = popup.grab().toImage()
+    corner = picture.pixelColor(picture.width() - 8, picture.height() - 8)
+    assert corner.name() == theme.colors.panel
+    spots = ((x, y) for x in range(4, min(120, picture.width() - 4)) for y in range(4, picture.height() - 4))
+    seen = {picture.pixelColor(x, y).name() for x, y in spots}
+    assert len(seen) > 4, "letters"
+    line.close()
+    line.deleteLater()

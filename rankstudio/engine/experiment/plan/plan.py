@@ -12,7 +12,7 @@ from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.methods.catalog import Method, method, methods
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER
 from rankstudio.engine.metrics.conventions import convention
@@ -141,9 +141,10 @@ class Plan:
     def candidate_score(self) -> CandidateScore | None:
         """What the steps of a path compare their candidates by; None where they compare none.
 
-        The steps of a ranker with features that a method has selected are the ranker's.
+        Where a ranker ranks, its steps hold the scores by which the method has selected.
         """
-        return None if self.ranker else self.entry.candidate_score
+        score = self.entry.candidate_score
+        return replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
 
     @property
     def live(self) -> bool:

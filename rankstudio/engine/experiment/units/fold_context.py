@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +20,7 @@ from rankstudio.engine.methods.catalog import Kind, Method, Parameter
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.filter_base import best_first, informative
 from rankstudio.engine.methods.selection.single_feature import measuring_features
-from rankstudio.engine.methods.two_stage import Columns, selections, two_stage_steps
+from rankstudio.engine.methods.two_stage import Columns, comparisons, selections, two_stage_steps
 from rankstudio.engine.metrics.evaluator import Evaluator, standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise.magnitude import check_rows
@@ -70,7 +71,7 @@ class FoldContext:
         self.fold = fold
         self.train = train
         self._parts = {name: _Part(part, plan) for name, part in fold.parts.items() if name != "train"}
-        self._selected: dict[str, tuple[Columns, ...]] = {}
+        self._selected: dict[str, tuple[tuple[Columns, ...], tuple[Floats, ...]]] = {}
         self._baseline: Baseline | None = None
 
     @property
@@ -188,13 +189,17 @@ class FoldContext:
             yield from selector.work(self.train)
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
-        sets = yield from self._select(selector, unit)
-        yield from two_stage_steps(ranker, self.train, sets)
+        sets, compared = yield from self._select(selector, unit)
+        for told in two_stage_steps(ranker, self.train, sets):
+            yield replace(told, candidates=compared[told.number - 1]) if isinstance(told, Step) else told
 
     def _select(
         self, selector: LinearRanker, unit: Unit
-    ) -> Generator[WorkProgress, None, tuple[Columns, ...]]:
-        """Select features, once for all combinations that differ only in how to rank with them."""
+    ) -> Generator[WorkProgress, None, tuple[tuple[Columns, ...], tuple[Floats, ...]]]:
+        """Select features, and return the sets and by what they were compared.
+
+        Once for all combinations that differ only in how to rank with them.
+        """
         entry = self.plan.entry
         ranking = {p.name for p in entry.parameters if p.ranks}
         key = repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
@@ -206,7 +211,10 @@ class FoldContext:
                     yield WorkProgress("selecting features", min(1.0, len(told.selected) / told.coef.size))
                 else:
                     yield told
-            self._selected[key] = selections(steps, growing=entry.step_kind is StepKind.FEATURES)
+            growing = entry.step_kind is StepKind.FEATURES
+            divisor = float(self.fold.train.n_documents) if entry.per_document else 1.0
+            compared = comparisons(steps, growing, entry.candidate_score, divisor)
+            self._selected[key] = selections(steps, growing), compared
         return self._selected[key]
 
 

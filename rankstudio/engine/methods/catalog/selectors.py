@@ -369,7 +369,7 @@ L1_PATH = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     live=True,
-    candidate_score=CandidateScore("correlation with the residual", "(α) when the lasso takes the next in"),
+    candidate_score=CandidateScore("correlation with the residual", "(the lasso's α)"),
     estimator="rankstudio.engine.methods.selection.l1_path:L1Path",
     parameters=(
         RANKING_LAMBDA,

@@ -26,6 +26,7 @@ _SPACING = 13.0  # pixels between two row labels at least
 _CROWDED = 0.75  # of the labels that have room: with more, many would stand far from their rows
 _DOT = 3.5
 _LONGEST_BAR = 180.0
+_MOST_OUTLINED = 0.5  # of the rows: where more are selected, outlines would tell nothing
 
 TICKS_HEIGHT = 16.0
 """Of the texts under the columns, in pixels."""
@@ -39,19 +40,21 @@ def draw_outlines(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors:
     if plot.shown is None or plot.is_empty():
         return
     xs, ys = plot.edges(frame)
-    # In the gaps between cells the text's colour is seen; where there are none, white over dark cells.
+    # In gaps between cells the text's colour is seen, and between empty cells; else white over dark ones.
     gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
-    outline = pen(colors.q("text"), 2.0) if gaps else pen(QColor("#ffffff"), 1.0)
+    seen = colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
+    outline = pen(seen, 2.0 if gaps else 1.0)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    rows = list(enumerate(plot.features))
-    for place, feature in [(p, f) for p, f in rows if f.rank] + [
-        (p, f) for p, f in rows if f.feature_id == plot.marked
-    ]:
-        box = QRectF(QPointF(xs[0] - 1, ys[place] - 1), QPointF(xs[-1], ys[place + 1] - 1))
-        marked = feature.feature_id == plot.marked
-        painter.setPen(pen(colors.q("accent"), 2.0) if marked else outline)
-        painter.drawRect(box)
+    selected = [place for place, feature in enumerate(plot.features) if feature.rank]
+    if len(selected) > _MOST_OUTLINED * len(plot.features):
+        selected = []
+    marked = [place for place, feature in enumerate(plot.features) if feature.feature_id == plot.marked]
+    for places, look in ((selected, outline), (marked, pen(colors.q("accent"), 2.0))):
+        painter.setPen(look)
+        for place in places:
+            corner = QPointF(xs[-1], ys[place + 1] - 1)
+            painter.drawRect(QRectF(QPointF(xs[0] - 1, ys[place] - 1), corner))
 
 
 def draw_margins(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
