@@ -30,15 +30,14 @@ class Measurement:
     sealed: bool = False
 
     def plan(self, plan: Plan) -> Plan:
-        """Return a plan of a run as it is measured now."""
-        return _changed(plan, self)
+        """Return a plan of a run as it is measured now: the very same where that changes nothing."""
+        names = plan.measures if self.measure in plan.evaluated else (*plan.measures, self.measure)
+        chosen_by = self.measure if self.chooses else plan.select_by
+        if (names, chosen_by, self.convention) == (plan.measures, plan.select_by, plan.convention):
+            return plan
+        return _changed(plan, self.convention, names, chosen_by)
 
 
 @lru_cache(maxsize=256)
-def _changed(plan: Plan, wanted: Measurement) -> Plan:
-    known = wanted.measure in plan.evaluated
-    names = plan.measures if known else (*plan.measures, wanted.measure)
-    chosen_by = wanted.measure if wanted.chooses else plan.select_by
-    if (names, chosen_by, wanted.convention) == (plan.measures, plan.select_by, plan.convention):
-        return plan
-    return plan.changed(convention=wanted.convention, measures=names, select_by=chosen_by)
+def _changed(plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str) -> Plan:
+    return plan.changed(convention=convention, measures=names, select_by=chosen_by)

@@ -132,3 +132,9 @@ def test_nothing_of_the_test_part_is_left_while_it_is_sealed(data: FoldedDataset
     bare = without_test(first.folds[0])
     assert (bare.test, bare.baseline.test, bare.per_query) == ({}, {}, {})
     assert bare.validation == first.folds[0].validation
+
+
+def test_a_plan_that_is_measured_as_it_stands_stays_the_very_same_though_another_is_equal() -> None:
+    plans = [Plan(data="sample"), Plan(data="sample")]
+    wanted = Measurement(plans[0].convention, plans[0].measures[0])
+    assert all(wanted.plan(plan) is plan for plan in plans)
