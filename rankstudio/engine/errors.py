@@ -28,9 +28,11 @@ and two warnings: ``MissingQueryWarning`` for what is most likely forgotten, and
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 _MOST_SHOWN = 120
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def shown(value: object) -> str:
@@ -40,6 +42,11 @@ def shown(value: object) -> str:
     except ValueError:  # Python writes no number of more than 4300 digits
         return "a number of thousands of digits"
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
+
+
+def shown_path(path: str | Path) -> str:
+    """Return a path as a sentence shows it: control characters, which no terminal should get, are escaped."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], str(path))
 
 
 class RankStudioError(Exception):
@@ -66,7 +73,7 @@ class FileAccessError(DataError):
     def __init__(self, path: str | Path, reason: str) -> None:
         self.path = Path(path)
         self.reason = reason
-        super().__init__(f"{self.path}: {reason}")
+        super().__init__(f"{shown_path(path)}: {reason}")
 
 
 class FormatError(DataError):
@@ -88,7 +95,7 @@ class FormatError(DataError):
         self.column = column
         self.found = found
         self.expected = expected
-        where = str(self.path)
+        where = shown_path(self.path)
         if line:
             where += f", line {line}"
         if column:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -35,6 +34,7 @@ from rankstudio.ui.widgets.table_texts import FORMATS, separated, table_text
 ROW_HEIGHT = 29
 """In logical pixels, for ordinary text."""
 
+_WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 _WIDEST = 320
 _ROWS_MEASURED = 100  # for the width of a column that has none given
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
@@ -367,10 +367,7 @@ class TableView(QTableView):
         for number, found in enumerate(self.rows_model.rows):
             if (found if self._identity is None else self._identity(found)) == wanted:
                 index = self.rows_model.index(self.rows_model.shown_number(number), 0)
-                flags = (
-                    QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-                )
-                self.selectionModel().setCurrentIndex(index, flags)
+                self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
                 return
 
     def _bring_into_sight(self) -> None:
@@ -393,8 +390,7 @@ class TableView(QTableView):
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
         """Tell which cell was clicked."""
-        row: Any = index.data(ROW_ROLE)
-        self.cellClicked.emit(row, self.column_at(index.column()).key)
+        self.cellClicked.emit(index.data(ROW_ROLE), self.column_at(index.column()).key)
 
     def _has_ticks(self) -> bool:
         return any(column.kind == "tick" for column in self.rows_model.columns)
