@@ -145,6 +145,8 @@ class QueriesController(QObject):
         if a is None or asked is None or not asked.folds:
             self._clear(why or _NO_QUERIES)
             return
+        if self._session.sealed and self._asked is not None and self._asked.part == "test":
+            self._clear("")  # no value of it is seen while those of the validation are computed
         self._asked = asked
         if self._comparison is None:
             self._show_nothing(_MEASURING)

@@ -96,8 +96,11 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     window.workspace.show_page("queries")
     settle(window)
     assert [key for key, _ in queries.bar.part.options()] == ["test", "vali"]
+    assert queries.queries
     window.commands["seal"].trigger()
+    assert not queries.queries  # at once, not only when those of the validation are there
     settle(window)
+    assert queries.queries
     assert queries.bar.part.options() == [("vali", "validation")]
     assert queries._asked is not None
     assert queries._asked.part == "vali"
