@@ -16,6 +16,7 @@ from rankstudio.ui.controllers.export import ExportController
 from rankstudio.ui.controllers.export_items import export_items
 from rankstudio.ui.controllers.feature_names import FeatureNames
 from rankstudio.ui.controllers.lambda_slider import SliderController
+from rankstudio.ui.controllers.measurement import MeasurementController
 from rankstudio.ui.controllers.open import OpenController
 from rankstudio.ui.controllers.palette_entries import palette_entries
 from rankstudio.ui.controllers.resplit import ResplitController
@@ -110,6 +111,8 @@ class MainWindow(QMainWindow):
             self.session, self.runs, self.models.loader, self.models.task_worker, self
         )
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
+        self.measurement = MeasurementController(self.models, self.menus, self.commands, self.status, self)
+        self.study_files.sealRead.connect(self.measurement.seal.show_marks)
         self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
         self.removal = RunRemoval(self.models, self.notice, self)
         self.labels = RunLabels(self.models, self.sections.results.panel, self)
@@ -189,9 +192,7 @@ class MainWindow(QMainWindow):
             *(self.open_controller, self.restorer, self.study_files, self.resplit),
             *(self.removal, self.comparison, self.window_state, self.export_controller),
             *(self.labels, self.names, self.current, sections.data, sections.inspect),
-            sections.substitutes,
-            sections.results,
-            sections.queries,
+            *(self.measurement, sections.substitutes, sections.results, sections.queries),
         )
         for part in failing:
             part.failed.connect(self.say_error)
@@ -203,7 +204,7 @@ class MainWindow(QMainWindow):
         self.window_state.saved.connect(self.status.show_saved)
         for part in (self.open_controller, self.study_files):
             part.warned.connect(self.say_warning)
-        for part in (self.export_controller, self.study_files, self.comparison):
+        for part in (self.export_controller, self.study_files, self.comparison, self.measurement):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
@@ -375,9 +376,8 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the state, ask the workers to stop, and wait for them."""
-        current = self.runs.current
-        long_run = current is not None and current.clock.seconds > _ASK_AFTER_SECONDS
-        long_run = long_run and current is not None and current.stored is None
+        run = self.runs.current
+        long_run = run is not None and run.clock.seconds > _ASK_AFTER_SECONDS and run.stored is None
         if self._asks and long_run and not self._may_close():
             event.ignore()
             return

@@ -146,6 +146,60 @@ def disagreement(labels: Labels, scores: Sequence[float]) -> float:
     return mean(wrong) if pairs else nan
 
 
+def first_relevant(ranked: Labels, k: int, threshold: float) -> float:
+    """1 / rank of the first relevant label among the first k."""
+    return next((1.0 / rank for rank, label in enumerate(ranked[:k], start=1) if label >= threshold), 0.0)
+
+
+def expected_reciprocal_rank(ranked: Labels, k: int, greatest: float) -> float:
+    """Algorithm 2 of Chapelle, Metzler, Zhang and Grinspan (2009), from the definition (4)."""
+    total, reaching = 0.0, 1.0
+    for rank, label in enumerate(ranked[:k], start=1):
+        stops = min(power_gain(label) / 2.0**greatest, 1.0)
+        total += reaching * stops / rank
+        reaching *= 1.0 - stops
+    return total
+
+
+def area(labels: Labels, scores: Sequence[float], threshold: float) -> float:
+    """The share of pairs of a relevant and another document in the right order, ties one half."""
+    rows = range(len(labels))
+    pairs = [(i, j) for i in rows for j in rows if labels[i] >= threshold > labels[j]]
+    right = [1.0 if scores[i] > scores[j] else 0.5 if scores[i] == scores[j] else 0.0 for i, j in pairs]
+    return mean(right) if pairs else nan
+
+
+def of_order(name: str, ranked: Labels, threshold: float, greatest: float) -> float:
+    """RR, ERR and Recall of labels in ranked order."""
+    kind, cut = split(name)
+    k = cut or len(ranked)
+    if kind == "RR":
+        return first_relevant(ranked, k, threshold)
+    if kind == "ERR":
+        return expected_reciprocal_rank(ranked, k, greatest)
+    n_relevant = sum(label >= threshold for label in ranked)
+    return sum(label >= threshold for label in ranked[:k]) / n_relevant if n_relevant else 0.0
+
+
+def slow_beyond_letor(
+    convention: str,
+    name: str,
+    labels: Labels,
+    scores: Sequence[float],
+    ids: Sequence[str],
+    greatest: float,
+) -> float:
+    """RR, ERR, Recall or AUC of one query; ``greatest`` is the greatest label of all queries."""
+    threshold = 2.0 if convention == "mslr" else 1.0
+    if name == "AUC":
+        return area(labels, scores, threshold)
+    if convention == "sklearn":
+        return mean(of_order(name, order, threshold, greatest) for order in all_orders(labels, scores))
+    by_id = convention == "trec_eval"
+    ranked = in_trec_order(labels, scores, ids) if by_id else in_order(labels, scores)
+    return of_order(name, ranked, threshold, 4.0 if convention == "ranklib" else greatest)
+
+
 def slow(convention: str, name: str, labels: Labels, scores: Sequence[float], ids: Sequence[str]) -> float:
     """One measure of one query under a convention."""
     if name == "Disagreement":

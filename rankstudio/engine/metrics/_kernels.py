@@ -1,10 +1,10 @@
 """The compiled part: rank the documents of a query once and read every measure off that ranking.
 
-All kernels are in this one file on purpose: numba's cache notices a change in the file of the function that
-is called from Python and not in the files of those which that one calls. Arrays go from kernel to kernel one
-by one: taking them out of a tuple in every call more than doubled the time.
+All kernels that read are in this one file on purpose: numba's cache notices a change in the file of the
+function that is called from Python and not in the files of those which that one calls. Arrays go from kernel
+to kernel one by one: taking them out of a tuple in every call more than doubled the time.
 
-Lengths: m documents, Q queries, K models, n documents in one query, L different labels in one query.
+Lengths: m documents, Q queries, K models, n documents in one query, L different labels.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.metrics._ranking_kernel import Codes
 from rankstudio.engine.metrics.conventions import Short
 from rankstudio.engine.metrics.names import MeasureKind
 from rankstudio.engine.support.jit import kernel, subroutine
-
-RUN = 16
-"""Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
 
 
 class Truth(NamedTuple):
@@ -29,33 +27,25 @@ class Truth(NamedTuple):
     ----------
     query_ptr : ndarray of shape (Q + 1,)
         First document of each query, and m.
-    gain : ndarray of shape (m,)
     ideal : ndarray of shape (m,)
         At place i of a query: its DCG@(i + 1) in the best order.
-    relevant : ndarray of shape (m,)
-        1.0 or 0.0.
     n_relevant : ndarray of shape (Q,)
-    level : ndarray of shape (m,), or (0,) where no measure needs it
-        Position of the label among the different labels of its query, 0 … L - 1.
-    n_pairs : ndarray of shape (Q,), or (0,)
+    n_pairs : ndarray of shape (Q,), or (0,) where no measure needs it
         Number of pairs of documents with different labels.
     weight : ndarray of shape (longest query,)
         1 / discount of each rank.
+    gain, relevant, stop : ndarray of shape (L,)
+        Of each label, ascending: its gain, 1.0 where it is relevant, and the chance that it ends the search.
     """
 
     query_ptr: Ints
-    gain: Floats
     ideal: Floats
-    relevant: Floats
     n_relevant: Ints
-    level: Ints
     n_pairs: Ints
     weight: Floats
-
-
-def scratch_space(longest: int) -> tuple[Floats, Ints]:
-    """Return what the kernels work in: arrays that are made there take long to compile."""
-    return np.empty((7, longest)), np.empty((3, longest + 1), dtype=np.int64)
+    gain: Floats
+    relevant: Floats
+    stop: Floats
 
 
 class Rules(NamedTuple):
@@ -66,76 +56,12 @@ class Rules(NamedTuple):
     short_precision: int
     map_cut_divides_by_k: bool
     ties_averaged: bool
-
-
-@subroutine
-def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_item: Ints) -> None:
-    """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
-
-    Insertion inside runs of ``RUN``, then merging from the bottom up: O(n log n).
-    """
-    for start in range(0, n, RUN):
-        for i in range(start + 1, min(start + RUN, n)):
-            k, it = key[i], item[i]
-            j = i - 1
-            while j >= start and key[j] < k:
-                key[j + 1], item[j + 1] = key[j], item[j]
-                j -= 1
-            key[j + 1], item[j + 1] = k, it
-    width = RUN
-    while width < n:
-        for start in range(0, n - width, 2 * width):
-            _merge(key, item, start, start + width, min(start + 2 * width, n), spare_key, spare_item)
-        width *= 2
-
-
-@subroutine
-def _merge(
-    key: Floats, item: Ints, start: int, middle: int, stop: int, spare_key: Floats, spare_item: Ints
-) -> None:
-    """Merge two sorted neighbours, of equal keys the left one's first."""
-    if key[middle - 1] >= key[middle]:
-        return
-    n_left = middle - start
-    for i in range(n_left):
-        spare_key[i], spare_item[i] = key[start + i], item[start + i]
-    left, right, out = 0, middle, start
-    while left < n_left and right < stop:
-        from_left = bool(spare_key[left] >= key[right])  # no branch: it would be guessed wrong half the time
-        key[out] = spare_key[left] if from_left else key[right]
-        item[out] = spare_item[left] if from_left else item[right]
-        left += from_left
-        right += 1 - from_left
-        out += 1
-    while left < n_left:
-        key[out], item[out] = spare_key[left], spare_item[left]
-        left += 1
-        out += 1
-
-
-@kernel
-def ideal_dcg(
-    gain: Floats, query_ptr: Ints, weight: Floats, out: Floats, reals: Floats, integers: Ints
-) -> None:
-    """Write ``Truth.ideal``: the DCG at every rank of every query in the best order, O(m log n).
-
-    ``reals`` and ``integers`` are those of :func:`scratch_space`.
-    """
-    key, spare_key, item, spare_item = reals[0], reals[1], integers[0], integers[1]
-    for q in range(query_ptr.shape[0] - 1):
-        first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
-        for i in range(n):
-            key[i] = gain[first + i]
-        sort_descending(key, item, n, spare_key, spare_item)
-        total = 0.0
-        for i in range(n):
-            total += key[i] * weight[i]
-            out[first + i] = total
+    ties_reversed: bool
 
 
 @kernel
 def measure_all(
-    scores: Floats,
+    ranked: Codes,
     truth: Truth,
     rules: Rules,
     kinds: Ints,
@@ -143,52 +69,39 @@ def measure_all(
     out: Floats,
     reals: Floats,
     integers: Ints,
-) -> int:
+) -> None:
     """Compute every measure of every model in every query.
 
     Parameters
     ----------
-    scores : ndarray of shape (K, m)
+    ranked : ndarray of shape (K, m)
+        Of ``rank_all``.
     truth, rules : Truth, Rules
     kinds, cuts : ndarray of shape (M,)
         The measures; a cut-off of 0 means all documents.
     out : ndarray of shape (M, K, Q)
         Receives the values.
     reals, integers : ndarray
-        Of :func:`scratch_space`.
-
-    Returns
-    -------
-    int
-        Position in ``scores``, flattened, of the first NaN met, and then ``out`` is not complete; else -1.
+        Of ``scratch_space``; the last row of the latter is 0 before and after.
 
     Notes
     -----
-    O(K m log n), with the disagreement error O(K m (log n + log L)).
+    O(K m) or, where every measure has a cut-off k, O(K Q k); with the disagreement error O(K m log L), and
+    where ties are averaged in ERR and RR the square of the longest tie.
     """
-    n_models, n_documents = scores.shape
-    query_ptr, ideal, n_relevant = truth.query_ptr, truth.ideal, truth.n_relevant
-    level, n_pairs = truth.level, truth.n_pairs
-    key, spare_key, gain, relevant = reals[0], reals[1], reals[2], reals[3]
+    query_ptr, ideal, n_relevant, n_pairs = truth.query_ptr, truth.ideal, truth.n_relevant, truth.n_pairs
+    gains, relevants, chances, weight = truth.gain, truth.relevant, truth.stop, truth.weight
+    key, passed, gain, relevant = reals[0], reals[1], reals[2], reals[3]
     dcg, hits, precisions = reals[4], reals[5], reals[6]
-    item, spare_item, tree = integers[0], integers[1], integers[2]
-    for model in range(n_models):
+    level, tree = integers[0], integers[2]
+    deepest, graded = _deepest(cuts, query_ptr[-1]), _any_graded(kinds)
+    for model in range(ranked.shape[0]):
         for q in range(query_ptr.shape[0] - 1):
             first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
-            for i in range(n):
-                score = scores[model, first + i]
-                if np.isnan(score):
-                    return int(model * n_documents + first + i)
-                key[i], item[i] = score, first + i
-            sort_descending(key, item, n, spare_key, spare_item)
-            for i in range(n):
-                gain[i], relevant[i] = truth.gain[item[i]], truth.relevant[item[i]]
-            if rules.ties_averaged:
-                _share_between_ties(key, gain, n)
-                _share_between_ties(key, relevant, n)
-            _accumulate(gain, relevant, truth.weight, n, dcg, hits, precisions)
-            if rules.ties_averaged:
-                _one_precision_for_ties(key, relevant, hits, n, precisions)
+            depth = _unpack(ranked[model], first, n, min(n, deepest), rules.ties_reversed, level, key)
+            if graded:
+                _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg)
+            _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions)
             for j in range(kinds.shape[0]):
                 kind, cut = kinds[j], cuts[j]
                 if kind == MeasureKind.MAP:
@@ -199,23 +112,91 @@ def measure_all(
                     value = _ndcg(cut, dcg, ideal, first, rules, n)
                 elif kind == MeasureKind.MEAN_NDCG:
                     value = _mean_ndcg(dcg, ideal, first, rules, n)
+                elif kind == MeasureKind.RECALL:
+                    value = hits[min(cut, n) - 1] / n_relevant[q] if n_relevant[q] else 0.0
+                elif kind == MeasureKind.AUC:
+                    value = _area(key, hits, n_relevant[q], n)
+                elif kind == MeasureKind.DISAGREEMENT:
+                    value = _disagreement(key, level, n_pairs[q], n, tree)
                 else:
-                    value = _disagreement(key, item, level, n_pairs[q], n, tree)
+                    stops = relevants if kind == MeasureKind.RR else chances
+                    last = n if cut == 0 else min(cut, n)
+                    value = _cascade(key, level, stops, depth, last, rules.ties_averaged, passed)
                 out[j, model, q] = value
-    return -1
 
 
 @subroutine
-def _accumulate(
-    gain: Floats, relevant: Floats, weight: Floats, n: int, dcg: Floats, hits: Floats, precisions: Floats
+def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, level: Ints, key: Floats) -> int:
+    """Write levels, and keys that are equal in a tie, of at least so many ranks; return of how many."""
+    start = 0
+    while start < depth:
+        stop = start + 1
+        while stop < n and ranked[first + stop] & 1:
+            stop += 1
+        for i in range(start, stop):
+            at = start + stop - 1 - i if backwards else i
+            level[i], key[i] = ranked[first + at] >> 1, -start
+        start = stop
+    return start
+
+
+@subroutine
+def _any_graded(kinds: Ints) -> bool:
+    """Tell whether any measure needs gains."""
+    graded = False
+    for kind in kinds:
+        graded |= kind in (MeasureKind.NDCG, MeasureKind.MEAN_NDCG)
+    return graded
+
+
+@subroutine
+def _deepest(cuts: Ints, most: int) -> int:
+    """Return how many documents of a query any measure asks for, at most."""
+    deepest = 0
+    for cut in cuts:
+        deepest = max(deepest, cut if cut else most)
+    return deepest
+
+
+@subroutine
+def _grade(
+    gains: Floats, weight: Floats, key: Floats, level: Ints, n: int, averaged: bool, gain: Floats, dcg: Floats
 ) -> None:
-    """Sum over the ranks: discounted gains, relevant documents, precisions at relevant documents."""
-    gains, found, total = 0.0, 0.0, 0.0
+    """Sum discounted gains over the ranks."""
     for i in range(n):
-        gains += gain[i] * weight[i]
-        found += relevant[i]
-        total += relevant[i] * found / (i + 1)
-        dcg[i], hits[i], precisions[i] = gains, found, total
+        gain[i] = gains[level[i]]
+    if averaged:
+        _share_between_ties(key, gain, n)
+    total = 0.0
+    for i in range(n):
+        total += gain[i] * weight[i]
+        dcg[i] = total
+
+
+@subroutine
+def _count(
+    relevants: Floats,
+    key: Floats,
+    level: Ints,
+    n: int,
+    averaged: bool,
+    relevant: Floats,
+    hits: Floats,
+    precisions: Floats,
+) -> None:
+    """Sum over the ranks: relevant documents, precisions at relevant documents."""
+    for i in range(n):
+        relevant[i] = relevants[level[i]]
+    if averaged:
+        _share_between_ties(key, relevant, n)
+    found, total = 0.0, 0.0
+    for i in range(n):
+        if relevant[i] > 0.0:
+            found += relevant[i]
+            total += relevant[i] * found / (i + 1)
+        hits[i], precisions[i] = found, total
+    if averaged:
+        _one_precision_for_ties(key, relevant, hits, n, precisions)
 
 
 @subroutine
@@ -294,35 +275,77 @@ def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> 
 
 
 @subroutine
-def _disagreement(key: Floats, item: Ints, level: Ints, n_pairs: int, n: int, tree: Ints) -> float:
-    """Return the share of pairs in the wrong order, NaN without a pair: O(n log n).
+def _cascade(
+    key: Floats, level: Ints, stops: Floats, n: int, last: int, averaged: bool, chance: Floats
+) -> float:
+    """Return the mean of 1 / rank where a reader ends who goes down the ranks, 0 for one who never does.
+
+    ``stops`` is the chance to end at a document of each level: for RR 1 at a relevant one. Averaged over all
+    orders of a tie, that a reader passes j of its documents has the chance of the mean product over sets of j
+    of them, which is computed document by document: O(t²) for a tie of t.
+    """
+    total, reaching, start = 0.0, 1.0, 0
+    while start < last and reaching > 0.0:
+        end = _end_of_tie(key, start + 1, n) if averaged else start + 1
+        chance[0] = 1.0
+        for i in range(start, end):
+            seen, passing = i - start + 1, 1.0 - stops[level[i]]
+            chance[seen] = chance[seen - 1] * passing
+            for j in range(seen - 1, 0, -1):
+                chance[j] = ((seen - j) * chance[j] + j * chance[j - 1] * passing) / seen
+        for j in range(min(end, last) - start):
+            total += reaching * (chance[j] - chance[j + 1]) / (start + j + 1)
+        reaching *= chance[end - start]
+        start = end
+    return total
+
+
+@subroutine
+def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
+    """Return the share of pairs of a relevant and another document in the right order, ties one half."""
+    n_pairs = n_relevant * (n - n_relevant)
+    if n_pairs == 0:
+        return np.nan
+    halves, start = 0.0, 0
+    while start < n:
+        stop = _end_of_tie(key, start + 1, n)
+        before = hits[start - 1] if start else 0.0
+        found = hits[stop - 1] - before
+        halves += found * (2 * (start - before) + (stop - start - found))
+        start = stop
+    return 1.0 - 0.5 * halves / n_pairs
+
+
+@subroutine
+def _disagreement(key: Floats, level: Ints, n_pairs: int, n: int, tree: Ints) -> float:
+    """Return the share of pairs in the wrong order, NaN without a pair: O(n log L).
 
     Going down the ranking, a document is wrong about every lower label met at a higher score and half wrong
     about every lower label met at its own: the mean of the counts before and after its tie is entered.
     """
     if n_pairs == 0:
         return np.nan
-    for i in range(n + 1):
-        tree[i] = 0
     halves, start = 0, 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n)
         for i in range(start, stop):
-            halves += _count_below(tree, level[item[i]])
+            halves += _count_below(tree, level[i])
         for i in range(start, stop):
-            _enter(tree, level[item[i]], n)
+            _enter(tree, level[i], 1)
         for i in range(start, stop):
-            halves += _count_below(tree, level[item[i]])
+            halves += _count_below(tree, level[i])
         start = stop
+    for i in range(n):
+        _enter(tree, level[i], -1)
     return 0.5 * halves / n_pairs
 
 
 @subroutine
-def _enter(tree: Ints, level: int, n: int) -> None:
-    """Count a document of this level in (a Fenwick tree: node i stands for the levels that end at i - 1)."""
+def _enter(tree: Ints, level: int, count: int) -> None:
+    """Count documents of this level in (a Fenwick tree: node i stands for the levels that end at i - 1)."""
     node = level + 1
-    while node <= n:
-        tree[node] += 1
+    while node < tree.shape[0]:
+        tree[node] += count
         node += node & -node
 
 

@@ -9,8 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._kernels import Rules, Truth, ideal_dcg, scratch_space
+from rankstudio.engine.metrics._kernels import Rules, Truth
+from rankstudio.engine.metrics._ranking_kernel import Codes, ideal_dcg, scratch_space
 from rankstudio.engine.metrics.conventions import Convention, Ties
+
+_BYTE = 128  # different labels whose positions and a bit beside them fit into a byte
 
 
 def check_labels(y: ArrayLike) -> Floats:
@@ -63,15 +66,28 @@ def check_document_ids(ids: Sequence[object] | NDArray[np.generic], n_documents:
     return names
 
 
-def compile_rules(convention: Convention) -> Rules:
-    """Return the convention in the kernels' form."""
+def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
+    """Return the convention in the kernels' form.
+
+    ``ties_reversed`` puts equal scores in the opposite order of that in which the documents were ranked.
+    """
     return Rules(
         float(convention.empty_query),
         int(convention.short_ndcg),
         int(convention.short_precision),
         bool(convention.map_cut_divides_by_k),
         convention.ties is Ties.AVERAGED,
+        ties_reversed,
     )
+
+
+def label_codes(labels: Floats) -> tuple[Floats, Codes]:
+    """Return the different labels, ascending, and the position among them of each document's.
+
+    Positions have one byte where twice as many fit into it, else four.
+    """
+    values, level = np.unique(labels, return_inverse=True)
+    return values, level.astype(np.uint8 if values.size <= _BYTE else np.uint32)
 
 
 def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pairs: bool) -> Truth:
@@ -90,38 +106,38 @@ def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pa
     DatasetError
         For a label so large that its gain overflows.
     """
+    values, level = label_codes(labels)
     with np.errstate(over="ignore"):
-        gain = convention.gains(labels)
-        total = np.add.reduceat(gain, query_ptr[:-1])
+        gain = convention.gains(values)
+        total = np.add.reduceat(gain[level], query_ptr[:-1])
     if not np.isfinite(total).all():
         raise DatasetError(
             f"The largest label is {labels.max():g}; the gain {convention.gain.value} of the convention "
             f"{convention.label} is too large for NDCG there. Labels are usually grades such as 0 … 4."
         )
     weight = convention.weights(int(np.diff(query_ptr).max()))
-    ideal = np.empty_like(gain)
-    ideal_dcg(gain, query_ptr, weight, ideal, *scratch_space(weight.size))
-    relevant = (labels >= convention.relevant_from).astype(np.float64)
-    level, n_pairs = _compile_pairs(labels, query_ptr) if pairs else (np.zeros(0, np.int64),) * 2
-    n_relevant = np.add.reduceat(relevant, query_ptr[:-1]).astype(np.int64)
-    return Truth(query_ptr, gain, ideal, relevant, n_relevant, level, n_pairs, weight)
+    ideal = np.empty(labels.size)
+    ideal_dcg(gain[level], query_ptr, weight, ideal, *scratch_space(weight.size))
+    relevant = (values >= convention.relevant_from).astype(np.float64)
+    n_pairs = _count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
+    n_relevant = np.add.reduceat(relevant[level], query_ptr[:-1]).astype(np.int64)
+    return Truth(
+        query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, convention.stop_chances(values)
+    )
 
 
-def _compile_pairs(labels: Floats, query_ptr: Ints) -> tuple[Ints, Ints]:
-    """Return each label's position among the labels of its query, and each query's pairs to put in order."""
+def _count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
+    """Return each query's pairs of documents to put in order."""
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so the queries keep their places
     starts = np.zeros(labels.size, dtype=np.bool_)
     starts[1:] = np.diff(labels[order]) > 0
-    starts[query_ptr[:-1]] = False
-    new_labels = np.cumsum(starts)
-    level = np.empty(labels.size, dtype=np.int64)
-    level[order] = new_labels - new_labels[query_ptr[:-1]][query]
     starts[query_ptr[:-1]] = True
     group = np.diff(np.append(np.flatnonzero(starts), labels.size))
     same = np.add.reduceat(group * group, np.cumsum(starts)[query_ptr[:-1]] - 1)
-    return level, (lengths * lengths - same) // 2
+    counted: Ints = (lengths * lengths - same) // 2
+    return counted
 
 
 def order_of_ties(

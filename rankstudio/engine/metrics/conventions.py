@@ -61,7 +61,9 @@ class Convention:
     """One program's way to compute the measures.
 
     In every convention a document is *relevant* from ``relevant_from`` up, the gain of a negative label is 0
-    (as in trec_eval), and the disagreement error, which compares labels only, is the same.
+    (as in trec_eval), and the disagreement error, which compares labels only, is the same. A query without
+    a relevant document counts 0 in RR, ERR and Recall and is left out of AUC, in which equal scores count
+    one half.
 
     Attributes
     ----------
@@ -74,7 +76,7 @@ class Convention:
     gain : Gain
     discount : Discount
     relevant_from : float
-        The least label that is relevant for P@k and MAP.
+        The least label that is relevant for P@k, MAP, RR, Recall and AUC.
     empty_query : float
         NDCG of a query without a positive gain, and average precision of one without a relevant document.
     short_ndcg : Short
@@ -84,6 +86,9 @@ class Convention:
     map_cut_divides_by_k : bool
         Whether MAP@k divides by min(R, k), R being the number of relevant documents, or by R.
     ties : Ties
+    greatest_grade : float
+        The label that has the gain 2^g in ERR, where a document with label l ends the search by the chance
+        (2^l − 1) / 2^g; 0 for the greatest label of the documents that are measured.
     """
 
     key: str
@@ -98,6 +103,7 @@ class Convention:
     short_precision: Short = Short.FIXED
     map_cut_divides_by_k: bool = False
     ties: Ties = Ties.FILE
+    greatest_grade: float = 0.0
 
     def gains(self, labels: Floats) -> Floats:
         """Return the gain of each label, in the shape of the labels; that of a negative one is 0."""
@@ -111,6 +117,13 @@ class Convention:
             return 1.0 / np.log2(np.maximum(ranks, 2.0))
         return 1.0 / np.log2(ranks + 1.0)
 
+    def stop_chances(self, labels: Floats) -> Floats:
+        """Return the chance by which ERR has a reader stop at each label, in the shape of the labels."""
+        positive = np.maximum(labels, 0.0)
+        greatest = self.greatest_grade or float(positive.max(initial=0.0))
+        chances: Floats = np.minimum(np.exp2(positive - greatest) - np.exp2(-greatest), 1.0)
+        return chances
+
     @property
     def rules(self) -> tuple[tuple[str, str], ...]:
         """The convention as rows of a small table, for tooltips and help: what, and what is done."""
@@ -122,11 +135,12 @@ class Convention:
         return (
             ("gain of label l", self.gain.value),
             ("discount at rank i", self.discount.value),
-            ("relevant for P@k and MAP", f"from label {self.relevant_from:g}"),
+            ("relevant for all but NDCG and ERR", f"from label {self.relevant_from:g}"),
             ("nothing relevant in a query", f"NDCG and MAP count {self.empty_query:g}"),
             ("NDCG@k with fewer than k documents", short[self.short_ndcg]),
             ("P@k with fewer than k documents", short[self.short_precision]),
             ("MAP@k divides by", "min(R, k)" if self.map_cut_divides_by_k else "R, the relevant documents"),
+            ("greatest grade of ERR", f"{self.greatest_grade:g}" if self.greatest_grade else "of the data"),
             ("equal scores", self.ties.value),
         )
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics import _kernels, _truth
-from rankstudio.engine.metrics.conventions import DEFAULT, Convention
+from rankstudio.engine.metrics._ranking_kernel import Codes, rank_all, scratch_space
+from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
 
@@ -74,9 +75,12 @@ class Evaluator:
         self._order = _truth.order_of_ties(ptr, self.convention.ties, document_ids)
         if self._order is not None:
             labels = labels[self._order]
+        self._level = _truth.label_codes(labels)[1]
         self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)
         self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)
         self._rules = _truth.compile_rules(self.convention)
+        backwards = self.convention.ties is Ties.DOCUMENT_ID
+        self._reading = _truth.compile_rules(self.convention, ties_reversed=backwards)
         pairs = any(m.kind is MeasureKind.DISAGREEMENT for m in self.measures)
         self._truth = _truth.compile_truth(labels, ptr, self.convention, pairs=pairs)
 
@@ -123,6 +127,34 @@ class Evaluator:
         table = self._table(self._one(scores))
         return {m.name: values[0] for m, values in zip(self.measures, table, strict=True)}
 
+    def evaluate_rankings(self, ranked: Codes) -> dict[str, Floats]:
+        """Return each measure of K rankings, averaged over the queries, each of shape (K,).
+
+        Parameters
+        ----------
+        ranked : ndarray of shape (K, m)
+            Of :func:`rank`, of the documents with which the evaluator was made, without ids. Every convention
+            reads its own measures off the same rankings.
+
+        Notes
+        -----
+        O(K m); where every measure has a cut-off k, O(K Q k).
+        """
+        step = self._rows_at_a_time
+        blocks = [ranked[start : start + step] for start in range(0, max(1, ranked.shape[0]), step)]
+        averages = [average(self._measured(block, self._reading)) for block in blocks]
+        joined = np.concatenate(averages, axis=-1)
+        return {m.name: values for m, values in zip(self.measures, joined, strict=True)}
+
+    def rankings_per_query(self, ranked: Codes) -> dict[str, Floats]:
+        """Return each measure of one ranking, of shape (1, m), in each query, each of shape (Q,)."""
+        table = self._measured(ranked[:1], self._reading)
+        return {m.name: values[0] for m, values in zip(self.measures, table, strict=True)}
+
+    @property
+    def _rows_at_a_time(self) -> int:
+        return max(1, _BLOCK // (self.n_queries * max(1, len(self.measures))))
+
     def _one(self, scores: ArrayLike) -> Floats:
         return self._many(np.expand_dims(np.asarray(scores), 0))
 
@@ -142,24 +174,71 @@ class Evaluator:
 
     def _averages(self, rows: Floats) -> dict[str, Floats]:
         averages = np.empty((len(self.measures), rows.shape[0]))
-        step = max(1, _BLOCK // (self.n_queries * max(1, len(self.measures))))
+        step = self._rows_at_a_time
         for start in range(0, rows.shape[0], step):
             averages[:, start : start + step] = average(self._table(rows[start : start + step], start))
         return {m.name: values for m, values in zip(self.measures, averages, strict=True)}
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q)."""
-        out = np.empty((len(self.measures), rows.shape[0], self.n_queries))
-        space = _kernels.scratch_space(self._truth.weight.size)
-        bad = _kernels.measure_all(rows, self._truth, self._rules, self._kinds, self._cuts, out, *space)
+        ranked, bad = _ranked(rows, self._level, self._truth.query_ptr)
         if bad >= 0:
             model, place = divmod(bad, self.n_documents)
             document = place if self._order is None else int(self._order[place])
-            raise DatasetError(
-                f"The score of document {document + 1} by model {first_model + model + 1} is not a number "
-                "(NaN); it cannot be ranked."
-            )
+            raise _not_a_number(document, first_model + model)
+        return self._measured(ranked, self._rules)
+
+    def _measured(self, ranked: Codes, rules: _kernels.Rules) -> Floats:
+        """Return the measures of each ranking in each query, shape (M, K, Q)."""
+        out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
+        space = scratch_space(self._truth.weight.size, self._truth.gain.size)
+        _kernels.measure_all(ranked, self._truth, rules, self._kinds, self._cuts, out, *space)
         return out
+
+
+def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:
+    """Put the documents of each query in order of the scores of K models, for `evaluate_rankings`.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (K, m)
+    y : ndarray of shape (m,)
+        Relevance labels, grouped by query.
+    query_ptr : ndarray of shape (Q + 1,)
+
+    Returns
+    -------
+    ndarray of shape (K, m)
+        The labels in that order, and where scores are equal: a byte a document, or four where there are more
+        than 128 different labels.
+
+    Raises
+    ------
+    DatasetError
+        For a score that is NaN.
+
+    Notes
+    -----
+    O(K m log n).
+    """
+    ranked, bad = _ranked(scores, _truth.label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
+    if bad >= 0:
+        model, document = divmod(bad, y.size)
+        raise _not_a_number(document, model)
+    return ranked
+
+
+def _ranked(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
+    ranked = np.empty(rows.shape, dtype=level.dtype)
+    space = scratch_space(int(np.diff(query_ptr).max()))
+    return ranked, rank_all(rows, query_ptr, level, ranked, *space)
+
+
+def _not_a_number(document: int, model: int) -> DatasetError:
+    return DatasetError(
+        f"The score of document {document + 1} by model {model + 1} is not a number (NaN); it cannot be "
+        "ranked."
+    )
 
 
 def average(values: Floats) -> Floats:

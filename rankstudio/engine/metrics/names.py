@@ -21,6 +21,10 @@ class MeasureKind(IntEnum):
     NDCG = 2
     MEAN_NDCG = 3
     DISAGREEMENT = 4
+    RR = 5
+    ERR = 6
+    RECALL = 7
+    AUC = 8
 
 
 class Cut(IntEnum):

@@ -14,7 +14,7 @@ from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.ui.export.dialog import ExportItem
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import NOT_WHOLE, CurrentModel, SelectedModel
+from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot, export_plot
 from rankstudio.ui.plots.export import FORMATS as PLOT_FORMATS
@@ -52,7 +52,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     }
     return (
         _model_item(session, current, name),
-        _run_item(models.runs.shown, name),
+        _run_item(models.runs.shown, name, sealed=session.sealed),
         *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
         *(_plot_item(key, label, plot, name) for key, (label, plot) in plots.items()),
         *_plan_items(session, name),
@@ -101,7 +101,7 @@ def _portable_model(session: Session, current: CurrentModel, model: SelectedMode
     return portable_model(started, dataset.name, chosen, {"validation": validation, "test": current.test})
 
 
-def _run_item(record: RunRecord | None, name: str) -> ExportItem:
+def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportItem:
     def write(path: Path) -> None:
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
@@ -113,7 +113,7 @@ def _run_item(record: RunRecord | None, name: str) -> ExportItem:
         whole = record.result or collect(record.plan, record.dataset, folds, record.clock.seconds)
         write_results(whole, path)
 
-    there = record is not None and bool(record.folds)
+    why = "" if record is not None and record.folds else "The run that is shown has no finished fold yet."
     return ExportItem(
         "results",
         "Results of the run",
@@ -121,7 +121,7 @@ def _run_item(record: RunRecord | None, name: str) -> ExportItem:
         (("Folder", ""),),
         f"{name}-results",
         write,
-        unavailable="" if there else "The run that is shown has no finished fold yet.",
+        unavailable=SEALED if sealed else why,
     )
 
 

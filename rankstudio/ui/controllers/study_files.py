@@ -19,6 +19,7 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.plain_text import plain
 
 if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.seal import SealMark
     from rankstudio.engine.experiment.storage.study import Study
 
 _READ_ONLY = (
@@ -44,6 +45,8 @@ class StudyFiles(QObject):
 
     changed = Signal()
     """Runs are kept in another file."""
+    sealRead = Signal(object)
+    """Another study: when its test part was sealed and looked at (a tuple of SealMark)."""
     left = Signal(object)
     """The last run of an opened study can be gone on with (RunRecord)."""
     said = Signal(str)
@@ -143,7 +146,7 @@ class StudyFiles(QObject):
             match message:
                 case OpenedStudy():
                     versions, read_only = message.versions, message.study.read_only
-                    self._change_to(message.study, message.last_id)
+                    self._change_to(message.study, message.last_id, message.seal_marks)
                     self._settings.add_recent(str(file))
                     s = "" if message.n_runs == 1 else "s"
                     self.said.emit(f"{file.name} is open: {message.n_runs} run{s}")
@@ -185,8 +188,11 @@ class StudyFiles(QObject):
         if self._runs.records:
             self._restorer.look_at(self._runs.records[-1])
 
-    def _change_to(self, study: Study | None, last_id: int = 0) -> None:
+    def _change_to(
+        self, study: Study | None, last_id: int = 0, seal_marks: tuple[SealMark, ...] = ()
+    ) -> None:
         """Let the present study go, when its run has let go of it, and take another one."""
+        self.sealRead.emit(seal_marks)  # first: nothing of a sealed test part is shown for a moment
         self._runs.clear(last_id)
         before = self._study_store.switch_to(study)
         self._warned_of_loss = False

@@ -98,7 +98,7 @@ class InspectController(QObject):
         self._feature = feature
         fold = self._session.watched or dataset.folds[0]
         selected = self._selected()
-        wanted = (feature, id(fold), self._session.plan.convention, selected)
+        wanted = (feature, id(fold), self._session.convention, selected)
         if wanted == self._shown:
             return
         self._shown = wanted
@@ -111,7 +111,7 @@ class InspectController(QObject):
             self._fold_cache.inspect,
             fold,
             column,
-            self._session.plan.convention,
+            self._session.convention,
             selected,
             on_done=self._show_profile,
             on_error=self.failed.emit,

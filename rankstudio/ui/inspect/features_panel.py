@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.inspect.path_rows import Arrivals, FeatureRow, path_rows
 from rankstudio.ui.style.icons import icon
-from rankstudio.ui.style.number_format import MINUS
+from rankstudio.ui.style.number_format import MINUS, fixed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
@@ -41,7 +41,7 @@ def _tone(row: FeatureRow) -> str:
 
 
 def _gain(value: float) -> str:
-    return f"{value:.5f}".replace("-", MINUS)
+    return fixed(value, 5)
 
 
 def _hint(row: FeatureRow) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.inspect.profile_tables import ProfileTables
 from rankstudio.ui.plots import Density, DensityPlot
+from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -125,7 +126,7 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
         parts.append("alone it ranks with small values first")
     if profile.closest_id is not None:
         name = profile.closest_name.replace("&", "&amp;").replace("<", "&lt;")
-        number = f"{profile.correlation:.2f}".replace("-", "−")
+        number = fixed(profile.correlation, 2)
         link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
         parts.append(f"closest: {link} (r\u00a0=\u00a0{number})")
     return " · ".join(parts)

@@ -11,6 +11,7 @@ from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import FoldCache, warm_up
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.model.execution_backend import ExecutionBackend
+from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_marks import RunMarks
 from rankstudio.ui.model.run_queue import Runner, Runs, engine_run
 from rankstudio.ui.model.selected_model import CurrentModel
@@ -47,7 +48,10 @@ class Models(QObject):
         self.backend = ExecutionBackend(settings, self)
         self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
         self.marks = RunMarks(self.runs, self)
-        self.current = CurrentModel(self.session, self.runs, self.task_worker, self.fold_cache, self)
+        self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self)
+        self.current = CurrentModel(
+            self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
+        )
         self.loader = Loader(self.task_worker, settings.names_folder, self)
         self._announced = ExitStack()
         self._announced.enter_context(announced(self.preparing.emit))

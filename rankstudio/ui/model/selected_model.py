@@ -23,6 +23,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.tasks import FoldCache, LivePath, PathWanted
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
@@ -34,6 +35,7 @@ LIVE: Literal["live"] = "live"
 NOT_WHOLE = (
     "The study keeps the best model of this path only; to test or export another one, run the plan again."
 )
+SEALED = "The test part is sealed: View, Seal the test part."
 NO_DOCUMENTS = "The data are not open, so only the models that the run chose have test measures."
 
 
@@ -87,12 +89,14 @@ class CurrentModel(QObject):
         self,
         session: Session,
         runs: Runs,
+        measured: MeasuredRuns,
         worker: Worker,
         fold_cache: FoldCache,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._worker, self._fold_cache = session, runs, worker, fold_cache
+        self._session, self._runs, self._measured = session, runs, measured
+        self._worker, self._fold_cache = worker, fold_cache
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._job: Job | None = None
@@ -104,6 +108,8 @@ class CurrentModel(QObject):
             session.planChanged,
             session.choiceChanged,
             session.foldChanged,
+            session.measureChanged,
+            measured.changed,
         ):
             signal.connect(self.refresh)
         runs.shownChanged.connect(self.refresh)
@@ -146,7 +152,9 @@ class CurrentModel(QObject):
     def baseline(self) -> Baseline | None:
         """The best single feature of the fold that is looked at, where the shown run has found it."""
         record, fold = self._record(), self._session.fold
-        return record.baselines.get(fold) if record is not None and fold is not None else None
+        if record is None or fold is None:
+            return None
+        return self._measured.view(record).baselines.get(fold)
 
     def refresh(self) -> None:
         """Find the current model anew; ask for its path where nobody has it."""
@@ -156,7 +164,8 @@ class CurrentModel(QObject):
             self._forget_live()
             self._set(found)
             return
-        wanted = PathWanted(self._session.plan, fold, self.values)
+        plan = self._session.plan
+        wanted = PathWanted(self._session.measurement(plan).plan(plan), fold, self.values)
         self._ask(wanted)
         found = self._from_live()
         # What is shown stays until the new path is there, rather than flicker, unless it is another fold's.
@@ -180,8 +189,10 @@ class CurrentModel(QObject):
     def _chosen_by_validation(self) -> tuple[tuple[Any, ...], int] | None:
         """Return values and position of the model that the shown run chose on this fold."""
         record, fold = self._record(), self._session.fold
-        result = record.folds.get(fold) if record is not None and fold is not None else None
-        if record is None or result is None:
+        if record is None or fold is None:
+            return None
+        result = self._measured.view(record).folds.get(fold) or record.folds.get(fold)
+        if result is None:
             return None
         return result.chosen.unit.values, result.chosen.step.number - 1
 
@@ -193,12 +204,15 @@ class CurrentModel(QObject):
         choice, chosen = self._session.choice, self._chosen_by_validation()
         values = choice.values if choice.values is not None else chosen and chosen[0]
         combination = record.combination_of(values) if values is not None else None
-        path = record.paths.get((fold.number, combination)) if combination is not None else None
-        if path is None or combination is None or values is None:
+        if combination is None or values is None:
+            return None
+        measured, place = self._measured.view(record), (fold.number, combination)
+        path = measured.paths.get(place) or record.paths.get(place)
+        if path is None:
             return None
         by_validation = chosen[1] if chosen is not None and chosen[0] == values else None
         position = path_position(path, choice.place, by_validation, record.plan.select_by)
-        return SelectedModel(combination, values, record.plan, fold, path, position)
+        return SelectedModel(combination, values, measured.plan, fold, path, position)
 
     def _from_live(self) -> SelectedModel | None:
         live = self.live
@@ -241,6 +255,8 @@ class CurrentModel(QObject):
         self._model = model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
+        if self._session.sealed:
+            self._test, self._untested = {}, SEALED
         if model is not None and model.fold.test is not None and not self._test and not self._untested:
 
             def handle(measures: dict[str, float]) -> None:
@@ -257,7 +273,9 @@ class CurrentModel(QObject):
     def _known_test(self) -> dict[str, float]:
         """Return what the run measured of its chosen model, which needs no documents."""
         record, model = self._record(), self._model
-        result = record.folds.get(model.fold.number) if record is not None and model is not None else None
+        if record is None or model is None:
+            return {}
+        result = self._measured.view(record).folds.get(model.fold.number)
         return dict(result.test) if result and model and result.chosen.step is model.step else {}
 
     def _why_untested(self, model: SelectedModel) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
+from rankstudio.engine.analysis.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
@@ -70,6 +71,8 @@ class Session(QObject):
         self._state = SessionState(Plan(data=SAMPLE))
         self._fold: int | None = None
         self._measure = self.plan.measures[0]
+        self._convention: str | None = None
+        self._chooses = self._sealed = False
         self._reading = reading(self.plan)
 
     @property
@@ -96,6 +99,26 @@ class Session(QObject):
     def measure(self) -> str:
         """Name of the measure that the plots show."""
         return self._measure
+
+    @property
+    def convention(self) -> str:
+        """Key of the convention that is looked at: the plan's own, unless another was picked."""
+        return self._convention or self.plan.convention
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the measure that is shown also chooses the models of finished runs."""
+        return self._chooses
+
+    @property
+    def sealed(self) -> bool:
+        """Whether what was measured on the test part is covered."""
+        return self._sealed
+
+    def measurement(self, plan: Plan) -> Measurement:
+        """Return how a run of a plan is measured now."""
+        chooses = self._chooses and plan.select_by != CRITERION
+        return Measurement(self._convention or plan.convention, self._measure, chooses, self._sealed)
 
     @property
     def watched(self) -> Fold | None:
@@ -137,12 +160,13 @@ class Session(QObject):
                 if p.kind not in (Kind.FEATURES, Kind.COSTS)
             }
             plan = self.plan.changed(parameters=kept, folds=(), convention=dataset.convention)
+            self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
                 plan = plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
         self._dataset = dataset
-        self._state = SessionState(plan.changed(data=data))
+        before, self._state = self.plan, SessionState(plan.changed(data=data))
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
         done = [self.undo.command(i) for i in range(self.undo.index())]
@@ -150,7 +174,7 @@ class Session(QObject):
         self.undo.clear()  # what belonged to the other data
         for command in lasting:
             self.undo.push(command)
-        self._keep_measure()
+        self._keep_measure(before)
         self.datasetChanged.emit()
         self.planChanged.emit()
         self.foldChanged.emit()
@@ -188,6 +212,25 @@ class Session(QObject):
         """Show another measure in the plots."""
         if name != self._measure:
             self._measure = name
+            self.measureChanged.emit()
+
+    def look_by(self, convention: str) -> None:
+        """Look at everything by another convention; plan and runs stay."""
+        picked = None if convention == self.plan.convention else convention
+        if picked != self._convention:
+            self._convention = picked
+            self.measureChanged.emit()
+
+    def select_by_measure(self, chooses: bool) -> None:
+        """Let the measure that is shown choose the models of finished runs, or their own plans again."""
+        if chooses != self._chooses:
+            self._chooses = chooses
+            self.measureChanged.emit()
+
+    def seal(self, sealed: bool) -> None:
+        """Cover what was measured on the test part, or uncover it."""
+        if sealed != self._sealed:
+            self._sealed = sealed
             self.measureChanged.emit()
 
     def select(self, values: tuple[Any, ...] | None, place: int | None, *, gliding: bool = False) -> None:
@@ -243,13 +286,16 @@ class Session(QObject):
         """Make a state the present one (called by the undo commands only)."""
         before, self._state = self._state, state
         if before.plan != state.plan:
-            self._keep_measure()
+            self._keep_measure(before.plan)
             self.planChanged.emit()
         if before.choice != state.choice:
             self.choiceChanged.emit()
 
-    def _keep_measure(self) -> None:
-        if self._measure not in self.plan.evaluated:
+    def _keep_measure(self, before: Plan) -> None:
+        """Show what the plan measures, unless the user picked something of his own."""
+        if self._convention == self.plan.convention:
+            self._convention = None
+        if self._measure in before.evaluated and self._measure not in self.plan.evaluated:
             self._measure = self.plan.evaluated[0]
             self.measureChanged.emit()
 

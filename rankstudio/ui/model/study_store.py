@@ -20,6 +20,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.run_index import RunLabel
+from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.ui.background.job import CancelFlag, JobFunction
 from rankstudio.ui.model.session import reading
@@ -88,12 +89,15 @@ class OpenedStudy:
         How many runs there are, and the greatest number that one of them has or a removed one had.
     versions : Mapping of str to str
         By which its runs would go on.
+    seal_marks : tuple of SealMark
+        When the test part was sealed and looked at.
     """
 
     study: Study
     n_runs: int
     last_id: int
     versions: Mapping[str, str]
+    seal_marks: tuple[SealMark, ...]
 
 
 class StudyStore:
@@ -161,11 +165,11 @@ class StudyStore:
 
             study = self._add(Study.open(path, reading=True))
             try:
-                runs, last_id = study.runs(), study.last_id
+                runs, last_id, marks = study.runs(), study.last_id, study.seal_marks
             except StoreError:
                 self.close(study)
                 raise
-            yield OpenedStudy(study, len(runs), last_id, versions())
+            yield OpenedStudy(study, len(runs), last_id, versions(), marks)
             known: dict[object, FoldedDataset] = {}
             for summary in runs:
                 yield _read_run(study, summary, known)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline
-from rankstudio.ui.plots.ticks import DECIMAL_STEPS, integer_ticks, nice_ticks, tick_labels
+from rankstudio.ui.plots.ticks import DECIMAL_STEPS, integer_ticks, log_ticks, nice_ticks, tick_labels
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
 
@@ -41,6 +41,8 @@ class Axes:
         Whether x counts something.
     show_x, show_y : bool
         Whether the axis has ticks, and y a grid.
+    log_y : bool
+        Whether equal heights are equal ratios.
     """
 
     title: str = ""
@@ -48,11 +50,14 @@ class Axes:
     integer_x: bool = False
     show_x: bool = True
     show_y: bool = True
+    log_y: bool = False
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
         """Return positions and texts of the ticks that fit into a height in pixels."""
         if not self.show_y:
             return []
+        if self.log_y:
+            return [(t, _power(t)) for t in log_ticks(*y_range, max(2.0, height / _Y_SPACING))]
         values = nice_ticks(*y_range, max(2.0, height / _Y_SPACING), DECIMAL_STEPS)
         return list(zip(values, tick_labels(values), strict=True))
 
@@ -84,7 +89,12 @@ class Axes:
         left = max(widths, default=0.0) + AIR
         width = max(1.0, size.width() - left - 2 * AIR)
         area = QRectF(round(left), round(top), round(width), round(height))
-        return Frame(area, QRectF(QPointF(0, 0), size), x_range, y_range)
+        return Frame(area, QRectF(QPointF(0, 0), size), x_range, y_range, self.log_y)
+
+
+def _power(value: float) -> str:
+    """Return the text of a tick of a logarithmic axis: 0.01, 300, 10,000, 1e+09."""
+    return f"{value:,.10g}" if 1e-4 <= value < 1e7 else f"{value:.4g}"
 
 
 def _shortest(values: list[float]) -> list[str]:

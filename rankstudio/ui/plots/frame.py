@@ -22,12 +22,15 @@ class Frame:
         The whole drawing.
     x_range, y_range : tuple of float
         The data shown at the left and right edge, and at the bottom and top edge.
+    log_y : bool
+        Whether equal heights are equal ratios; then ``y_range`` is above 0.
     """
 
     area: QRectF
     outer: QRectF
     x_range: tuple[float, float]
     y_range: tuple[float, float]
+    log_y: bool = False
 
     def x_px(self, x: float) -> float:
         """Return the horizontal pixel of a value."""
@@ -36,8 +39,7 @@ class Frame:
 
     def y_px(self, y: float) -> float:
         """Return the vertical pixel of a value; pixels grow downwards, values upwards."""
-        low, high = self.y_range
-        return self.area.bottom() - (y - low) / (high - low) * self.area.height()
+        return float(self.pixels(np.zeros(1), np.array([y]))[1][0])
 
     def point(self, x: float, y: float) -> QPointF:
         """Return the pixel of a point."""
@@ -46,6 +48,9 @@ class Frame:
     def pixels(self, xs: Floats, ys: Floats) -> tuple[Floats, Floats]:
         """Return the pixels of points, as two arrays of the inputs' shape."""
         (x0, x1), (y0, y1) = self.x_range, self.y_range
+        if self.log_y:  # what is not above 0 lies at the lower end
+            ys = np.log10(np.maximum(ys, y0))
+            y0, y1 = np.log10(y0), np.log10(y1)
         px = self.area.left() + (xs - x0) * (self.area.width() / (x1 - x0))
         py = self.area.bottom() - (ys - y0) * (self.area.height() / (y1 - y0))
         return px, py

@@ -13,11 +13,11 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.heat_layer import draw_map
+from rankstudio.ui.plots.heat_layer import BAR, draw_map
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
-from rankstudio.ui.style.number_format import MINUS
+from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.theme import Theme
 
 _STEPS: dict[int, tuple[int, int]] = {
@@ -31,8 +31,9 @@ _STEPS: dict[int, tuple[int, int]] = {
 class HeatMapPlot(Plot):
     """Rows from bottom to top (λ ascending), columns from left to right (k), viridis for the value.
 
-    The colours span the 2nd to the 98th percentile, so that one poor corner does not leave the rest in a
-    single shade. A cell without a value shows the ground.
+    The colours reach no farther beyond the 10th and the 90th percentile than these are apart, so that one bad
+    column does not leave the rest in a single shade; the bar of colours beside the map says by "≤" and "≥"
+    where values lie beyond its ends. A cell without a value shows the ground.
 
     Parameters
     ----------
@@ -115,8 +116,24 @@ class HeatMapPlot(Plot):
         known = self.values[np.isfinite(self.values)]
         if known.size == 0:
             return 0.0, 1.0
-        low, high = (float(v) for v in np.quantile(known, (0.02, 0.98)))
+        low, high = float(known.min()), float(known.max())
+        first, last = (float(v) for v in np.quantile(known, (0.1, 0.9)))
+        if last > first:
+            low, high = max(low, 2 * first - last), min(high, 2 * last - first)
         return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+    def bar_texts(self) -> tuple[str, ...]:
+        """Return the numbers beside the bar of colours, from its lower end up; () for a map that has none.
+
+        Cells with their values written in them need no bar. An end says where cells lie beyond it.
+        """
+        known = self.values[np.isfinite(self.values)]
+        if self.written or known.size == 0:
+            return ()
+        low, high = self.color_range()
+        below, above = "≤ " if known.min() < low else "", "≥ " if known.max() > high else ""
+        ends = fixed(low, self._decimals), fixed(high, self._decimals)
+        return below + ends[0], fixed((low + high) / 2, self._decimals), above + ends[1]
 
     def edges(self, frame: Frame) -> tuple[Ints, Ints]:
         """Return the pixel columns and rows between the cells: C + 1 and R + 1, whole and ascending."""
@@ -129,7 +146,7 @@ class HeatMapPlot(Plot):
     def text_of(self, row: int, column: int) -> str:
         """Return the value of a cell as it is written."""
         value = self.values[row, column]
-        return "" if np.isnan(value) else f"{value:.{self._decimals}f}".replace("-", MINUS)
+        return "" if np.isnan(value) else fixed(float(value), self._decimals)
 
     def cell_rect(self, frame: Frame, row: int, column: int) -> QRectF:
         """Return the rectangle of a cell."""
@@ -150,6 +167,10 @@ class HeatMapPlot(Plot):
         left = max((metrics.horizontalAdvance(text) for text in self.row_labels), default=0.0) + AIR
         area = plain.area
         area.setLeft(round(left))
+        texts = self.bar_texts()
+        if texts:
+            widest = max(metrics.horizontalAdvance(text) for text in texts)
+            area.setRight(round(plain.outer.right() - AIR - widest - BAR))
         return Frame(area, plain.outer, plain.x_range, plain.y_range)
 
     def is_empty(self) -> bool:

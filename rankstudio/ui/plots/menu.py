@@ -35,6 +35,10 @@ class PlotMenu(QMenu):
         if hasattr(plot, "reset_zoom"):
             self.addSeparator()
             self.addAction("Show everything").triggered.connect(plot.reset_zoom)
+        self._scale = self.addAction("Logarithmic axis\tL") if hasattr(plot, "toggle_scale") else None
+        if self._scale is not None and hasattr(plot, "toggle_scale"):
+            self._scale.setCheckable(True)
+            self._scale.triggered.connect(plot.toggle_scale)
         self.aboutToShow.connect(self._enable)
 
     @Slot()
@@ -67,3 +71,5 @@ class PlotMenu(QMenu):
         """Offer nothing of an empty plot."""
         for action in self.actions():
             action.setEnabled(not self._plot.is_empty())
+        if self._scale is not None:
+            self._scale.setChecked(self._plot.axes.log_y)

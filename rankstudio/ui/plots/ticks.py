@@ -47,6 +47,22 @@ def tick_labels(ticks: list[float]) -> list[str]:
     return [f"{0.0 if abs(t) < step * 1e-6 else t:,.{places}f}".replace("-", "−") for t in ticks]
 
 
+def log_ticks(low: float, high: float, count: float) -> list[float]:
+    """Return round values in [low, high], which is above 0, for an axis on which equal ratios are equal.
+
+    Powers of ten, every second or third of them where there are many; 1, 2 and 5 times each where there are
+    few; and where not even these are two, what :func:`nice_ticks` gives.
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    for digits in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
+        every = max(1, math.ceil((last - first) / count)) if digits == (1.0,) else 1
+        ticks = [d * 10.0**power for power in range(first, last + 1, every) for d in digits]
+        seen = [tick for tick in ticks if low <= tick <= high]
+        if len(seen) >= min(3.0, count):
+            return seen
+    return nice_ticks(low, high, count, DECIMAL_STEPS)
+
+
 def integer_ticks(low: float, high: float, count: float) -> list[float]:
     """Return integers in [low, high]: the two ends, and round ones between that keep their distance.
 

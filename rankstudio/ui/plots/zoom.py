@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log10
 from typing import Any
 
 import pyqtgraph as pg
@@ -22,6 +23,7 @@ class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setMouseMode(pg.ViewBox.RectMode)
         self.disableAutoRange()
         self.setZValue(-20)
+        self.log_y = False  # whether y is laid out by its power of ten
 
     def style(self, colors: Colors) -> None:
         """Draw the rectangle in the theme's colours."""
@@ -30,6 +32,8 @@ class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types
 
     def show_ranges(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
         """Show these ranges, without this counting as the user's doing."""
+        if self.log_y:
+            y_range = log10(y_range[0]), log10(y_range[1])
         self.setLimits(xMin=None, xMax=None, yMin=None, yMax=None, minXRange=None)
         self.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
 
@@ -41,6 +45,8 @@ class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the x and y range in force."""
         (x0, x1), (y0, y1) = self.viewRange()
+        if self.log_y:
+            y0, y1 = 10.0**y0, 10.0**y1
         return (float(x0), float(x1)), (float(y0), float(y1))
 
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
@@ -41,7 +42,7 @@ class QueriesController(QObject):
     Parameters
     ----------
     theme : Theme
-    session, runs
+    session, runs, measured
         What is compared.
     worker : Worker
         For tasks.
@@ -52,10 +53,16 @@ class QueriesController(QObject):
     """The user looks at a feature (its id)."""
 
     def __init__(
-        self, theme: Theme, session: Session, runs: Runs, worker: Worker, parent: QObject | None = None
+        self,
+        theme: Theme,
+        session: Session,
+        runs: Runs,
+        measured: MeasuredRuns,
+        worker: Worker,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._worker = session, runs, worker
+        self._session, self._runs, self._measured, self._worker = session, runs, measured, worker
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None
         self._shown: tuple[object, ...] = ()
@@ -91,6 +98,7 @@ class QueriesController(QObject):
             session.planChanged,
             session.foldChanged,
             session.choiceChanged,
+            self._measured.changed,
         ):
             signal.connect(self.update)
         runs.cleared.connect(self._forget)
@@ -137,6 +145,8 @@ class QueriesController(QObject):
         if a is None or asked is None or not asked.folds:
             self._clear(why or _NO_QUERIES)
             return
+        if self._session.sealed and self._asked is not None and self._asked.part == "test":
+            self._clear("")  # no value of it is seen while those of the validation are computed
         self._asked = asked
         if self._comparison is None:
             self._show_nothing(_MEASURING)
@@ -179,15 +189,16 @@ class QueriesController(QObject):
             of_b.append((SINGLE, single_label(a)))
         self.bar.set_options(of_a, of_b, a.key if a else None, (b.key if b else SINGLE) if a else None)
         folds = dataset.folds if dataset is not None else ()
-        there = [part for part in ("test", "vali") if any(part in one.parts for one in folds)] or ["train"]
+        open_parts = ("vali",) if self._session.sealed else ("test", "vali")
+        there = [part for part in open_parts if any(part in one.parts for one in folds)] or ["train"]
         self.bar.set_parts([(part, PART_NAMES[part]) for part in there])
         self.bar.set_fold(fold, len(folds))
 
     def _state(self, a: RunRecord | None, b: RunRecord | None) -> tuple[object, ...]:
         session = self._session
         scope = session.fold if self.bar.scope.value() == "one" else None
-        asked = (self.bar.part.value(), scope, session.measure, session.plan.convention, session.choice)
-        runs = tuple((one.key, tuple(one.folds)) if one else None for one in (a, b))
+        asked = (self.bar.part.value(), scope, session.measure, session.convention, session.choice)
+        runs = tuple((one.key, self._chosen(one)) if one else None for one in (a, b))
         return (id(session.dataset), session.has_documents, runs, *asked)
 
     def _why_nothing(self, a: RunRecord | None) -> str:
@@ -199,7 +210,8 @@ class QueriesController(QObject):
 
     def _models(self, record: RunRecord) -> Models:
         """Return the models of a run: of the one that is shown those that are selected."""
-        return chosen_models(record, self._session.choice if record is self._runs.shown else None)
+        choice = self._session.choice if record is self._runs.shown else None
+        return chosen_models(record, self._measured.view(record), choice)
 
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
         session, dataset = self._session, self._session.dataset
@@ -215,10 +227,15 @@ class QueriesController(QObject):
             if part in fold.parts and fold.number in of_a and fold.number in of_b
         ]
         folds = [number for number in folds if not one or number == session.fold]
-        return QueryRequest(dataset, tuple(folds), part, of_a, of_b, session.measure, session.plan.convention)
+        return QueryRequest(dataset, tuple(folds), part, of_a, of_b, session.measure, session.convention)
 
     def _steps(self, record: RunRecord) -> dict[int, Step]:
-        return {fold: chosen.step for fold, chosen in chosen_models(record).items()}
+        found = chosen_models(record, self._measured.view(record))
+        return {fold: chosen.step for fold, chosen in found.items()}
+
+    def _chosen(self, record: RunRecord) -> tuple[tuple[int, int], ...]:
+        """Return which folds have which model: the same as before where nothing is to be compared anew."""
+        return tuple((fold, id(step)) for fold, step in self._steps(record).items())
 
     def _single(self, record: RunRecord, fold: int) -> Step:
         """Return the best single feature of a fold as a model, the same object each time."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import Chosen
+from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import path_position
@@ -20,12 +21,14 @@ def comparable(runs: Runs, dataset: FoldedDataset | None) -> list[RunRecord]:
     return [record for record in runs.records if record.folds and record.dataset is dataset]
 
 
-def chosen_models(record: RunRecord, choice: Choice | None = None) -> Models:
+def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | None = None) -> Models:
     """Return the models of a run.
 
     Parameters
     ----------
     record : RunRecord
+    measured : MeasuredRun
+        The run by what is looked at, which may choose other models; what is not measured yet stays as it is.
     choice : Choice, optional
         Other parameters or another size than validation chose, where the run has tried them.
 
@@ -34,7 +37,8 @@ def chosen_models(record: RunRecord, choice: Choice | None = None) -> Models:
     dict of int to Chosen
         Without the folds whose model the study did not keep.
     """
-    found = {number: result.chosen for number, result in sorted(record.folds.items())}
+    folds = {**record.folds, **measured.folds}
+    found = {number: result.chosen for number, result in sorted(folds.items())}
     if choice is not None and choice != Choice():
         found = {number: _other(record, number, chosen, choice) for number, chosen in found.items()}
     return {number: chosen for number, chosen in found.items() if chosen.step.whole}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankstudio.engine.analysis.significance import best_run, why_unpaired
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_marks import RunMarks
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
@@ -14,15 +15,15 @@ class ComparisonScope:
 
     Parameters
     ----------
-    session, runs, marks
+    session, runs, measured, marks
     """
 
-    def __init__(self, session: Session, runs: Runs, marks: RunMarks) -> None:
-        self._session, self._runs, self.marks = session, runs, marks
+    def __init__(self, session: Session, runs: Runs, measured: MeasuredRuns, marks: RunMarks) -> None:
+        self._session, self._runs, self.measured, self.marks = session, runs, measured, marks
 
     def finished(self) -> dict[int, RunResult]:
-        """Return the ticked runs that are done, by their numbers."""
-        found = {record.key: record.result for record in self._runs.records}
+        """Return the ticked runs that are done, by their numbers, as they are measured now."""
+        found = {record.key: self.measured.view(record).result for record in self._runs.records}
         done = {key: result for key, result in found.items() if result is not None and result.complete}
         return {key: result for key, result in done.items() if self.marks.is_ticked(key)}
 

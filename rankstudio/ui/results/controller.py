@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_marks import RunMarks
 from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
@@ -28,6 +29,8 @@ class ResultsController(QObject):
     session : Session
         Goes back to the plan of a run that is looked at again.
     runs : Runs
+    measured : MeasuredRuns
+        The runs by what is looked at.
     marks : RunMarks
         Which runs are compared.
     worker : Worker
@@ -56,17 +59,18 @@ class ResultsController(QObject):
         theme: Theme,
         session: Session,
         runs: Runs,
+        measured: MeasuredRuns,
         marks: RunMarks,
         worker: Worker,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._marks = session, runs, marks
+        self._session, self._runs, self._measured, self._marks = session, runs, measured, marks
         self._changed: set[int] = set()
         self.views = ResultsPanel(theme)
         self.panel = RunsPanel(theme)
         self.curves = CurvesView(theme)
-        scope = ComparisonScope(session, runs, marks)
+        scope = ComparisonScope(session, runs, measured, marks)
         self._tests = PairedTests(session, runs, scope, worker, self.panel.isVisible, self)
         self._tests.changed.connect(self._show_tests)
         session.measureChanged.connect(self._show_tests)
@@ -94,6 +98,8 @@ class ResultsController(QObject):
             signal.connect(self._show)
         runs.labelled.connect(self._show)
         runs.shownChanged.connect(self._mark)
+        session.measureChanged.connect(self._measure_again)
+        measured.changed.connect(self._show_measured)
 
     def refresh(self) -> None:
         """Show what has changed since the last time."""
@@ -108,12 +114,28 @@ class ResultsController(QObject):
         self._changed.add(record.key)
 
     @Slot()
+    def _measure_again(self) -> None:
+        self._changed.update(record.key for record in self._runs.records)
+        self._show()
+        self._mark()
+
+    @Slot(object)
+    def _show_measured(self, record: RunRecord) -> None:
+        self._changed.add(record.key)
+        self._show()
+        self._mark()
+
+    @Slot()
     def _show(self) -> None:
         """List the runs, with what is known by now of those that have changed."""
         known = {row.key: row for row in self.panel.rows() if row.key not in self._changed}
         self._changed.clear()
         self._show_ticks()
-        self.panel.show_runs(known.get(record.key) or run_row(record) for record in self._runs.records)
+        rows = [
+            known.get(record.key) or run_row(record, self._measured.view(record))
+            for record in self._runs.records
+        ]
+        self.panel.show_runs(rows, sealed=self._session.sealed)
 
     @Slot()
     def _show_ticks(self) -> None:

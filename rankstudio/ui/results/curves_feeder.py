@@ -55,6 +55,7 @@ class CurvesFeeder(QObject):
             session.measureChanged,
             session.datasetChanged,
             scope.marks.changed,
+            scope.measured.changed,
         ):
             signal.connect(self.update)
         session.choiceChanged.connect(self._mark)
@@ -71,7 +72,8 @@ class CurvesFeeder(QObject):
         self._view.offer(costs=bool(costs_of(list(runs.values()))))
         by: By = self._view.by.value()  # type: ignore[assignment] # those that are offered
         titles = tuple(self._runs.record(key).title for key in runs)
-        state = (name, reference, by, tuple(runs), titles, tuple(map(id, data)))
+        measured = tuple((key, id(run)) for key, run in runs.items())
+        state = (name, reference, by, measured, titles, tuple(map(id, data)))
         if state == self._shown:
             self._mark()
             return

@@ -14,7 +14,7 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.comparison_scope import ComparisonScope
 
-Pair = tuple[int, int, str]  # two runs by their numbers, and a measure
+Pair = tuple[int, int, tuple[object, ...]]  # two runs by their numbers, and how they are measured
 
 _SLOT = "paired tests"
 
@@ -64,6 +64,7 @@ class PairedTests(QObject):
             session.measureChanged,
             session.datasetChanged,
             scope.marks.changed,
+            scope.measured.changed,
         ):
             signal.connect(self.update)
         runs.removed.connect(self._forget)
@@ -81,7 +82,7 @@ class PairedTests(QObject):
             return
         runs, name = self._scope.finished(), self._session.measure
         reference = self._scope.reference(runs)
-        state = (name, reference, tuple(runs))
+        state = (name, reference, tuple((key, id(run)) for key, run in runs.items()))
         if state != self._shown:
             self._shown = state
             self._abandon()
@@ -95,7 +96,9 @@ class PairedTests(QObject):
             self.rows = []
             self.changed.emit()
             return
-        pairs = {key: (key, reference, name) for key in runs}
+        session, rules = self._session, runs[reference].plan.convention
+        how = (name, session.chooses, session.sealed, rules)
+        pairs = {key: (key, reference, (*how, run.plan.convention)) for key, run in runs.items()}
         found = {key: self._found[pair] for key, pair in pairs.items() if pair in self._found}
         self.rows = compared_runs(runs, reference, name, found)
         self.changed.emit()

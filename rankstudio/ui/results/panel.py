@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from rankstudio.ui.plots import Plot
+from rankstudio.ui.results.conventions_view import ConventionsView
 from rankstudio.ui.results.folds_view import FoldsView
 from rankstudio.ui.results.pareto_view import ParetoView
 from rankstudio.ui.results.published_view import PublishedView
@@ -28,7 +29,7 @@ class ResultsPanel(Panel):
     ----------
     viewChosen : Signal(str)
         Key of the view that is shown now.
-    pareto, tests, folds, stability, published : View
+    pareto, tests, folds, stability, conventions, published : View
         The first is shown first.
     """
 
@@ -41,12 +42,14 @@ class ResultsPanel(Panel):
         self.tests = TestsView(theme)
         self.stability = StabilityView(theme)
         self.pareto = ParetoView(theme)
+        self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
         self._views: dict[str, View] = {
             "pareto": self.pareto,
             "tests": self.tests,
             "folds": self.folds,
             "stability": self.stability,
+            "conventions": self.conventions,
             "published": self.published,
         }
         self._stack = QStackedWidget()

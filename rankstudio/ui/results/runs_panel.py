@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.plan.difference import distinctions, parameter
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.results.run_columns import (
     SIZES,
@@ -63,6 +64,8 @@ class RunRow:
         What the user calls it and says of it.
     summary : MeasureSummary
         Of the folds that are done.
+    measured_by : str
+        Key of the convention that the summary follows; "" for the plan's.
     """
 
     key: int
@@ -75,6 +78,7 @@ class RunRow:
     can_go_on: bool = False
     label: RunLabel = field(default_factory=RunLabel)
     summary: MeasureSummary = field(default_factory=MeasureSummary)
+    measured_by: str = ""
 
     @property
     def method(self) -> str:
@@ -97,11 +101,11 @@ class RunRow:
     @property
     def convention(self) -> str:
         """Label of the convention that the measures follow."""
-        return convention(self.plan.convention).label
+        return convention(self.measured_by or self.plan.convention).label
 
 
-def run_row(record: RunRecord) -> RunRow:
-    """Return the row of a run as it is now."""
+def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
+    """Return the row of a run as it is now, by what is looked at."""
     plan, state = record.plan, record.state.value
     done, there = len(record.folds), record.n_folds
     folds = f"{there} folds"
@@ -119,7 +123,8 @@ def run_row(record: RunRecord) -> RunRow:
         record.remark,
         record.can_go_on,
         record.label,
-        measure_summary(plan, tuple(record.folds.values())),
+        measure_summary(measured.plan, tuple(measured.folds.values())),
+        measured.plan.convention,
     )
 
 
@@ -182,6 +187,7 @@ class RunsPanel(Panel):
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
         self._best: dict[tuple[str, str, str], float | None] = {}
+        self._sealed = False
         self.table = TableView(theme, (), "runs-table", lambda row: row.key)
         self.table.setAccessibleName("Runs")
         self.table.placeholder = "Runs are listed here. Press Run to start one."
@@ -226,8 +232,9 @@ class RunsPanel(Panel):
             shortcut.activated.connect(act)
         self._show()
 
-    def show_runs(self, rows: Iterable[RunRow]) -> None:
-        """List runs; tells nobody."""
+    def show_runs(self, rows: Iterable[RunRow], *, sealed: bool = False) -> None:
+        """List runs, and say where their test part is sealed; tells nobody."""
+        self._sealed = sealed
         self._rows = {row.key: row for row in rows}
         self._show()
 
@@ -265,6 +272,7 @@ class RunsPanel(Panel):
             measures.insert(0, measures.pop(measures.index(self._measure)))
         choosers = (row.plan.select_by for row in rows if row.plan.select_by in row.summary.deviations)
         data = sorted({row.data for row in rows})
+        written = {key for row in rows for key in ("note", "tags") if getattr(row.label, key)}
         compared = sum(one.role in ("compared", "waiting") for one in self._compared.values())
         shape = (
             tuple(measures),
@@ -273,11 +281,7 @@ class RunsPanel(Panel):
             len(data) > 1,
             compared > 0,
             frozenset(self._hidden),
-            frozenset(
-                self._labelled
-                | {"note" for r in rows if r.label.note}
-                | {"tags" for r in rows if r.label.tags}
-            ),
+            frozenset(self._labelled | written),
         )
         if shape != self._shape:
             self._shape = shape
@@ -288,6 +292,7 @@ class RunsPanel(Panel):
         parts = sorted({row.summary.part for row in rows if row.summary.means})
         said = [*data] if len(data) == 1 else []
         said += [f"{' and '.join(parts)} part, mean over folds"] if parts else []
+        said += ["test part sealed"] if parts and self._sealed else []
         said += [f"{len(shown)} of {len(rows)} runs"] if len(shown) < len(rows) else []
         self.set_caption(" · ".join(said))
 

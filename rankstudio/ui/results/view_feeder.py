@@ -7,11 +7,13 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.analysis.convention_order import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
-from rankstudio.engine.experiment.results.results import FoldResult
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
@@ -63,6 +65,7 @@ class ViewFeeder(QObject):
             "tests": self._update_tests,
             "stability": self._update_stability,
             "pareto": self._update_pareto,
+            "conventions": self._update_conventions,
             "published": self._update_published,
         }
         views.viewChosen.connect(self.update)
@@ -75,6 +78,7 @@ class ViewFeeder(QObject):
             runs.shownChanged,
             session.measureChanged,
             session.datasetChanged,
+            scope.measured.changed,
         ):
             signal.connect(self.update)
         runs.removed.connect(self.update)
@@ -90,8 +94,10 @@ class ViewFeeder(QObject):
             return
         key = self._views.key()
         update = self._update.get(key)
-        asked = (self._session.measure, self._scope.marks.reference, self._views.folds.scope.value())
-        state = (key, asked, self._shown_state(), tuple(self._scope.finished()))
+        looked_at = self._session.measure, self._session.convention, self._session.sealed
+        asked = (looked_at, self._scope.marks.reference, self._views.folds.scope.value())
+        finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
+        state = (key, asked, self._shown_state(), finished)
         if state == self._shown:
             return
         self._shown = state
@@ -106,7 +112,10 @@ class ViewFeeder(QObject):
 
     def _shown_state(self) -> tuple[object, ...]:
         record = self._record
-        return (record.key, tuple(record.folds)) if record is not None else ()
+        if record is None:
+            return ()
+        measured = self._scope.measured.view(record)
+        return record.key, measured.plan.convention, tuple(id(fold) for fold in measured.folds.values())
 
     # Views
 
@@ -120,11 +129,12 @@ class ViewFeeder(QObject):
         elif record is None:
             self._views.folds.clear()
         else:
-            self._views.folds.show_run(_name(record), record.plan, _folds(record))
+            measured = self._scope.measured.view(record)
+            self._views.folds.show_run(_name(record), measured.plan, _folds(measured))
 
     def _update_stability(self) -> None:
         record = self._record
-        folds = _folds(record) if record is not None else ()
+        folds = _folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
             self._views.stability.clear(_name(record) if record is not None else "")
             return
@@ -160,7 +170,30 @@ class ViewFeeder(QObject):
         )
 
     def _update_published(self) -> None:
-        self._views.published.show_runs(self._scope.finished().items())
+        self._views.published.show_runs([] if self._session.sealed else self._own().items())
+
+    def _own(self) -> dict[int, RunResult]:
+        """Return the ticked runs that are done, as they measured themselves."""
+        ticked = (record for record in self._runs.records if self._scope.marks.is_ticked(record.key))
+        results = {record.key: record.result for record in ticked}
+        return {key: result for key, result in results.items() if result is not None and result.complete}
+
+    def _update_conventions(self) -> None:
+        name, looked_at, sealed = self._session.measure, self._session.convention, self._session.sealed
+        data = self._session.dataset
+        own = self._own() if self._session.has_documents else {}
+        here = {key: (run, self._runs.record(key).dataset) for key, run in own.items()}
+        found = {key: (run, documents) for key, (run, documents) in here.items() if documents is data}
+        methods = {key: result.plan.title for key, (result, _) in found.items()}
+        tested = not sealed and data is not None and data.folds[0].test is not None
+        part = "test" if tested else "validation"
+
+        def show(means: dict[int, dict[str, float]]) -> None:
+            rows = convention_rows(methods, means, name)
+            self._views.conventions.show_rows(rows, name, looked_at, part)
+
+        means = self._scope.measured.means
+        self._submit("Measuring by every convention", lambda: means(found, name, sealed=sealed), show)
 
     def _update_tests(self) -> None:
         self._tests.update()
@@ -204,5 +237,5 @@ def _name(record: RunRecord) -> str:
     return f"run {record.key} · {record.plan.title} on {record.dataset.name}"
 
 
-def _folds(record: RunRecord) -> tuple[FoldResult, ...]:
-    return tuple(record.folds[number] for number in sorted(record.folds))
+def _folds(measured: MeasuredRun) -> tuple[FoldResult, ...]:
+    return tuple(measured.folds[number] for number in sorted(measured.folds))

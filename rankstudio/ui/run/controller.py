@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import itemgetter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from rankstudio.engine.experiment.results.events import (
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
+from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE, CurrentModel
@@ -42,7 +43,7 @@ class RunController(QObject):
     Parameters
     ----------
     theme : Theme
-    session, runs, current
+    session, runs, measured, current
         What is shown.
     """
 
@@ -50,10 +51,16 @@ class RunController(QObject):
     """The path that grows just now (PathResult), while no model is chosen yet."""
 
     def __init__(
-        self, theme: Theme, session: Session, runs: Runs, current: CurrentModel, parent: QObject | None = None
+        self,
+        theme: Theme,
+        session: Session,
+        runs: Runs,
+        measured: MeasuredRuns,
+        current: CurrentModel,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._current = session, runs, current
+        self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesPanel(theme)
         self.heat = HeatPanel(theme)
@@ -61,13 +68,14 @@ class RunController(QObject):
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
-        self._convention = session.plan.convention
+        self._convention = session.convention
         self.curves.picked.connect(self._pick)
         self.heat.picked.connect(self._pick)
         session.datasetChanged.connect(self.rebuild)
         session.foldChanged.connect(self.rebuild)
         session.measureChanged.connect(self._show_measure)
         session.planChanged.connect(self._follow_convention)
+        measured.changed.connect(self._show_measured)
         session.choiceChanged.connect(self._mark_mean)
         runs.shownChanged.connect(self.rebuild)
         runs.eventNoted.connect(self._take)
@@ -174,19 +182,20 @@ class RunController(QObject):
         fold = self._session.fold
         return f"{dataset.name} fold {fold}" if fold else f"{dataset.name}, mean over folds"
 
-    def _draw_combination(self, record: RunRecord, combination: int) -> None:
+    def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
         fold = self._session.fold
         if fold is None:
-            mean = _mean(record, combination)
+            mean = self._mean(record, combination)
             if mean is not None:
                 means = {name: across.mean for name, across in mean.validation.items()}
-                self.curves.set_path(combination, mean.x_values, mean.criterion.mean, self._valid(means))
+                self.curves.set_path(combination, mean.x_values, mean.criterion.mean, means)
             return
         path = record.paths.get((fold, combination))
         if path is not None:
-            self.curves.set_path(combination, path.x_values, path.criterion, self._valid(path.validation))
-        for event in record.growing.get((fold, combination), ()):
+            validation = self._validation(record, (fold, combination))
+            self.curves.set_path(combination, path.x_values, path.criterion, validation)
+        for event in record.growing.get((fold, combination), ()) if growing else ():
             self._add(event)
 
     def _add(self, event: StepDone) -> None:
@@ -194,11 +203,25 @@ class RunController(QObject):
         self.curves.add_step(event.unit.position, event.x_value, event.criterion, validation)
 
     def _valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what the shown run has measured, nothing where it followed another convention.
+        """Return what a run tells while it works, nothing where that follows another convention.
 
         Curves of two conventions in one plot would be taken for better and worse.
         """
-        return {} if self._why_no_measures() != NO_MEASURES else measures
+        record = self._record
+        return measures if record is not None and record.plan.convention == self._session.convention else {}
+
+    def _validation(self, record: RunRecord, place: tuple[int, int]) -> Mapping[str, Any]:
+        """Return what a path measured by what is looked at; nothing while that is not known yet."""
+        if self._why_no_measures() != NO_MEASURES:
+            return {}
+        path = self._measured.view(record).paths.get(place)
+        return path.validation if path is not None else {}
+
+    def _mean(self, record: RunRecord, combination: int) -> PathAverage | None:
+        """Return the mean of a combination over the folds that are done."""
+        found = [place for place in sorted(record.paths) if place[1] == combination]
+        paths = [replace(record.paths[place], validation=self._validation(record, place)) for place in found]
+        return average_paths(paths) if paths else None
 
     def _explain(self) -> None:
         """Let the empty curves say what is compiled, else what will be there."""
@@ -206,18 +229,29 @@ class RunController(QObject):
 
     def _why_no_measures(self) -> str:
         """Return what the empty validation plot says."""
-        record, now = self._record, convention(self._session.plan.convention)
-        if record is None or record.plan.convention == now.key:
+        record = self._record
+        if record is None or self._measured.measures(record):
             return NO_MEASURES
-        past = convention(record.plan.convention).label
-        return f"This run was measured by the convention {past}. Run again to measure by {now.label}."
+        past, now = convention(record.plan.convention).label, convention(self._session.convention).label
+        return f"This run was measured by the convention {past}. Open its data to measure by {now}."
 
     @Slot()
     def _follow_convention(self) -> None:
         """Draw anew where the measures follow another convention than before."""
-        if self._session.plan.convention != self._convention:
-            self._convention = self._session.plan.convention
+        if self._session.convention != self._convention:
+            self._convention = self._session.convention
             self.rebuild()
+
+    @Slot(object)
+    def _show_measured(self, record: RunRecord) -> None:
+        """Draw what has been measured anew of the run that is shown."""
+        if record is not self._record:
+            return
+        for combination in range(len(record.combinations)):
+            self._draw_combination(record, combination, growing=False)
+        self._draw_baseline(record)
+        self._draw_heat()
+        self.mark()
 
     def _draw_heat(self) -> None:
         self._heat_is_old = False
@@ -231,7 +265,7 @@ class RunController(QObject):
         if self._why_no_measures() != NO_MEASURES:
             self.heat.clear()
             return
-        lines = [self._measured(record, combination) for combination in range(len(record.combinations))]
+        lines = [self._heat_line(record, combination) for combination in range(len(record.combinations))]
         longest = max(int(places.max(initial=0)) for places, _ in lines)
         matrix = np.full((len(lines), max(longest, _n_steps(record.plan, dataset))), np.nan)
         for row, (places, values) in zip(matrix, lines, strict=True):
@@ -248,16 +282,16 @@ class RunController(QObject):
         ]
         self.heat.set_values(labels, matrix, self._session.measure, axes[0].label if len(axes) == 1 else "")
 
-    def _measured(self, record: RunRecord, combination: int) -> tuple[np.ndarray, np.ndarray]:
+    def _heat_line(self, record: RunRecord, combination: int) -> tuple[np.ndarray, np.ndarray]:
         """Return places and the shown measure of a path, or the mean over folds; nothing without one."""
         measure, fold = self._session.measure, self._session.fold
         nothing = np.empty(0, dtype=np.int64), np.empty(0)
         if fold is None:
-            mean = _mean(record, combination)
-            across = self._valid(mean.validation).get(measure) if mean else None
+            mean = self._mean(record, combination)
+            across = mean.validation.get(measure) if mean else None
             return (mean.x_values, across.mean) if mean and across else nothing
         path = record.paths.get((fold, combination))
-        measured = self._valid(path.validation).get(measure) if path else None
+        measured = self._validation(record, (fold, combination)).get(measure)
         return (path.x_values, measured) if path and measured is not None else nothing
 
     def _unmark(self) -> None:
@@ -274,21 +308,22 @@ class RunController(QObject):
         if self._session.fold is not None or record is None or choice.values is None:
             return
         combination = record.combination_of(choice.values)
-        mean = _mean(record, combination) if combination is not None else None
+        mean = self._mean(record, combination) if combination is not None else None
         if mean is None or combination is None:
             self._unmark()
             return
         k = choice.place if choice.place is not None else int(mean.x_values[0])
-        bands = {name: _interval(across) for name, across in self._valid(mean.validation).items()}
+        bands = {name: _interval(across) for name, across in mean.validation.items()}
         self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
         self.curves.select(combination, k)
         self.heat.select(combination, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw the level of the best single feature of the fold that is looked at."""
-        baseline = record.baselines.get(self._session.fold) if self._session.fold is not None else None
-        if baseline is not None:
-            self.curves.set_baseline(self._valid(baseline.validation), baseline.name)
+        known = self._measured.view(record).baselines
+        baseline = known.get(self._session.fold) if self._session.fold is not None else None
+        if baseline is not None and self._why_no_measures() == NO_MEASURES:
+            self.curves.set_baseline(baseline.validation, baseline.name)
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates of a step, with scores that compare between folds."""
@@ -333,9 +368,16 @@ class RunController(QObject):
 
     @Slot()
     def _show_measure(self) -> None:
+        """Show another measure, or the same by another convention."""
+        self._convention = self._session.convention
+        self._explain()
         self.curves.set_measure(self._session.measure)
-        self._draw_heat()
-        self.mark()
+        record = self._record
+        if record is None:
+            self._draw_heat()
+            self.mark()
+        else:
+            self._show_measured(record)
 
 
 def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
@@ -346,11 +388,6 @@ def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
     if not plan.entry.selects:
         return 1
     return min(dataset.n_features, max(limit or dataset.n_features for limit in limits))
-
-
-def _mean(record: RunRecord, combination: int) -> PathAverage | None:
-    paths = [path for (_, s), path in sorted(record.paths.items(), key=itemgetter(0)) if s == combination]
-    return average_paths(paths) if paths else None
 
 
 def _interval(across: FoldAverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

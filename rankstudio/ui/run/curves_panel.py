@@ -86,6 +86,7 @@ class CurvesPanel(Panel):
         self.slider.hide()
         self.tools.addWidget(self.slider)
         self.criterion_plot = named(CurvesPlot(theme, "criterion", x_label=""), "criterion-plot")
+        self.criterion_plot.may_be_logarithmic = True
         validation = CurvesPlot(theme, f"validation {self._measure}", x_label="")
         self.validation_plot = named(validation, "validation-plot")
         self.explain(NO_CRITERION, NO_MEASURES)
@@ -240,6 +241,8 @@ class CurvesPanel(Panel):
     def _link(self) -> None:
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
+        self.criterion_plot.zoomed.connect(self.validation_plot.follow_zoom)
+        self.validation_plot.zoomed.connect(self.criterion_plot.follow_zoom)
         self.criterion_plot.hovered.connect(self.validation_plot.set_cursor)
         self.validation_plot.hovered.connect(self.criterion_plot.set_cursor)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton
 
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
@@ -62,8 +64,10 @@ class RunStrip(QFrame):
         self._all.clicked.connect(self.compareAsked)
         self.show_runs(())
 
-    def show_runs(self, records: Sequence[RunRecord]) -> None:
-        """Show how far the runs are."""
+    def show_runs(
+        self, records: Sequence[RunRecord], view: Callable[[RunRecord], MeasuredRun] | None = None
+    ) -> None:
+        """Show how far the runs are; ``view`` returns what the last one found, as it is measured now."""
         working = (RunState.RUNNING, RunState.PAUSED)
         current = next((record for record in records if record.state in working), None)
         queued = [record for record in records if record.state is RunState.QUEUED]
@@ -77,7 +81,8 @@ class RunStrip(QFrame):
         else:
             _write(self._run, shown)
             self._bar.setValue(round(1000 * shown.progress))
-            self._state.setText(_progress(shown) if current is not None else _outcome(shown))
+            found = view(shown).result if view is not None else shown.result
+            self._state.setText(_progress(shown) if current is not None else _outcome(shown, found))
         self._behind.setText("waiting:" if queued else "")
         for chip, record in zip(self._waiting, [*queued, *[None] * _MOST_WAITING], strict=False):
             chip.setVisible(record is not None)
@@ -108,11 +113,12 @@ def _progress(record: RunRecord) -> str:
     return " · ".join(part for part in (where, doing, time_text(record.seconds_left)) if part)
 
 
-def _outcome(record: RunRecord) -> str:
+def _outcome(record: RunRecord, found: RunResult | None) -> str:
     word = _WORDS.get(record.state, "")
-    if record.state is not RunState.DONE or record.result is None:
+    if record.state is not RunState.DONE or found is None:
         return " · ".join(part for part in (word, record.remark) if part)
-    name = record.plan.measures[0]
-    average = record.result.average.get(name)
-    part = "" if average is None else f"test {name} {average:.4f}, mean over {record.n_folds} folds"
+    name = found.plan.measures[0]
+    average = found.average.get(name)
+    where = "test" if any(fold.test for fold in found.folds) else "validation"
+    part = "" if average is None else f"{where} {name} {average:.4f}, mean over {record.n_folds} folds"
     return " · ".join(text for text in (word, part) if text)

@@ -128,6 +128,17 @@ _VIEW = (
     None,
     Command("measure", "&Measure", "Which measure the plots and tables show."),
     Command("convention", "&Convention", "How the measures are computed."),
+    Command(
+        "choose_by",
+        "C&hoose the model by this measure",
+        "Let the measure and convention that are shown choose the model of every run by its validation.",
+    ),
+    Command(
+        "seal",
+        "&Seal the test part",
+        "Cover what was measured on the test part; the study counts how often the seal is broken.",
+        "Ctrl+Shift+L",
+    ),
     Command("theme", "&Theme", "Light, dark, or as the system has it."),
     Command(
         "pop_out",

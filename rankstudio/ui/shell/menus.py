@@ -36,6 +36,14 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 """What can be said of how files are read: key, label and explanation, by the plan's field."""
 
+OFFERED = (
+    *("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "NDCG", "MeanNDCG", "P@1", "P@5", "P@10"),
+    *("RR", "ERR", "ERR@10", "Recall@10", "AUC", "Disagreement"),
+)
+"""Measures that can be looked at whatever the plan measures."""
+
+_OTHER = ("", "Another cut-off k…", "Any measure by its name, with a k of your own: NDCG@20, P@3, Recall@50.")
+
 
 def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str) -> QAction:
     """Add one of several choices to a menu; its data is the key."""
@@ -59,6 +67,10 @@ class Menus(QObject):
     """
 
     recentChosen = Signal(str)
+    measureAsked = Signal()
+    """The user wants a measure with a cut-off that the menu does not list."""
+    conventionChosen = Signal(str)
+    """The user picked a convention (its key)."""
     readingChosen = Signal(str, str)
     """A field of the plan that says how files are read, and its new value."""
 
@@ -126,8 +138,10 @@ class Menus(QObject):
     @Slot()
     def _fill(self) -> None:
         plan = self._session.plan
-        entries = [(name, name, measure(name).help) for name in plan.evaluated]
-        self._fill_choice("measure", entries, self._session.measure)
+        shown = self._session.measure
+        names = dict.fromkeys((*plan.evaluated, *OFFERED, shown))
+        entries = [(name, name, measure(name).help) for name in names]
+        self._fill_choice("measure", [*entries, _OTHER], shown)
         self._toolbar.measure_button.setText(self._session.measure)
         self._toolbar.measure_button.setToolTip(
             f"Measure that is shown: {measure(self._session.measure).help}"
@@ -135,8 +149,8 @@ class Menus(QObject):
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
         rules = [(key, rule.label, rule.summary) for key, rule in CONVENTIONS.items()]
-        self._fill_choice("convention", rules, plan.convention)
-        rule = convention(plan.convention)
+        self._fill_choice("convention", rules, self._session.convention)
+        rule = convention(self._session.convention)
         self._toolbar.convention_button.setText(rule.label)
         self._toolbar.convention_button.setToolTip(f"Convention of the measures: {rule.summary}")
 
@@ -155,13 +169,17 @@ class Menus(QObject):
             action.setChecked(action.data() == chosen)
 
     def _choose(self, name: str, key: str) -> None:
-        if name == "measure":
+        if name == "measure" and key:
             self._session.show_measure(key)
+        elif name == "measure":
+            self._fill()  # the mark stays at what is shown until another one is named
+            self.measureAsked.emit()
         elif name in READING:
             self._fill()  # the mark stays at what is in force until the file has been read again
             self.readingChosen.emit(name, key)
         else:
-            self._session.change(f"the convention {convention(key).label}", convention=key)
+            self._fill()
+            self.conventionChosen.emit(key)
 
     def _fill_theme(self) -> None:
         menu, group = self._actions.submenus["theme"], self._groups["theme"]

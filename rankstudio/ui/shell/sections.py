@@ -35,11 +35,11 @@ class Sections(QObject):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._runs = theme, models.runs
+        self._theme, self._runs, self._measured = theme, models.runs, models.measured
         session, runs, current, task_worker = models.session, models.runs, models.current, models.task_worker
         self.data = DataController(theme, session, task_worker, self)
         self.method = MethodController(theme, session, self)
-        self.run = RunController(theme, session, runs, current, self)
+        self.run = RunController(theme, session, runs, models.measured, current, self)
         self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
         self.why = WhyController(
             theme, session, runs, current, self.inspect, task_worker, models.fold_cache, self
@@ -48,10 +48,14 @@ class Sections(QObject):
         self.substitutes = SubstitutesController(
             theme, session, runs, current, task_worker, models.fold_cache, self
         )
-        self.results = ResultsController(theme, session, runs, models.marks, task_worker, self)
-        self.queries = QueriesController(theme, session, runs, task_worker, self)
+        self.results = ResultsController(
+            theme, session, runs, models.measured, models.marks, task_worker, self
+        )
+        self.queries = QueriesController(theme, session, runs, models.measured, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
+        session.measureChanged.connect(self.show_runs)
+        models.measured.changed.connect(self.show_runs)
         self.run.candidates.picked.connect(self.inspect.inspect)
         self.run.grown.connect(self.inspect.show_growing)
         self.inspect.inspected.connect(self.run.candidates.select)
@@ -98,9 +102,10 @@ class Sections(QObject):
         self.substitutes.refresh()
         self.queries.update()
 
+    @Slot()
     def show_runs(self) -> None:
         """Show how far the runs are."""
-        self.strip.show_runs(self._runs.records)
+        self.strip.show_runs(self._runs.records, self._measured.view)
 
     @Slot(str)
     def _show_page(self, key: str) -> None:

@@ -14,6 +14,7 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import ElidedLabel
 from rankstudio.ui.widgets.layout import named
 
+_ABOUT_SEAL = "View, Seal the test part: what was measured there is covered until the seal is broken."
 _MEMORY_MILLISECONDS = 2000
 
 
@@ -31,7 +32,8 @@ class StatusBar(QStatusBar):
         self._workers = named(PlainLabel(), tip="Threads that compute just now, beside the window's own.")
         self._memory = named(PlainLabel(), tip="Memory that the program takes.")
         self.addWidget(self._work, 1)
-        for label in (self._saved, self._workers, self._memory):
+        self._seal = named(PlainLabel(), "status-seal", tip=_ABOUT_SEAL)
+        for label in (self._seal, self._saved, self._workers, self._memory):
             self.addPermanentWidget(label)
         self._timer = QTimer(self)
         self._timer.setInterval(_MEMORY_MILLISECONDS)
@@ -65,6 +67,10 @@ class StatusBar(QStatusBar):
     def show_workers(self, busy: int) -> None:
         """Show how many threads work."""
         self._workers.setText({0: "", 1: "1 worker"}.get(busy, f"{busy} workers"))
+
+    def show_seal(self, text: str) -> None:
+        """Show whether the test part is sealed, and how often it was looked at."""
+        self._seal.setText(text)
 
     def show_saved(self) -> None:
         """Show that the plan was kept just now."""

@@ -48,11 +48,24 @@ def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
     return " · ".join(f"{axis.label} = {axis_value(axis, value)}" for axis, value in named)
 
 
-def signed(value: float, decimals: int = 2) -> str:
-    """Return a number with its sign and a true minus: "+0.24", "−0.10"; "–" for NaN."""
+def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
+    """Return a number with so many decimals and a true minus: "0.5341", "−0.0021"; "–" for NaN.
+
+    What would be all zeros and is not 0 is written by its size, "−3e-6", and 0 itself has no sign.
+    """
     if math.isnan(value):
         return "–"
-    return f"{value:+.{decimals}f}".replace("-", MINUS)
+    signs = "+" if sign and value else ""
+    text = f"{value:{signs}.{decimals}f}" if value else f"{0:.{decimals}f}"
+    if value and not text.strip("+-0."):
+        text = f"{value:{signs}.0e}".replace("e-0", "e-")
+        return text.replace("-", MINUS, 1) if value < 0 else text
+    return text.replace("-", MINUS)
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """Return a number with its sign: "+0.24", "−0.10", "+3e-6", "0.00"; see :func:`fixed`."""
+    return fixed(value, decimals, sign=True)
 
 
 def time_text(seconds: float | None) -> str:

@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import plain
 
 if TYPE_CHECKING:
@@ -147,7 +148,9 @@ class Column:
         if callable(self.format):
             return self.format(value)
         if self.kind == "weight" and not self.format:
-            return f"{value:+.2f}".replace("-", "−")
+            return signed(value)
+        if self.format[:1] == "." and self.format[-1:] == "f":
+            return fixed(value, int(self.format[1:-1]))
         return format(value, self.format)
 
     def plain(self, row: Row) -> str:

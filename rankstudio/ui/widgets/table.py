@@ -107,8 +107,7 @@ class TableView(QTableView):
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show other rows; the chosen row stays chosen where it is still there."""
-        kept = self.current()
-        at = self.verticalScrollBar().value()
+        kept, at = self.current(), self.verticalScrollBar().value()
         self._quiet = True
         changed = self.rows_model.set_rows(rows)
         if changed:
@@ -121,8 +120,7 @@ class TableView(QTableView):
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other columns of the same rows, unsorted."""
-        kept = self.current()
-        self._quiet = True
+        kept, self._quiet = self.current(), True
         self.rows_model.set_columns(columns)
         self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self._fit_columns()
@@ -166,9 +164,8 @@ class TableView(QTableView):
 
     def selection_as_tsv(self) -> str:
         """Return the selected rows (all where none is) as tab-separated text with a header."""
-        numbers = sorted(index.row() for index in self.selectionModel().selectedRows())
-        rows = self.rows()
-        rows = [rows[i] for i in numbers] or rows
+        numbers = {index.row() for index in self.selectionModel().selectedRows()}
+        rows = [row for i, row in enumerate(self.rows()) if i in numbers] or self.rows()
         return separated(self.rows_model.columns, rows, "\t")
 
     def rows_as(self, ending: str) -> str:

@@ -27,7 +27,7 @@ def test_an_unknown_convention_is_answered_with_the_known_ones() -> None:
 def test_every_convention_explains_itself(key: str) -> None:
     entry = convention(key)
     assert entry.summary.endswith(".")
-    assert len(dict(entry.rules)) == len(entry.rules) == 8
+    assert len(dict(entry.rules)) == len(entry.rules) == 9
     assert all(what and how for what, how in entry.rules)
     assert entry.short_ndcg is not Short.FIXED  # NDCG@k has nothing to divide by k
 

@@ -11,17 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
-from slow_measures import slow
+from slow_measures import slow, slow_beyond_letor
 
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._kernels import RUN, sort_descending
+from rankstudio.engine.metrics._ranking_kernel import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.evaluator import Evaluator, rank
 
 MEASURES = (
     *("MAP", "MAP@1", "MAP@4", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@2", "NDCG@3", "NDCG@7"),
     *("MeanNDCG", "Disagreement"),
 )
+
+BEYOND_LETOR = ("RR", "RR@2", "ERR", "ERR@3", "Recall@1", "Recall@4", "AUC")
 
 
 class Ranked(NamedTuple):
@@ -83,6 +85,22 @@ def test_fast_equals_slow_in_queries_longer_than_one_run(key: str, data: Ranked)
         np.testing.assert_allclose(values, expected[name], rtol=1e-11, atol=1e-13, err_msg=name)
 
 
+@pytest.mark.parametrize("key", list(CONVENTIONS))
+@given(data=ranked())
+def test_measures_beyond_letors_equal_their_definitions(key: str, data: Ranked) -> None:
+    fast = Evaluator(data.y, data.query_ptr, key, BEYOND_LETOR, document_ids=data.ids)
+    greatest = max(0.0, float(data.y.max()))
+    queries = [slice(*pair) for pair in zip(data.query_ptr[:-1], data.query_ptr[1:], strict=True)]
+    for name, values in fast.per_query(data.scores).items():
+        expected = [
+            slow_beyond_letor(
+                key, name, data.y[q].tolist(), data.scores[q].tolist(), data.ids[q].tolist(), greatest
+            )
+            for q in queries
+        ]
+        np.testing.assert_allclose(values, expected, rtol=1e-11, atol=1e-13, err_msg=name)
+
+
 @given(data=ranked())
 def test_without_ids_trec_eval_takes_the_last_in_the_file_first(data: Ranked) -> None:
     fast = Evaluator(data.y, data.query_ptr, "trec_eval", MEASURES)
@@ -107,6 +125,30 @@ def test_sorting_is_pythons_stable_one(keys: list[float]) -> None:
     expected = sorted(range(n), key=lambda i: -keys[i])
     assert item.tolist() == expected
     assert key.tolist() == [keys[i] for i in expected]
+
+
+@pytest.mark.parametrize("key", list(CONVENTIONS))
+@given(data=ranked())
+def test_measures_read_off_rankings_are_exactly_those_of_the_scores(key: str, data: Ranked) -> None:
+    evaluator = Evaluator(data.y, data.query_ptr, key, MEASURES + BEYOND_LETOR)
+    rankings = rank(np.array([data.scores, -data.scores]), data.y, data.query_ptr)
+    assert rankings.dtype == np.uint8
+    many = evaluator.evaluate_many([data.scores, -data.scores])
+    for name, values in evaluator.evaluate_rankings(rankings).items():
+        np.testing.assert_array_equal(values, many[name], err_msg=name)
+    of_one = evaluator.per_query(data.scores)
+    for name, values in evaluator.rankings_per_query(rankings[:1]).items():
+        np.testing.assert_array_equal(values, of_one[name], err_msg=name)
+
+
+def test_more_labels_than_fit_into_a_byte_are_ranked() -> None:
+    y, scores = np.arange(300.0) / 30, np.random.default_rng(3).normal(size=(2, 300))
+    evaluator = Evaluator(y, [0, 100, 300], measures=["NDCG", "Disagreement", "ERR"])
+    found = evaluator.evaluate_rankings(rank(scores, y, np.array([0, 100, 300])))
+    for name, values in evaluator.evaluate_many(scores).items():
+        assert found[name].tolist() == values.tolist()
+    with pytest.raises(DatasetError, match="score of document 1 by model 2"):
+        rank(np.array([[0.0], [np.nan]]), np.array([1.0]), np.array([0, 1]))
 
 
 def _many(n_models: int = 7) -> tuple[Evaluator, np.ndarray]:

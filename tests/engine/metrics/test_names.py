@@ -6,7 +6,9 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, MeasureKind, measure
 
 
-@pytest.mark.parametrize("name", [*LETOR_MEASURES, "MAP@10", "NDCG", "P@1000", "Disagreement"])
+@pytest.mark.parametrize(
+    "name", [*LETOR_MEASURES, "MAP@10", "NDCG", "P@1000", "Disagreement", "RR", "ERR@5", "Recall@3", "AUC"]
+)
 def test_canonical_names_are_read_back(name: str) -> None:
     assert measure(name).name == str(measure(name)) == name
     assert measure(measure(name)) == measure(name)
@@ -22,13 +24,30 @@ def test_names_are_read_in_any_case(written: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ["", "P", "P@0", "NDCG@", "NDCG@-1", "NDCG@1.5", "MeanNDCG@3", "Disagreement@1", "ERR", "NDCG@²", None],
+    [
+        "",
+        "P",
+        "P@0",
+        "NDCG@",
+        "NDCG@-1",
+        "NDCG@1.5",
+        "MeanNDCG@3",
+        "Disagreement@1",
+        "Recall",
+        "AUC@3",
+        "MRR",
+        "NDCG@²",
+        None,
+    ],
 )
 def test_another_name_is_answered_with_the_measures_there_are(written: object) -> None:
     with pytest.raises(ParameterError) as caught:
         measure(written)  # type: ignore[arg-type]
     text = str(caught.value)
-    assert "MAP, MAP@k, P@k, NDCG, NDCG@k, MeanNDCG, Disagreement" in text
+    assert (
+        "MAP, MAP@k, P@k, NDCG, NDCG@k, MeanNDCG, Disagreement, RR, RR@k, ERR, ERR@k, Recall@k, AUC, where k"
+        in text
+    )
     assert repr(written) in text
 
 

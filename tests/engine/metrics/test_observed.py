@@ -152,3 +152,23 @@ def test_scikit_learn_itself(seed: int) -> None:
     assert ours["NDCG"] == pytest.approx(ndcg_score([labels], [scores]))
     assert ours["NDCG@5"] == pytest.approx(ndcg_score([labels], [scores], k=5))
     assert ours["MAP"] == pytest.approx(average_precision_score(labels >= 1, scores))
+
+
+def test_reciprocal_rank_recall_and_area_by_hand() -> None:
+    """As trec_eval's recip_rank and recall_2, and ranx's mrr and recall@2, of two queries of four."""
+    labels, scores = [0, 1, 0, 2, 1, 0, 0, 0], [4, 3, 2, 1, 4, 3, 2, 1]
+    names = ["RR", "RR@1", "Recall@2", "AUC"]
+    found = evaluate(labels, scores, ["a"] * 4 + ["b"] * 4, convention="trec_eval", measures=names)
+    assert found.per_query["RR"].tolist() == [0.5, 1.0]
+    assert found.per_query["RR@1"].tolist() == [0.0, 1.0]
+    assert found.per_query["Recall@2"].tolist() == [0.5, 1.0]
+    assert found.per_query["AUC"].tolist() == [0.25, 1.0]
+
+
+def test_expected_reciprocal_rank_by_hand() -> None:
+    """Labels 3, 2, 4 by grades up to 4: the chances to stop are 7/16, 3/16 and 15/16."""
+    by_hand = 7 / 16 + 9 / 16 * 3 / 16 / 2 + 9 / 16 * 13 / 16 * 15 / 16 / 3
+    for convention in ("ranklib", "letor4"):  # RankLib's greatest grade is 4 always, others' that of the data
+        found = evaluate([3, 2, 4], [3, 2, 1], ["q"] * 3, convention=convention, measures=["ERR", "ERR@1"])
+        assert found["ERR"] == pytest.approx(by_hand, rel=1e-14)
+        assert found["ERR@1"] == pytest.approx(7 / 16, rel=1e-14)

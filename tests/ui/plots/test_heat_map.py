@@ -37,10 +37,10 @@ def test_every_cell_is_found_again(plot):
     assert plot.hit_test(plot.frame().outer.topLeft()) is None
 
 
-def test_colours_are_viridis_between_the_second_and_the_ninety_eighth_percentile(plot):
+def test_colours_are_viridis_between_the_least_and_the_greatest_value(plot):
     low, high = plot.color_range()
     known = VALUES[np.isfinite(VALUES)]
-    assert (low, high) == pytest.approx(tuple(np.quantile(known, (0.02, 0.98))))
+    assert (low, high) == (known.min(), known.max())
     image = plot.grab().toImage()
     for cell in ((0, 0), (1, 2), (2, 2)):
         drawn = image.pixelColor(middle(plot, *cell).toPoint()).getRgb()[:3]
@@ -132,3 +132,22 @@ def test_columns_without_a_pixel_of_their_own_are_not_drawn(plot, monkeypatch):
     plot.flush()
     plot.grab()
     assert 0 < len(drawn) < 3 * plot.frame().area.width() + 100
+
+
+def test_the_bar_of_colours_says_its_values_and_what_lies_beyond(theme, stage):
+    plot = HeatMapPlot(theme, "validation MAP")
+    stage(plot, 400, 240)
+    values = np.linspace(0.5, 0.6, 200).reshape(4, 50)
+    values[:, 0] = 0.0  # one bad column
+    plot.set_values(values, list("abcd"), [str(k) for k in range(1, 51)])
+    plot.flush()
+    low, high = plot.color_range()
+    assert plot.bar_texts() == (f"≤ {low:.4f}", f"{(low + high) / 2:.4f}", f"{high:.4f}")
+    assert high == 0.6
+    first, last = np.quantile(values, (0.1, 0.9))
+    assert low == pytest.approx(first - (last - first))  # the others have more than two thirds of the shades
+    assert plot.frame().area.right() < plot.frame().outer.right() - 40
+    plot.set_values(np.array([[0.1, 0.2]]), ["a"], ["1", "2"])
+    assert not any(text.startswith("-") for text in plot.bar_texts())
+    plot.written = True
+    assert plot.bar_texts() == ()

@@ -9,6 +9,7 @@ from rankstudio.ui.plots.ticks import (
     DECIMAL_STEPS,
     decimals,
     integer_ticks,
+    log_ticks,
     nice_step,
     nice_ticks,
     tick_labels,
@@ -78,3 +79,16 @@ def test_decimals_of_a_power_of_ten(places):
 
 def test_degenerate_spans_do_no_harm():
     assert nice_step(0.0, 5) == nice_step(float("nan"), 5) == nice_step(float("inf"), 5) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.9, 1.2e5, [1, 10, 100, 1000, 10_000, 100_000]),
+        (5.0, 900.0, [10, 30, 100, 300]),
+        (2e-9, 3e9, [1e-9 * 1000**i for i in range(1, 7)]),
+        (100.0, 104.0, [100, 101, 102, 103, 104]),
+    ],
+)
+def test_logarithmic_ticks_are_round(low: float, high: float, expected: list[float]) -> None:
+    assert log_ticks(low, high, 7.0) == pytest.approx(expected)

@@ -469,7 +469,7 @@ def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
     panel = views(window)
     window.workspace.show_page("compare")
     panel._choice._group.checkedButton().setFocus()
-    for key in ("tests", "folds", "stability", "published", "published"):
+    for key in ("tests", "folds", "stability", "conventions", "published", "published"):
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
         assert panel.key() == key
         assert panel.view().isVisible()

@@ -9,6 +9,7 @@ from rankstudio.engine.analysis.fold_table import best_of_several, measure_summa
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.statistics.paired import compare_paired
+from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.results import runs_panel
 from rankstudio.ui.results.runs_panel import RunRow, RunsPanel, run_row
@@ -46,7 +47,8 @@ def test_a_run_that_was_stopped_says_how_many_folds_it_has():
     def data(n_folds, done, state, **plan):
         dataset = SimpleNamespace(name="MQ2008", folds=(None,) * n_folds)
         folds = {number: fold(number, [0.5]) for number in range(1, done + 1)}
-        return run_row(RunRecord(1, Plan(data="x", **plan), dataset, state, folds=folds)).data
+        record = RunRecord(1, Plan(data="x", **plan), dataset, state, folds=folds)
+        return run_row(record, MeasuredRun(record.plan, folds=folds)).data
 
     assert data(5, 1, RunState.CANCELLED) == "MQ2008 · 1 of 5 folds"
     assert data(5, 1, RunState.RUNNING) == "MQ2008 · 5 folds"

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.ui.style.number_format import plain, power, power_and_value, signed, superscript, time_text
+from rankstudio.ui.style.number_format import (
+    fixed,
+    plain,
+    power,
+    power_and_value,
+    signed,
+    superscript,
+    time_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +37,24 @@ def test_signs_are_true_ones():
     assert signed(0.239) == "+0.24"
     assert signed(-0.1) == "−0.10"
     assert signed(float("nan")) == plain(float("nan")) == "–"
+
+
+@pytest.mark.parametrize(
+    ("value", "plainly", "with_sign"),
+    [
+        (0.0, "0.0000", "0.0000"),
+        (-0.0, "0.0000", "0.0000"),
+        (-0.00004, "−4e-5", "−4e-5"),
+        (0.00004, "4e-5", "+4e-5"),
+        (-1e-12, "−1e-12", "−1e-12"),
+        (0.00006, "0.0001", "+0.0001"),
+        (-0.53414, "−0.5341", "−0.5341"),
+        (float("nan"), "–", "–"),
+    ],
+)
+def test_no_number_but_zero_is_all_zeros(value, plainly, with_sign):
+    assert fixed(value) == plainly
+    assert signed(value, 4) == with_sign
 
 
 @given(st.integers(-(10**6), 10**6))

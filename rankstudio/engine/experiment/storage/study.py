@@ -26,6 +26,7 @@ from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel, RunSummary
+from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
 from rankstudio.engine.experiment.storage.stored_values import IMPOSSIBLE
 from rankstudio.engine.experiment.storage.study_records import StudyRecords, as_json, same, write_data
@@ -105,6 +106,8 @@ class Study:
             found.append(f"{self.path}: the mark of a removed run is damaged: the run is listed again.")
         if not all(row.sound for row in self._file.records("label")):
             found.append(f"{self.path}: what a run was called and noted is damaged: it is left out.")
+        if not all(row.sound for row in self._file.records("seal")):
+            found.append(f"{self.path}: it is damaged when the test part was sealed or looked at.")
         for row in self._records.listed():
             try:
                 self._records.asked(row)
@@ -217,6 +220,17 @@ class Study:
     def label(self, run: RunKey) -> RunLabel:
         """Return what :meth:`set_label` stored; nothing where it did not, or where that is damaged."""
         return self._records.label(run.id)
+
+    @property
+    def seal_marks(self) -> tuple[SealMark, ...]:
+        """When the test part was sealed and unsealed, in order; a damaged mark counts as it is."""
+        rows = self._file.records("seal", "ORDER BY id")
+        return tuple(SealMark(bool(row["sealed"]), str(row["happened"])) for row in rows)
+
+    def note_seal(self, mark: SealMark) -> None:
+        """Store that the test part was sealed, or that its seal was broken."""
+        with self._file.transaction() as db:
+            write(db, "seal", id=next_id(db, "seal"), sealed=int(mark.sealed), happened=mark.happened)
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""

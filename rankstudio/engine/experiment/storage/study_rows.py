@@ -24,6 +24,7 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "fold": {"run": int, "fold": int, "payload": str},
     "removed": {"run": int},
     "label": {"run": int, "name": str, "note": str, "tags": str, "hidden": int},
+    "seal": {"id": int, "sealed": int, "happened": str},
 }
 """The columns of each table, besides the digest, with their types: SQLite lets any value into any column."""
 
@@ -33,6 +34,7 @@ _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
 
 _NUMBERS = {
     "dataset": "SELECT id FROM dataset",
+    "seal": "SELECT id FROM seal",
     "run": "SELECT id FROM run UNION ALL SELECT run FROM unit UNION ALL SELECT run FROM fold "
     "UNION ALL SELECT run FROM removed UNION ALL SELECT run FROM label",
 }
@@ -161,6 +163,10 @@ MIGRATIONS: tuple[Migration, ...] = (
     CREATE TABLE label (
         run INTEGER PRIMARY KEY REFERENCES run, name TEXT NOT NULL, note TEXT NOT NULL, tags TEXT NOT NULL,
         hidden INTEGER NOT NULL, digest TEXT NOT NULL)
+    """,
+    """
+    CREATE TABLE seal (
+        id INTEGER PRIMARY KEY, sealed INTEGER NOT NULL, happened TEXT NOT NULL, digest TEXT NOT NULL)
     """,
 )
 """The n-th makes a file of version n from one of version n - 1; the first one's is empty."""

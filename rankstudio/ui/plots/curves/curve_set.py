@@ -91,6 +91,21 @@ class CurveSet:
         xs = [x for curve in self.curves.values() for x in curve.xs]
         return np.unique(np.asarray(xs, dtype=np.float64))
 
+    def points(self, key: Hashable | None, alone: bool) -> tuple[Floats, Floats]:
+        """Return x and y of all points, those of one curve five times over, or of it alone."""
+        curves = [] if alone and key is not None else list(self.curves.values())
+        if key is not None:
+            curves += [self[key]] * 5
+        parts = [curve.arrays() for curve in curves]
+        xs, ys = ([part[i] for part in parts] for i in (0, 1))
+        return np.concatenate([np.empty(0), *xs]), np.concatenate([np.empty(0), *ys])
+
+    def spread(self) -> float:
+        """Return how many times the least value the greatest one is; 0 where one is not above 0."""
+        ys = self.all_ys()
+        seen = ys[np.isfinite(ys)]
+        return float(seen.max() / seen.min()) if seen.size and seen.min() > 0 else 0.0
+
     def all_ys(self) -> Floats:
         """Return the values of all curves, in no particular order."""
         return np.array([y for curve in self.curves.values() for y in curve.ys], dtype=np.float64)

@@ -85,6 +85,7 @@ def fitting_ranges(
     chosen: Hashable | None,
     everything: bool,
     level: float | None = None,
+    log_y: bool = False,
 ) -> tuple[Range, Range]:
     """Return the x and y range that show curves and band well.
 
@@ -100,6 +101,8 @@ def fitting_ranges(
         Whether all points must be, however far out.
     level : float or None
         A value that must be in sight too.
+    log_y : bool
+        Whether equal heights are equal ratios: then all is in sight that is above 0.
     """
     xs, ys = family.all_xs(), family.all_ys()
     if band is not None:
@@ -111,6 +114,9 @@ def fitting_ranges(
     if level is not None and ys.size:
         ys = np.append(ys, level)
     seen = ys[np.isfinite(ys)]
+    if log_y and (seen > 0).any():
+        low, high = padded(*(float(v) for v in np.log10([seen[seen > 0].min(), seen.max()])))
+        return x_range, (10.0**low, 10.0**high)
     if everything and seen.size:
         return x_range, padded(float(seen.min()), float(seen.max()))
     keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
@@ -159,3 +165,13 @@ def neighbour(
 def whole(x: float) -> int | float:
     """Return an integer where x is one: k counts features."""
     return int(x) if float(x).is_integer() else x
+
+
+def choice_texts(
+    family: CurveSet, choice: tuple[Hashable, float] | None, x_name: str, title: str
+) -> list[str]:
+    """Return the chosen point as a screen reader says it: curve and x, then the value; [] without one."""
+    if choice is None or choice[0] not in family:
+        return []
+    curve, x = family[choice[0]], choice[1]
+    return [f"{curve.label}, {x_name} = {x:g}", f"{title} {curve.value_at(x):.{DECIMALS}f}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,9 +16,9 @@ from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.curves import curve_layers
 from rankstudio.ui.plots.curves.curve_set import Band, CurveKind, CurveSet
 from rankstudio.ui.plots.curves.curve_values import (
-    DECIMALS,
     MOST_LINES,
     band_lines,
+    choice_texts,
     fitting_ranges,
     neighbour,
     numbers,
@@ -31,6 +32,7 @@ from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.style.theme import Theme
 
 _REACH = 26.0
+_DECADES = 100.0  # times the least value: from there on most of a linear axis shows flat lines
 _FEWER = (MOST_LINES, 8, 5, 3)  # lines in the box, so that it leaves a small plot's cursor uncovered
 _KEYS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (-1, 0),
@@ -58,11 +60,14 @@ class CurvesPlot(Plot):
     ----------
     picked : Signal(object, object)
         Key and x of the point that was clicked or reached by the keys.
+    zoomed : Signal(object)
+        The x range the user zoomed into, None for everything; for `follow_zoom` of a linked plot.
     hovered : Signal(object)
         The x under the mouse, None when it leaves; for `set_cursor` of a linked plot.
     """
 
     picked = Signal(object, object)
+    zoomed = Signal(object)
     hovered = Signal(object)
 
     def __init__(self, theme: Theme, title: str, x_label: str = "features selected, k") -> None:
@@ -75,8 +80,9 @@ class CurvesPlot(Plot):
         self._note: tuple[str, ...] = ()
         self._fixed_x: tuple[float, float] | None = None
         self._auto = ((0.0, 1.0), (0.0, 1.0))
-        self._zoomed = False
-        self._show_all = False
+        self._zoomed = self._show_all = False
+        self._scale: bool | None = None  # logarithmic or not; None lets the values decide
+        self.may_be_logarithmic = False  # unasked, where values are far apart
         self.zoom = Zoom()
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         self._clicked: tuple[Hashable, float] | None = None
@@ -119,11 +125,9 @@ class CurvesPlot(Plot):
         """
         self.family = CurveSet(keys, labels, kind)
         self._fixed_x = x_range
-        self.band = self.choice = self.cursor = self.under_mouse = None
-        self._note = ()
+        self._scale = None
         self._zoomed = self._show_all = False
-        self.box.silence()
-        self.mark_dirty()
+        self.clear()
 
     def append(self, key: Hashable, x: float, y: float) -> None:
         """Add one point to a curve."""
@@ -175,7 +179,8 @@ class CurvesPlot(Plot):
         """
         self.choice = None if key is None else (key, x)
         self._note = tuple(note)
-        self.setAccessibleDescription(self._spoken())
+        said = choice_texts(self.family, self.choice, self.x_name, self.axes.title)
+        self.setAccessibleDescription(describe([*said, *self._note]) if said else "")
         self.mark_dirty()
 
     def chosen_key(self) -> Hashable | None:
@@ -208,12 +213,13 @@ class CurvesPlot(Plot):
     def refresh(self) -> None:
         """Fit the ranges to the data."""
         level = self.reference[0] if self.reference else None
+        self._choose_scale()
         self._auto = fitting_ranges(
-            self.family, self.band, self._fixed_x, self.chosen_key(), self._show_all, level
+            self.family, self.band, self._fixed_x, self.chosen_key(), self._show_all, level, self.axes.log_y
         )
         if not self._zoomed:
             self.zoom.show_ranges(*self._auto)
-        self._fit_zoom()
+        self.zoom.fit(self.frame().area)
         if self.cursor is None:
             self._say_note()
 
@@ -222,11 +228,30 @@ class CurvesPlot(Plot):
         return numbers(self.family, self.band, self.x_name)
 
     @Slot()
+    def toggle_scale(self) -> None:
+        """Go from a linear axis to a logarithmic one, or back; values that are not above 0 stay linear."""
+        self._scale = not self.axes.log_y
+        self.mark_dirty()
+
+    @Slot(object)
+    def follow_zoom(self, x_range: tuple[float, float] | None) -> None:
+        """Show the x range that a linked plot was zoomed into; tells nobody."""
+        if x_range is None:
+            self._zoomed = False
+            self.flush()
+        elif not self.is_empty():
+            self.zoom.show_ranges(x_range, self.ranges()[1])
+            self._zoomed = True
+            self.zoom.fit(self.frame().area)
+            self.redraw()
+
+    @Slot()
     def reset_zoom(self) -> None:
         """Show the readable range again; from there, all points, extremes included."""
         self._show_all = not self._zoomed and not self._show_all
         self._zoomed = False
         self.flush()
+        self.zoomed.emit(None)
 
     @Slot()
     def restyle(self) -> None:
@@ -280,12 +305,14 @@ class CurvesPlot(Plot):
     # Qt
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the choice by the arrow keys; "0" shows everything, "+" and "-" zoom."""
+        """Move the choice by the arrow keys; "0" shows all, "+" and "-" zoom, "l" changes the scale."""
         move = _KEYS.get(event.key())
         if move is not None and not self.family.is_empty():
             self._step(*move)
         elif event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.family.is_empty():
             self._step(-len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6, 0)
+        elif event.text() == "l":
+            self.toggle_scale()
         elif event.text() == "0":
             self.reset_zoom()
         elif event.text() in ("+", "-"):
@@ -307,15 +334,18 @@ class CurvesPlot(Plot):
         """Fit the zoomable area to the new size."""
         super().resizeEvent(event)
         if hasattr(self, "axes"):
-            self._fit_zoom()
+            self.zoom.fit(self.frame().area)
             if self.cursor is None:
                 self._say_note()
 
     # Inside
 
-    def _fit_zoom(self) -> None:
-        """Lay the mouse's area over the plot area."""
-        self.zoom.fit(self.frame().area)
+    def _choose_scale(self) -> None:
+        """Take the scale that the user chose, else a logarithmic one where curves would be flat lines."""
+        wide = self.may_be_logarithmic and self.family.spread() >= _DECADES
+        log = (wide if self._scale is None else self._scale) and self.family.spread() > 0
+        if log != self.axes.log_y:
+            self.axes, self.zoom.log_y, self._zoomed = replace(self.axes, log_y=log), log, False
 
     def _on_zoom(self, *_: object) -> None:
         """Keep what the user zoomed into, no further out than the data reach."""
@@ -327,9 +357,10 @@ class CurvesPlot(Plot):
         else:
             self._zoomed = True
             self.zoom.setLimits(xMin=low, xMax=high, minXRange=min(2.0, high - low))
-        self._fit_zoom()
+        self.zoom.fit(self.frame().area)
         self._say_note()
         self.redraw()
+        self.zoomed.emit(self.ranges()[0] if self._zoomed else None)
 
     def _value_lines(self, x: float, most: int = MOST_LINES) -> list[Line]:
         """Return the box for a k."""
@@ -359,28 +390,10 @@ class CurvesPlot(Plot):
 
     def _pixels(self, chosen_only: bool = False) -> Pixels:
         """Return the pixels of what the box had better not hide; the chosen curve counts five times."""
-        key = self.chosen_key()
-        curves = [] if chosen_only and key is not None else list(self.family.curves.values())
-        if key is not None:
-            curves += [self.family[key]] * 5
-        parts = [curve.arrays() for curve in curves]
-        xs = np.concatenate([part[0] for part in parts]) if parts else np.empty(0)
-        ys = np.concatenate([part[1] for part in parts]) if parts else np.empty(0)
-        return self.frame().pixels(xs, ys)
+        return self.frame().pixels(*self.family.points(self.chosen_key(), chosen_only))
 
     def _step(self, dx: int, dy: int) -> None:
         """Move the choice along its curve, or to the next curve."""
         to = neighbour(self.family, self.choice, dx, dy)
         if to is not None:
             self.picked.emit(to[0], whole(to[1]))
-
-    def _spoken(self) -> str:
-        """Return the choice as a screen reader says it."""
-        if self.choice is None:
-            return ""
-        key, x = self.choice
-        if key not in self.family:
-            return ""
-        value = self.family[key].value_at(x)
-        where = f"{self.family[key].label}, {self.x_name} = {x:g}"
-        return describe([where, f"{self.axes.title} {value:.{DECIMALS}f}", *self._note])

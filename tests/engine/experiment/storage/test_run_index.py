@@ -20,6 +20,7 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage import sqlite_file as study_file
 from rankstudio.engine.experiment.storage import study as store
+from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, seal_text
 from rankstudio.engine.experiment.storage.sqlite_file import MIGRATIONS
 from rankstudio.engine.experiment.storage.study import Study
 
@@ -101,6 +102,27 @@ def test_a_removed_run_is_not_listed_and_comes_back_with_all_it_had(path: Path) 
         assert results_as_dict(study.result(first.key)) == results_as_dict(result)
 
 
+def test_a_study_knows_how_often_its_test_part_was_looked_at(path: Path) -> None:
+    marks = [SealMark.now(sealed=sealed) for sealed in (True, False, True, False)]
+    with Study.create(path) as study:
+        assert (study.seal_marks, seal_text(study.seal_marks)) == ((), "")
+        texts = []
+        for mark in marks:
+            study.note_seal(mark)
+            texts.append(seal_text(study.seal_marks))
+        study.save_as(path.with_name("copy.rankstudio"))
+    assert texts == [
+        "test part sealed",
+        "test part looked at once",
+        "test part sealed, looked at once before",
+        "test part looked at twice",
+    ]
+    with Study.open(path.with_name("copy.rankstudio")) as study:
+        assert list(study.seal_marks) == marks
+        assert not is_sealed(study.seal_marks)
+        assert study.damage() == ()
+
+
 def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> None:
     save_letor(dataset().folds[0].train, tmp_path / "train.txt", comments=False)
     with Study.create(path) as study:
@@ -116,7 +138,8 @@ def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> N
 def test_a_study_from_before_runs_could_be_restored_is_brought_up_to_date(path: Path) -> None:
     study_file.create(path, MIGRATIONS[:1])
     with Study.open(path) as study:
-        assert (study.runs(), study.last_id) == ([], 0)
+        assert (study.runs(), study.last_id, study.seal_marks) == ([], 0, ())
+        study.note_seal(SealMark(True, "2026-11-22T02:30:00+00:00"))
         study.remove(study.begin(PLAN, dataset()))
         assert (study.runs(), study.last_id) == ([], 1)
 

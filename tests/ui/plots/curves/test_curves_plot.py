@@ -344,3 +344,58 @@ def test_files_that_can_be_magnified_have_every_point(plot, tmp_path):
     plot.flush()
     export_plot(plot, tmp_path / "all.svg")
     assert max(line.count("L") for line in (tmp_path / "all.svg").read_text().splitlines()) >= 2999
+
+
+def far_apart(plot):
+    plot.may_be_logarithmic = True
+    for key in range(3):
+        plot.set_curve(key, KS, 10.0 ** (5 - KS / 10) + key)
+    plot.flush()
+
+
+def test_values_that_span_decades_get_a_logarithmic_axis_unless_the_user_says_otherwise(plot):
+    assert not plot.axes.log_y
+    far_apart(plot)
+    assert plot.axes.log_y
+    frame = plot.frame()
+    heights = [frame.y_px(value) for value in (100.0, 1000.0, 10_000.0)]
+    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2])
+    assert frame.y_px(0.0) == pytest.approx(frame.area.bottom())
+    assert [text for _, text in plot.axes.y_ticks(frame.y_range, frame.area.height())][-1] == "100,000"
+    QTest.keyClick(plot, Qt.Key.Key_L)
+    plot.flush()
+    assert not plot.axes.log_y
+    QTest.keyClick(plot, Qt.Key.Key_L)
+    plot.flush()
+    assert plot.axes.log_y
+    plot.set_curve(0, KS, KS - 10.0)  # which has no logarithm
+    plot.flush()
+    assert not plot.axes.log_y
+
+
+def test_a_zoom_into_a_logarithmic_axis_shows_what_was_framed(plot):
+    far_apart(plot)
+    plot.zoom.show_ranges((5.0, 20.0), (100.0, 10_000.0))
+    plot._on_zoom()
+    (x0, x1), (y0, y1) = plot.ranges()
+    assert (x0, x1) == pytest.approx((5.0, 20.0))
+    assert (y0, y1) == pytest.approx((100.0, 10_000.0))
+
+
+def test_linked_plots_zoom_in_x_together(plot, theme, stage):
+    other = CurvesPlot(theme, "criterion")
+    stage(other, 480, 300)
+    other.set_family([0], ["one"], (1, 46))
+    other.set_curve(0, KS, KS * 2.0)
+    other.flush()
+    told = []
+    other.zoomed.connect(told.append)
+    plot.zoomed.connect(other.follow_zoom)
+    y_range = other.ranges()[1]
+    plot.zoom.show_ranges((5.0, 20.0), plot.ranges()[1])
+    plot._on_zoom()
+    assert other.ranges()[0] == pytest.approx((5.0, 20.0))
+    assert other.ranges()[1] == pytest.approx(y_range)
+    plot.reset_zoom()
+    assert other.ranges()[0] == (1, 46)
+    assert told == []

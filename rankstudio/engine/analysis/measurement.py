@@ -1,0 +1,43 @@
+"""Which measure, by whose convention: how runs are looked at. No compiled code is imported here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rankstudio.engine.experiment.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How finished runs are measured.
+
+    Attributes
+    ----------
+    convention : str
+        Key of the convention.
+    measure : str
+        One besides those that the plan has.
+    chooses : bool
+        Whether the measure also chooses the model of each fold among its paths.
+    sealed : bool
+        Whether the test part is left out, as if the data had none.
+    """
+
+    convention: str
+    measure: str
+    chooses: bool = False
+    sealed: bool = False
+
+    def plan(self, plan: Plan) -> Plan:
+        """Return a plan of a run as it is measured now: the very same where that changes nothing."""
+        names = plan.measures if self.measure in plan.evaluated else (*plan.measures, self.measure)
+        chosen_by = self.measure if self.chooses else plan.select_by
+        if (names, chosen_by, self.convention) == (plan.measures, plan.select_by, plan.convention):
+            return plan
+        return _changed(plan, self.convention, names, chosen_by)
+
+
+@lru_cache(maxsize=256)
+def _changed(plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str) -> Plan:
+    return plan.changed(convention=convention, measures=names, select_by=chosen_by)

@@ -1,0 +1,220 @@
+"""Finished runs measured anew: other measures, another convention, from the models that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from rankstudio.engine.analysis.measurement import Measurement
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.model_selection import select_model
+from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
+from rankstudio.engine.metrics._ranking_kernel import Codes
+from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, standard_error
+from rankstudio.engine.querywise.scoring import linear_scores
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+_SCORES = 1 << 23  # scores computed at a time: 64 MB
+_KEPT = 1 << 29  # bytes of rankings that are kept
+_EVALUATORS = 64
+
+
+class Remeasurement:
+    """Measures what runs found, by any measure and convention.
+
+    The documents are scored and put in order once a model; every measure is read off those rankings, which
+    are kept as long as the paths themselves, up to half a gigabyte. Nothing is learned again.
+
+    A model that is not linear and that a study does not keep whole has no measure: NaN. Where inner folds
+    validated, their models are gone; then there is no validation measure but those of the plan.
+    """
+
+    def __init__(self) -> None:
+        self._paths: WeakKeyDictionary[PathResult, _Ranked] = WeakKeyDictionary()
+        self._models: WeakKeyDictionary[Step | Baseline, dict[int, _Ranked]] = WeakKeyDictionary()
+        self._evaluators: dict[tuple[int, str, tuple[str, ...]], tuple[RankingDataset, Evaluator]] = {}
+
+    def run(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> RunResult:
+        """Return a run as it is measured now, with its plan changed accordingly.
+
+        Parameters
+        ----------
+        result : RunResult
+        dataset : FoldedDataset
+            Its data, with documents.
+        wanted : Measurement
+        """
+        folds = {fold.number: fold for fold in dataset.folds}
+        measured = tuple(self.fold(one, folds[one.fold], result.plan, wanted) for one in result.folds)
+        return replace(result, plan=wanted.plan(result.plan), folds=measured)
+
+    def mean(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> float:
+        """Return the mean of the wanted measure over the folds, of the models that the run chose itself.
+
+        On the test part, or on the validation part without one; NaN where it is nowhere defined.
+        """
+        parts = {fold.number: fold for fold in dataset.folds}
+        found = []
+        for one in result.folds:
+            fold = parts[one.fold]
+            part = fold.vali if wanted.sealed or fold.test is None else fold.test
+            if part is not None:
+                evaluator = self._evaluator(part, wanted.convention, (wanted.measure,))
+                ranked = self._ranked(one.chosen.step, part)
+                found.append(evaluator.evaluate_rankings(ranked)[wanted.measure])
+        return float(average(np.concatenate(found))) if found else float("nan")
+
+    def fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
+        """Return a fold of a run of a plan as it is measured now."""
+        now = wanted.plan(plan)
+        if now is plan and not wanted.sealed:
+            return result
+        test_part = None if wanted.sealed else fold.test
+        paths = tuple(self.path(path, fold, plan, wanted) for path in result.paths)
+        chosen = result.chosen
+        if wanted.chooses and all(wanted.measure in path.validation for path in paths):
+            chosen = select_model(now, paths, lambda step: self._standard_error(step, fold, now))
+        test = self._model(chosen.step, test_part, now)
+        baseline = self.baseline(result.baseline, fold, plan, wanted)
+        per_query = self._per_query(chosen.step, test_part if test_part is not None else fold.vali, now)
+        return replace(
+            result,
+            chosen=chosen,
+            selected=tuple(int(fold.train.feature_ids[column]) for column in chosen.step.selected),
+            validation=FrozenMapping(self._validation(chosen, paths, fold, now)),
+            test=FrozenMapping(test),
+            paths=paths,
+            baseline=baseline,
+            per_query=FrozenMapping(per_query),
+        )
+
+    def path(self, path: PathResult, fold: Fold, plan: Plan, wanted: Measurement) -> PathResult:
+        """Return a path of a run of a plan as it is measured now: its validation is the wanted measure's."""
+        now = wanted.plan(plan)
+        if now is plan:
+            return path
+        if plan.inner or fold.vali is None:
+            known = path.validation if wanted.convention == plan.convention else {}
+            return path if known else replace(path, validation=FrozenMapping({}), standard_errors={})
+        whole = np.array([step.whole for step in path.steps], dtype=np.bool_)
+        values = {wanted.measure: np.full(whole.size, np.nan)}
+        if whole.any():
+            steps = [step for step in path.steps if step.whole]
+            values[wanted.measure][whole] = self._measure_path(path, steps, fold.vali, wanted)
+        return replace(path, validation=FrozenMapping(values))
+
+    def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Measurement) -> Baseline:
+        """Return the best single feature of a fold as it is measured now; which it is stays."""
+        now = wanted.plan(plan)
+        if now is plan:
+            return replace(baseline, test=FrozenMapping({})) if wanted.sealed else baseline
+        column = int(np.flatnonzero(fold.train.feature_ids == baseline.feature)[0])
+        coef = np.zeros(fold.train.feature_ids.size)
+        coef[column] = 1.0 if baseline.descending else -1.0
+        step = Step(1, (column,), coef, float("nan"), np.empty(0))
+        known = baseline.validation if wanted.convention == plan.convention else {}
+        validation = known if plan.inner else self._model(step, fold.vali, now, baseline)
+        test = self._model(step, None if wanted.sealed else fold.test, now, baseline)
+        return replace(baseline, validation=FrozenMapping(validation), test=FrozenMapping(test))
+
+    def _validation(
+        self, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, plan: Plan
+    ) -> Mapping[str, float]:
+        """Return what the chosen model measured on the validation part, or on average on the inner folds'."""
+        if not plan.inner:
+            return self._model(chosen.step, fold.vali, plan)
+        path = next(path for path in paths if path.unit == chosen.unit)
+        place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
+        return {name: float(values[place]) for name, values in path.validation.items()}
+
+    def _measure_path(
+        self, path: PathResult, steps: Sequence[Step], part: RankingDataset, wanted: Measurement
+    ) -> Floats:
+        """Return the measure of whole steps, from rankings that are kept where there is room."""
+        name = wanted.measure
+        evaluator = self._evaluator(part, wanted.convention, (name,))
+        kept = self._paths.get(path)
+        if kept is not None and kept.part is part:
+            return evaluator.evaluate_rankings(kept.ranked)[name]
+        columns = np.ascontiguousarray(part.X.T)
+        at_a_time = max(1, _SCORES // part.n_documents)
+        blocks, measured = [], []
+        room = _KEPT - sum(one.ranked.nbytes for one in self._paths.values())
+        keeps = len(steps) * part.n_documents <= room
+        known: Floats | None = None
+        for start in range(0, len(steps), at_a_time):
+            scores, known = _scores(steps[start : start + at_a_time], columns, known)
+            ranked = rank(scores, part.y, part.query_ptr)
+            measured.append(evaluator.evaluate_rankings(ranked)[name])
+            if keeps:
+                blocks.append(ranked)
+        if keeps:
+            self._paths[path] = _Ranked(part, np.concatenate(blocks))
+        return np.concatenate(measured)
+
+    def _model(
+        self, step: Step, part: RankingDataset | None, plan: Plan, owner: Baseline | None = None
+    ) -> dict[str, float]:
+        if part is None or not step.whole:
+            return {}
+        ranked = self._ranked(step, part, owner)
+        found = self._evaluator(part, plan.convention, plan.evaluated).evaluate_rankings(ranked)
+        return {name: float(values[0]) for name, values in found.items()}
+
+    def _per_query(self, step: Step, part: RankingDataset | None, plan: Plan) -> dict[str, Floats]:
+        if part is None or not step.whole:
+            return {}
+        evaluator = self._evaluator(part, plan.convention, plan.evaluated)
+        return evaluator.rankings_per_query(self._ranked(step, part))
+
+    def _standard_error(self, step: Step, fold: Fold, plan: Plan) -> float:
+        return standard_error(self._per_query(step, fold.vali, plan)[plan.select_by])
+
+    def _ranked(self, step: Step, part: RankingDataset, owner: Baseline | None = None) -> Codes:
+        """Return the ranking of a part by one model, shape (1, m); kept as long as the owner is."""
+        kept = self._models.setdefault(owner or step, {})
+        if id(part) not in kept:
+            scores, _ = _scores([step], np.ascontiguousarray(part.X.T), None)
+            kept[id(part)] = _Ranked(part, rank(scores, part.y, part.query_ptr))
+        return kept[id(part)].ranked
+
+    def _evaluator(self, part: RankingDataset, convention: str, names: tuple[str, ...]) -> Evaluator:
+        key = id(part), convention, names
+        if key not in self._evaluators:
+            while len(self._evaluators) >= _EVALUATORS:
+                del self._evaluators[next(iter(self._evaluators))]
+            made = Evaluator(part.y, part.query_ptr, convention, names)
+            self._evaluators[key] = part, made  # the part is kept with it: its id stays its own
+        return self._evaluators[key][1]
+
+
+def without_test(result: FoldResult) -> FoldResult:
+    """Return a fold with nothing that was measured on the test part."""
+    baseline = replace(result.baseline, test=FrozenMapping({}))
+    per_query = FrozenMapping({}) if result.test else result.per_query
+    return replace(result, test=FrozenMapping({}), baseline=baseline, per_query=per_query)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """The rankings of a part: by one model, or by all whole steps of a path."""
+
+    part: RankingDataset
+    ranked: Codes
+
+
+def _scores(steps: Sequence[Step], columns: Floats, known: Floats | None) -> tuple[Floats, Floats | None]:
+    """Return the scores of steps, a row each, and what the next ones may go on from."""
+    if all(step.linear for step in steps):
+        return linear_scores(columns, np.array([step.coef for step in steps])), None
+    rows = []
+    for step in steps:
+        known = step.scores(columns, known)
+        rows.append(known)
+    return np.array(rows), known

@@ -1,0 +1,128 @@
+"""Putting the documents of each query in order, compiled; see ``_kernels`` for the letters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.support.jit import kernel, subroutine
+
+Codes = NDArray[np.unsignedinteger[Any]]
+"""Labels in ranked order, as :func:`rank_all` writes them."""
+
+RUN = 16
+"""Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
+
+
+def scratch_space(longest: int, n_labels: int = 0) -> tuple[Floats, Ints]:
+    """Return what the kernels work in: arrays that are made there take long to compile."""
+    return np.empty((7, longest + 1)), np.zeros((3, max(longest, n_labels) + 1), dtype=np.int64)
+
+
+@subroutine
+def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_item: Ints) -> None:
+    """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
+
+    Insertion inside runs of ``RUN``, then merging from the bottom up: O(n log n).
+    """
+    for start in range(0, n, RUN):
+        for i in range(start + 1, min(start + RUN, n)):
+            k, it = key[i], item[i]
+            j = i - 1
+            while j >= start and key[j] < k:
+                key[j + 1], item[j + 1] = key[j], item[j]
+                j -= 1
+            key[j + 1], item[j + 1] = k, it
+    width = RUN
+    while width < n:
+        for start in range(0, n - width, 2 * width):
+            _merge(key, item, start, start + width, min(start + 2 * width, n), spare_key, spare_item)
+        width *= 2
+
+
+@subroutine
+def _merge(
+    key: Floats, item: Ints, start: int, middle: int, stop: int, spare_key: Floats, spare_item: Ints
+) -> None:
+    """Merge two sorted neighbours, of equal keys the left one's first."""
+    if key[middle - 1] >= key[middle]:
+        return
+    n_left = middle - start
+    for i in range(n_left):
+        spare_key[i], spare_item[i] = key[start + i], item[start + i]
+    left, right, out = 0, middle, start
+    while left < n_left and right < stop:
+        from_left = bool(spare_key[left] >= key[right])  # no branch: it would be guessed wrong half the time
+        key[out] = spare_key[left] if from_left else key[right]
+        item[out] = spare_item[left] if from_left else item[right]
+        left += from_left
+        right += 1 - from_left
+        out += 1
+    while left < n_left:
+        key[out], item[out] = spare_key[left], spare_item[left]
+        left += 1
+        out += 1
+
+
+@kernel
+def ideal_dcg(
+    gain: Floats, query_ptr: Ints, weight: Floats, out: Floats, reals: Floats, integers: Ints
+) -> None:
+    """Write ``Truth.ideal``: the DCG at every rank of every query in the best order, O(m log n).
+
+    ``reals`` and ``integers`` are those of :func:`scratch_space`.
+    """
+    key, spare_key, item, spare_item = reals[0], reals[1], integers[0], integers[1]
+    for q in range(query_ptr.shape[0] - 1):
+        first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
+        for i in range(n):
+            key[i] = gain[first + i]
+        sort_descending(key, item, n, spare_key, spare_item)
+        total = 0.0
+        for i in range(n):
+            total += key[i] * weight[i]
+            out[first + i] = total
+
+
+@kernel
+def rank_all(scores: Floats, query_ptr: Ints, level: Codes, out: Codes, reals: Floats, integers: Ints) -> int:
+    """Write the labels of the documents of each query from the best score down, for every model.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (K, m)
+    query_ptr : ndarray of shape (Q + 1,)
+    level : ndarray of shape (m,)
+        Position of each document's label among the different ones.
+    out : ndarray of shape (K, m)
+        Receives twice the level, and 1 more where the score is that of the document before.
+    reals, integers : ndarray
+        Of :func:`scratch_space`.
+
+    Returns
+    -------
+    int
+        Position in ``scores``, flattened, of the first NaN met, and then ``out`` is not complete; else -1.
+
+    Notes
+    -----
+    O(K m log n).
+    """
+    n_models, n_documents = scores.shape
+    key, spare_key, item, spare_item = reals[0], reals[1], integers[0], integers[1]
+    for model in range(n_models):
+        for q in range(query_ptr.shape[0] - 1):
+            first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
+            for i in range(n):
+                score = scores[model, first + i]
+                if np.isnan(score):
+                    return int(model * n_documents + first + i)
+                key[i], item[i] = score, first + i
+            sort_descending(key, item, n, spare_key, spare_item)
+            out[model, first] = 2 * level[item[0]]
+            for i in range(1, n):
+                out[model, first + i] = 2 * level[item[i]] + (key[i] == key[i - 1])
+    return -1

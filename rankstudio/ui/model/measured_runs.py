@@ -1,0 +1,196 @@
+"""The runs as they are measured now: by the measure and the convention that are looked at.
+
+What a run measured itself is taken as it is; anything else is measured anew on the task worker, from the
+models that are there, and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.analysis.measurement import Measurement
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import Session
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.remeasurement import Remeasurement
+
+_KEPT = 400  # measured runs; the paths in them are the runs' own
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRun:
+    """What a run has found, measured in one way; the attributes are those of a :class:`RunRecord`.
+
+    Attributes
+    ----------
+    plan : Plan
+        That of the run with these measures.
+    paths, folds, baselines : Mapping
+    result : RunResult or None
+    complete : bool
+        Whether everything that was found by then has been measured.
+    """
+
+    plan: Plan
+    paths: Mapping[tuple[int, int], PathResult] = field(default_factory=dict)
+    folds: Mapping[int, FoldResult] = field(default_factory=dict)
+    baselines: Mapping[int, Baseline] = field(default_factory=dict)
+    result: RunResult | None = None
+    complete: bool = True
+
+
+class MeasuredRuns(QObject):
+    """Measures runs by what the session looks at, each in one way once.
+
+    Parameters
+    ----------
+    session : Session
+    runs : Runs
+    worker : Worker
+        For tasks.
+    """
+
+    changed = Signal(object)
+    """A run has been measured anew (RunRecord)."""
+    failed = Signal(str)
+
+    def __init__(self, session: Session, runs: Runs, worker: Worker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._worker = session, worker
+        self._known: dict[tuple[int, Measurement], tuple[_State, MeasuredRun]] = {}
+        self._asked: dict[int, tuple[Measurement, _State]] = {}
+        self._engine: Remeasurement | None = None
+        runs.removed.connect(self._forget)
+        runs.cleared.connect(self._forget_all)
+
+    def view(self, record: RunRecord) -> MeasuredRun:
+        """Return a run as it is measured now; what is not measured yet is not in it, and is asked for."""
+        wanted = self._session.measurement(record.plan)
+        plan = wanted.plan(record.plan)
+        if plan is record.plan and not wanted.sealed:
+            return _own(record)
+        there = record.dataset.folds[0].train.n_documents > 0
+        if not there and not wanted.sealed:
+            return _own(record)
+        state, key = _state(record), (record.key, wanted)
+        at, measured = self._known.get(key, (None, MeasuredRun(plan, complete=False)))
+        if at == state:
+            return measured
+        if not there:
+            return self._keep(key, state, _covered(record))
+        if self._asked.get(record.key) != (wanted, state) and any(state):
+            self._asked[record.key] = wanted, state
+            self._ask(record, wanted, state)
+        return MeasuredRun(plan, measured.paths, measured.folds, measured.baselines, complete=False)
+
+    def measures(self, record: RunRecord) -> bool:
+        """Tell whether a run can be shown by what is looked at, now or soon."""
+        own = record.plan.convention == self._session.measurement(record.plan).convention
+        return own or bool(record.dataset.folds[0].train.n_documents)
+
+    def means(
+        self, found: Mapping[int, tuple[RunResult, FoldedDataset]], name: str, *, sealed: bool
+    ) -> dict[int, dict[str, float]]:
+        """Return the mean measure of runs by every convention; to be called on the worker only."""
+        engine = self._remeasurement()
+        return {
+            key: {
+                convention: engine.mean(result, dataset, Measurement(convention, name, sealed=sealed))
+                for convention in CONVENTIONS
+            }
+            for key, (result, dataset) in found.items()
+        }
+
+    def _ask(self, record: RunRecord, wanted: Measurement, state: _State) -> None:
+        paths, folds, baselines = dict(record.paths), dict(record.folds), dict(record.baselines)
+        plan, dataset, result = record.plan, record.dataset, record.result
+
+        def measure() -> MeasuredRun:
+            return self._measure(dataset, MeasuredRun(plan, paths, folds, baselines, result), wanted)
+
+        def keep(measured: MeasuredRun) -> None:
+            self._asked.pop(record.key, None)
+            self._keep((record.key, wanted), state, measured)
+            self.changed.emit(record)
+
+        self._worker.task(
+            f"Measuring run {record.key} by {wanted.measure}",
+            measure,
+            on_done=keep,
+            on_error=self.failed.emit,
+            slot=f"measures of run {record.key}",
+        )
+
+    def _keep(self, key: tuple[int, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
+        while len(self._known) >= _KEPT:
+            del self._known[next(iter(self._known))]
+        self._known[key] = state, measured
+        return measured
+
+    def _measure(self, dataset: FoldedDataset, found: MeasuredRun, wanted: Measurement) -> MeasuredRun:
+        """Measure what a run has found; on the worker, the only thread that has the engine's part."""
+        engine = self._remeasurement()
+        parts, plan = {fold.number: fold for fold in dataset.folds}, found.plan
+        folds = {n: engine.fold(one, parts[n], plan, wanted) for n, one in found.folds.items()}
+        done = {(n, path.unit.position): path for n, one in folds.items() for path in one.paths}
+        paths = {
+            place: done.get(place) or engine.path(path, parts[place[0]], plan, wanted)
+            for place, path in found.paths.items()
+        }
+        baselines = {n: engine.baseline(one, parts[n], plan, wanted) for n, one in found.baselines.items()}
+        now = wanted.plan(plan)
+        result = found.result and _with(found.result, now, folds)
+        return MeasuredRun(now, paths, folds, baselines, result)
+
+    def _remeasurement(self) -> Remeasurement:
+        from rankstudio.engine.analysis.remeasurement import Remeasurement  # noqa: PLC0415 - on the worker only
+
+        self._engine = self._engine or Remeasurement()
+        return self._engine
+
+    @Slot(int)
+    def _forget(self, key: int) -> None:
+        self._known = {place: known for place, known in self._known.items() if place[0] != key}
+        self._asked.pop(key, None)
+
+    @Slot()
+    def _forget_all(self) -> None:
+        self._known.clear()
+        self._asked.clear()
+
+
+_State = tuple[int, int, int, bool]
+
+
+def _state(record: RunRecord) -> _State:
+    """Return how much a run has found."""
+    return len(record.paths), len(record.folds), len(record.baselines), record.result is not None
+
+
+def _own(record: RunRecord) -> MeasuredRun:
+    return MeasuredRun(record.plan, record.paths, record.folds, record.baselines, record.result)
+
+
+def _covered(record: RunRecord) -> MeasuredRun:
+    """Return a run whose documents are not at hand, without what it measured on the test part."""
+    from rankstudio.engine.analysis.remeasurement import without_test  # noqa: PLC0415 - it brings numba
+
+    folds = {number: without_test(fold) for number, fold in record.folds.items()}
+    result = record.result and _with(record.result, record.plan, folds)
+    baselines = {number: fold.baseline for number, fold in folds.items()}
+    return MeasuredRun(record.plan, record.paths, folds, baselines, result)
+
+
+def _with(result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]) -> RunResult:
+    return replace(result, plan=plan, folds=tuple(folds[fold.fold] for fold in result.folds))

@@ -1,0 +1,140 @@
+"""Runs measured anew against runs that were measured so from the beginning."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+from experiment.small import dataset
+
+from rankstudio.engine.analysis.measurement import Measurement
+from rankstudio.engine.analysis.remeasurement import Remeasurement, without_test
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.evaluation import evaluate
+
+GREEDY = Plan("small", parameters={"regularization": (0.25, 4.0)}, measures=("MAP",), select_by="MAP")
+OTHERS = {
+    "all features at once": Plan("small", "rankrls", {"regularization": (0.5, 8.0)}, measures=("MAP",)),
+    "one standard error": GREEDY.changed(rule="one-se"),
+    "trees": Plan("small", "lambdamart", {"n_rounds": 3, "min_data_in_leaf": 5}, measures=("MAP",)),
+}
+
+
+@pytest.fixture(scope="module")
+def data() -> FoldedDataset:
+    return dataset(2)
+
+
+def finished(plan: Plan, data: FoldedDataset) -> RunResult:
+    return next(event.result for event in run(plan, data) if isinstance(event, RunFinished))
+
+
+def same(one: RunResult, other: RunResult) -> None:
+    assert one.plan == other.plan
+    for mine, its in zip(one.folds, other.folds, strict=True):
+        assert mine.chosen.unit == its.chosen.unit
+        assert mine.chosen.step.number == its.chosen.step.number
+        assert mine.selected == its.selected
+        assert dict(mine.validation) == dict(its.validation)
+        assert dict(mine.test) == dict(its.test)
+        assert dict(mine.baseline.test) == dict(its.baseline.test)
+        for name in its.per_query:
+            np.testing.assert_array_equal(mine.per_query[name], its.per_query[name])
+        for path, its_path in zip(mine.paths, its.paths, strict=True):
+            assert path.validation
+            for name in path.validation:
+                np.testing.assert_array_equal(path.validation[name], its_path.validation[name])
+
+
+@pytest.mark.parametrize("key", list(CONVENTIONS))
+@pytest.mark.parametrize("name", ["NDCG@3", "ERR", "Disagreement"])
+def test_a_run_measured_anew_is_the_run_measured_so(data: FoldedDataset, key: str, name: str) -> None:
+    plan = GREEDY.changed(measures=("MAP", name), convention=key)
+    wanted = Measurement(key, name, chooses=True)
+    again = Remeasurement().run(finished(GREEDY, data), data, wanted)
+    expected = finished(plan.changed(select_by=name), data)
+    # Which single feature is the best one is chosen by the plan's own measure, and stays.
+    for mine, its in zip(again.folds, expected.folds, strict=True):
+        if mine.baseline.feature != its.baseline.feature:
+            object.__setattr__(its, "baseline", mine.baseline)
+    same(again, expected)
+
+
+@pytest.mark.parametrize("plan", OTHERS.values(), ids=OTHERS)
+def test_so_are_runs_of_other_methods(data: FoldedDataset, plan: Plan) -> None:
+    again = Remeasurement().run(finished(plan, data), data, Measurement("ranklib", "MAP", chooses=True))
+    expected = finished(plan.changed(convention="ranklib"), data)
+    for mine, its in zip(again.folds, expected.folds, strict=True):
+        object.__setattr__(its, "baseline", mine.baseline)
+    same(again, expected)
+
+
+def test_the_choice_stays_where_nobody_asks_for_another(data: FoldedDataset) -> None:
+    first = finished(GREEDY, data)
+    again = Remeasurement().run(first, data, Measurement("trec_eval", "RR"))
+    assert again.plan == GREEDY.changed(convention="trec_eval", measures=("MAP", "RR"))
+    for one, other in zip(first.folds, again.folds, strict=True):
+        assert other.chosen is one.chosen
+    assert Remeasurement().run(first, data, Measurement("letor4", "MAP")).folds == first.folds
+
+
+@pytest.mark.parametrize("key", list(CONVENTIONS))
+def test_test_measures_are_those_of_evaluate(data: FoldedDataset, key: str) -> None:
+    first = finished(GREEDY, data)
+    anew = Remeasurement()
+    for name in ("NDCG@10", "P@5", "Recall@2", "AUC"):
+        for one in anew.run(first, data, Measurement(key, name)).folds:
+            part = next(fold for fold in data.folds if fold.number == one.fold).test
+            assert part is not None
+            scores = one.chosen.step.scores(np.ascontiguousarray(part.X.T))
+            found = evaluate(part.y, scores, part.qid, convention=key, measures=[name])
+            assert one.test[name] == pytest.approx(found[name], rel=1e-14, nan_ok=True)
+
+
+def test_without_inner_folds_models_there_is_no_other_validation(data: FoldedDataset) -> None:
+    plan = GREEDY.changed(protocol="nested 2-fold")
+    first = finished(plan, data) if plan.inner else None
+    assert first is not None
+    again = Remeasurement().run(first, data, Measurement("ranklib", "MAP"))
+    for one, other in zip(first.folds, again.folds, strict=True):
+        assert one.validation
+        assert not other.validation
+        assert other.test
+
+
+def test_rankings_go_with_the_paths(data: FoldedDataset) -> None:
+    anew = Remeasurement()
+    first = finished(GREEDY, data)
+    anew.run(first, data, Measurement("ranklib", "MAP"))
+    assert len(anew._paths) == 4
+    del first
+    gc.collect()
+    assert not anew._paths
+    assert not anew._models
+
+
+def test_nothing_of_the_test_part_is_left_while_it_is_sealed(data: FoldedDataset) -> None:
+    first = finished(GREEDY, data)
+    for wanted in (Measurement("letor4", "MAP", sealed=True), Measurement("mslr", "P@3", sealed=True)):
+        sealed = Remeasurement().run(first, data, wanted)
+        assert sealed.average == sealed.folds[0].validation or len(sealed.folds) > 1
+        for one, fold in zip(sealed.folds, data.folds, strict=True):
+            assert fold.vali is not None
+            assert (one.test, one.baseline.test) == ({}, {})
+            assert one.per_query[wanted.measure].size == fold.vali.n_queries
+            assert np.nanmean(one.per_query[wanted.measure]) == pytest.approx(one.validation[wanted.measure])
+    bare = without_test(first.folds[0])
+    assert (bare.test, bare.baseline.test, bare.per_query) == ({}, {}, {})
+    assert bare.validation == first.folds[0].validation
+
+
+def test_a_plan_that_is_measured_as_it_stands_stays_the_very_same_though_another_is_equal() -> None:
+    plans = [Plan(data="sample"), Plan(data="sample")]
+    wanted = Measurement(plans[0].convention, plans[0].measures[0])
+    assert all(wanted.plan(plan) is plan for plan in plans)

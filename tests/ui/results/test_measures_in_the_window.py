@@ -1,0 +1,149 @@
+"""Measures and conventions as a matter of looking, in the real window."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QInputDialog
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.ui.main_window import MainWindow
+
+
+def pick(window: MainWindow, menu: str, key: str) -> None:
+    """Pick an entry of the measure or convention menu."""
+    entries = {action.data(): action for action in window.commands.submenus[menu].actions()}
+    entries[key].trigger()
+    settle(window)
+
+
+def run_alone(plan: Plan, window: MainWindow) -> RunResult:
+    data = window.session.dataset
+    assert data is not None
+    return next(event.result for event in run(plan, data) if isinstance(event, RunFinished))
+
+
+def test_another_convention_measures_curves_map_tables_and_model_anew(window: MainWindow) -> None:
+    finish(window)
+    record = window.runs.records[0]
+    pick(window, "convention", "ranklib")
+    assert window.session.plan.convention == "letor4"
+    expected = run_alone(record.plan.changed(convention="ranklib"), window).folds[1].paths
+    curves = window.sections.run.curves
+    for key, path in enumerate(expected):
+        ys = curves.validation_plot.family[key].ys
+        np.testing.assert_allclose(ys, path.validation["MAP"], rtol=1e-12)
+    assert "RankLib" in window.toolbar.convention_button.text()
+    row = window.sections.results.panel.rows()[0]
+    assert row.convention == "RankLib"
+    anew = window.models.measured.view(record)
+    assert row.summary.means["NDCG@10"] == pytest.approx(
+        np.mean([f.test["NDCG@10"] for f in anew.folds.values()])
+    )
+    model = window.current.model
+    assert model is not None
+    assert model.plan.convention == "ranklib"
+    assert window.current.test == dict(anew.folds[2].test)
+    pick(window, "convention", "letor4")
+    assert window.current.test == dict(record.folds[2].test)
+
+
+def test_any_measure_is_shown_of_a_run_that_did_not_report_it(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish(window)
+    record = window.runs.records[0]
+    pick(window, "measure", "RR")
+    assert "RR" not in record.plan.evaluated
+    assert window.sections.run.curves.validation_plot.axes.title == "validation RR"
+    assert window.sections.run.heat.plot.numbers()[1]
+    window.workspace.show_page("compare")
+    settle(window)
+    assert "RR" in window.sections.results.panel.rows()[0].summary.means
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("recall@7", True))
+    pick(window, "measure", "")
+    assert window.session.measure == "Recall@7"
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("best@7", True))
+    pick(window, "measure", "")
+    assert window.session.measure == "Recall@7"
+    assert "best@7" in window.notice.text()
+
+
+def test_the_measure_that_is_shown_chooses_the_model_only_when_asked(window: MainWindow) -> None:
+    finish(window)
+    record = window.runs.records[0]
+    pick(window, "measure", "P@1")
+    measured = window.models.measured
+    assert measured.view(record).folds[1].chosen is record.folds[1].chosen
+    window.commands["choose_by"].trigger()
+    settle(window)
+    chosen = measured.view(record)
+    assert chosen.plan.select_by == "P@1"
+    expected = run_alone(
+        record.plan.changed(measures=(*record.plan.measures, "P@1"), select_by="P@1"), window
+    )
+    for fold in expected.folds:
+        assert chosen.folds[fold.fold].selected == fold.selected
+    window.commands["choose_by"].trigger()
+    wait_until(lambda: measured.view(record).folds[1].chosen is record.folds[1].chosen)
+
+
+def test_the_runs_stand_by_every_convention_with_their_places(window: MainWindow) -> None:
+    finish(window)
+    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    finish(window)
+    window.workspace.show_page("compare")
+    views = window.sections.results.views
+    views.show_view("conventions")
+    settle(window)
+    rows = views.conventions.table.rows()
+    assert [row.key for row in rows] == [1, 2]
+    for record, row in zip(window.runs.records, rows, strict=True):
+        for key in CONVENTIONS:
+            own = run_alone(record.plan, window) if key == "letor4" else None
+            if own is not None:
+                assert row.means[key] == pytest.approx(own.average["MAP"], rel=1e-12)
+            better = sum(other.means[key] > row.means[key] for other in rows)
+            assert row.places[key] == better + 1
+    assert views.caption().startswith("mean MAP of the test part and place · ")
+    pick(window, "measure", "Disagreement")
+    for row in views.conventions.table.rows():
+        others = [other.means["letor4"] for other in views.conventions.table.rows()]
+        assert row.places["letor4"] == 1 + sum(other < row.means["letor4"] for other in others)
+
+
+def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(window: MainWindow) -> None:
+    finish(window)
+    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    finish(window)
+    window.workspace.show_page("compare")
+    settle(window)
+    results, measured = window.sections.results, window.models.measured
+    pick(window, "measure", "RR")
+    pick(window, "convention", "ranklib")
+    for compared in results._tests.rows:
+        if compared.found is None:
+            reference = measured.view(window.runs.record(compared.key)).result
+    assert reference is not None
+    for compared in results._tests.rows:
+        run = measured.view(window.runs.record(compared.key)).result
+        assert run is not None
+        if compared.found is not None:
+            differences = run.per_query("RR") - reference.per_query("RR")
+            assert compared.found.mean_difference == pytest.approx(np.nanmean(differences))
+    assert sum(compared.found is not None for compared in results._tests.rows) == 1
+    assert results.curves.plot.axes.title == "validation RR"
+    for key, curve in results.curves._found:
+        paths = [fold.paths for fold in measured.view(window.runs.record(key)).folds.values()]
+        best = max(
+            np.nanmax(sum(p.validation["RR"] for p in folds) / len(folds))
+            for folds in zip(*paths, strict=True)
+        )
+        assert np.nanmax(curve.mean) == pytest.approx(best)
+    assert "validation RR" in results.views.pareto.plot.axes.title
