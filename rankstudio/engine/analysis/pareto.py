@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.query_values import can_measure, validation_values
+from rankstudio.engine.analysis.queries.query_values import can_measure, validation_values
 from rankstudio.engine.analysis.tried_models import TriedModel, best_of_sizes, tried_models
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset

@@ -25,10 +25,10 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag, JobFunction
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.choice_explanation import ChoiceContext, ChoiceExplanation
-    from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
-    from rankstudio.engine.analysis.feature_quality import QualityReport
-    from rankstudio.engine.analysis.substitutes import Substitutes
+    from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
+    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
+    from rankstudio.engine.analysis.features.feature_quality import QualityReport
+    from rankstudio.engine.analysis.features.substitutes import Substitutes
     from rankstudio.engine.data.summary import DatasetSummary
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
@@ -159,14 +159,14 @@ class FoldCache:
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
     ) -> ChoiceExplanation:
         """Say why a feature (its column) is in a model or is not; without a fold without correlations."""
-        from rankstudio.engine.analysis.choice_explanation import explain  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.choice_explanation import explain  # noqa: PLC0415 - on the worker only
 
         correlations = None if fold is None else self._inspector_of(fold, convention).correlations
         return explain(context, feature, correlations)
 
     def substitutes(self, plan: Plan, fold: Fold, path: PathResult, position: int) -> Substitutes:
         """Find what could stand for the features of a model."""
-        from rankstudio.engine.analysis.substitutes import substitutes  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector_of(fold)
         data = self._fold(plan, fold).train
@@ -174,7 +174,7 @@ class FoldCache:
 
     def _inspector_of(self, fold: Fold, convention: str = "") -> Inspector:
         """Return the fold's inspector, kept for the next call; of any convention where none is given."""
-        from rankstudio.engine.analysis.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector
         if inspector is None or inspector.dataset is not fold.train:
@@ -205,7 +205,7 @@ def look_at_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
     """Return what is to be said of every feature of a fold, or of all (None)."""
-    from rankstudio.engine.analysis.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)
 

@@ -18,7 +18,7 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.feature_quality import QualityReport
+    from rankstudio.engine.analysis.features.feature_quality import QualityReport
 
 
 class DataController(QObject):

@@ -10,7 +10,7 @@ from rankstudio.engine.data.summary import FeatureSummary
 from rankstudio.ui.widgets import Column, HistogramCell
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.feature_quality import FeatureQuality
+    from rankstudio.engine.analysis.features.feature_quality import FeatureQuality
 
 
 @dataclass(frozen=True, eq=False)

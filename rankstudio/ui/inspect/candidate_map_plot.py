@@ -8,8 +8,8 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QLinearGradient, QPainter, QResizeEvent
 
-from rankstudio.engine.analysis.candidate_map import CandidateMap
-from rankstudio.engine.analysis.choice_explanation import number
+from rankstudio.engine.analysis.features.candidate_map import CandidateMap
+from rankstudio.engine.analysis.features.choice_explanation import number
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR

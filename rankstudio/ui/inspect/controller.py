@@ -19,7 +19,7 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.feature_profile import FeatureProfile
+    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
 
 _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QToolButton
 
-from rankstudio.engine.analysis.choice_explanation import TOSS_UP, percent
+from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind

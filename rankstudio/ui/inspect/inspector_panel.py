@@ -17,8 +17,8 @@ from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.choice_explanation import ChoiceExplanation
-    from rankstudio.engine.analysis.feature_profile import FeatureProfile
+    from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
+    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
 
 _FACT_LINES = 2  # which a splitter must leave: it does not ask a text how high it is
 

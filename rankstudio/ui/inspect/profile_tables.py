@@ -15,7 +15,7 @@ from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.feature_profile import FeatureProfile
+    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
 
 _ALONE = "How well each part is ranked by this feature alone, in the direction that is better on train"
 _WITH = "Pearson's correlation inside queries with each feature of the chosen model"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isnan, log10
 
-from rankstudio.engine.analysis.substitutes import SubstituteGroup, Substitutes, Swap
+from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap
 from rankstudio.engine.arrays import Ints
 from rankstudio.ui.style.number_format import signed
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from rankstudio.engine.analysis.selection_matrix import selection_matrix
+from rankstudio.engine.analysis.features.selection_matrix import selection_matrix
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.substitutes_panel import NO_MODEL, SubstitutesPanel
@@ -17,7 +17,7 @@ from rankstudio.ui.plots.maps.feature_map import ColumnGroup
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.substitutes import Substitutes
+    from rankstudio.engine.analysis.features.substitutes import Substitutes
     from rankstudio.engine.arrays import Floats
 
 _SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are looked for

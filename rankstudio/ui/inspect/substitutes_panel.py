@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.substitutes import Substitutes
+from rankstudio.engine.analysis.features.substitutes import Substitutes
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.inspect.substitute_sentences import SubstituteSentence, substitute_sentences
 from rankstudio.ui.plots.maps.feature_map import (

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.candidate_map import CandidateMap, Margin, candidate_map, margins
-from rankstudio.engine.analysis.choice_explanation import TOSS_UP, Alternative, ChoiceContext, percent
+from rankstudio.engine.analysis.features.candidate_map import CandidateMap, Margin, candidate_map, margins
+from rankstudio.engine.analysis.features.choice_explanation import (
+    TOSS_UP,
+    Alternative,
+    ChoiceContext,
+    percent,
+)
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -24,7 +29,7 @@ from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.choice_explanation import ChoiceExplanation
+    from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
 
 Picture = tuple[CandidateMap | None, dict[int, Margin]]
 

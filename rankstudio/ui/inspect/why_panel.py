@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Signal, Slot
 
-from rankstudio.engine.analysis.candidate_map import CandidateMap
+from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.inspect.candidate_map_plot import CandidateMapPlot
 from rankstudio.ui.style.theme import Theme

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.measurement import Measurement
+from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
@@ -23,7 +23,7 @@ from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.remeasurement import Remeasurement
+    from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 
 _KEPT = 400  # measured runs; the paths in them are the runs' own
 
@@ -154,7 +154,7 @@ class MeasuredRuns(QObject):
         return MeasuredRun(now, paths, folds, baselines, result)
 
     def _remeasurement(self) -> Remeasurement:
-        from rankstudio.engine.analysis.remeasurement import Remeasurement  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - on the worker only
 
         self._engine = self._engine or Remeasurement()
         return self._engine
@@ -184,7 +184,7 @@ def _own(record: RunRecord) -> MeasuredRun:
 
 def _covered(record: RunRecord) -> MeasuredRun:
     """Return a run whose documents are not at hand, without what it measured on the test part."""
-    from rankstudio.engine.analysis.remeasurement import without_test  # noqa: PLC0415 - it brings numba
+    from rankstudio.engine.analysis.queries.remeasurement import without_test  # noqa: PLC0415 - it brings numba
 
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
     result = record.result and _with(record.result, record.plan, folds)

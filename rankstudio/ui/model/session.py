@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from rankstudio.engine.analysis.measurement import Measurement
+from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan

@@ -18,7 +18,7 @@ from rankstudio.ui.queries.model_choice import Models
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.feature_ablation import AblatedQueries, FeatureAblation
+    from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation
 
 _MOST_WORK = 5e6  # models times documents, and times rounds of those that are boosted, that is done unasked
 

@@ -23,7 +23,7 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.feature_ablation import FeatureAblation
+    from rankstudio.engine.analysis.queries.feature_ablation import FeatureAblation
 
 _NUMBER, _LEAST_BAR = 62, 22  # pixels
 

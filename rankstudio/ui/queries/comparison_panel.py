@@ -15,7 +15,7 @@ from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.query_comparison import QueryComparison
+    from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
 
 PART_NAMES = {"test": "test", "vali": "validation", "train": "training"}
 """Parts of a fold, as they are called."""

@@ -27,8 +27,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import TableView
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison
-    from rankstudio.engine.analysis.ranked_query import RankedQuery
+    from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.engine.analysis.queries.ranked_query import RankedQuery
 
 _NO_RUN = "Two models are compared here query by query: run a method on these data."
 _NO_DOCUMENTS = "The data of this run are not open, and without their documents no query can be ranked."
@@ -239,7 +239,7 @@ class QueriesController(QObject):
 
     def _single(self, record: RunRecord, fold: int) -> Step:
         """Return the best single feature of a fold as a model, the same object each time."""
-        from rankstudio.engine.analysis.query_comparison import baseline_step  # noqa: PLC0415 - numba
+        from rankstudio.engine.analysis.queries.query_comparison import baseline_step  # noqa: PLC0415 - numba
 
         key = record.key, fold
         if key not in self._singles:

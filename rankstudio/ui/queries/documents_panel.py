@@ -21,8 +21,8 @@ from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.query_comparison import ComparedQuery
-    from rankstudio.engine.analysis.ranked_query import RankedDocument, RankedQuery
+    from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery
+    from rankstudio.engine.analysis.queries.ranked_query import RankedDocument, RankedQuery
 
 _TOLD = 12  # features in a tooltip
 _ACT = "click one or two documents to see what decides"

@@ -20,7 +20,7 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 
 _HINT = "greatest loss first · drag on the plot to list some"
 _NUMBER = 62  # pixels for a difference

@@ -19,7 +19,7 @@ from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.query_comparison import QueryComparison
+    from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
 
 SCATTER, SORTED = "scatter", "sorted"
 """The two ways of drawing."""

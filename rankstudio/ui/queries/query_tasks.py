@@ -19,9 +19,9 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.feature_ablation import AblatedQueries, FeatureAblation
-    from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison
-    from rankstudio.engine.analysis.ranked_query import RankedQuery
+    from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation
+    from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.engine.analysis.queries.ranked_query import RankedQuery
     from rankstudio.engine.querywise.query_data import QueryData
 
 _KEPT = 40  # scores of a model on a part; of large data each takes some megabytes
@@ -67,7 +67,7 @@ class QueryTasks:
 
     def compare(self, asked: QueryRequest) -> QueryComparison:
         """Measure both models in every query."""
-        from rankstudio.engine.analysis.query_comparison import compare_queries  # noqa: PLC0415 - numba
+        from rankstudio.engine.analysis.queries.query_comparison import compare_queries  # noqa: PLC0415 - numba
 
         folds = [asked.fold(number) for number in asked.folds]
         a, b = (
@@ -80,7 +80,7 @@ class QueryTasks:
 
     def rank(self, asked: QueryRequest, query: ComparedQuery) -> RankedQuery:
         """Rank the documents of a query by both models, and split A's scores."""
-        from rankstudio.engine.analysis.ranked_query import ranked_query  # noqa: PLC0415 - numba
+        from rankstudio.engine.analysis.queries.ranked_query import ranked_query  # noqa: PLC0415 - numba
 
         fold, step = asked.fold(query.fold), asked.a[query.fold]
         a, b = (self._scored(one, fold, asked.part) for one in (step, asked.b[query.fold]))
@@ -111,7 +111,7 @@ class QueryTasks:
         column: int,
         follow: Callable[[object], None],
     ) -> AblatedQueries:
-        from rankstudio.engine.analysis.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
+        from rankstudio.engine.analysis.queries.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
 
         there = asked.fold(fold)
         key = id(chosen.step), column
@@ -128,7 +128,7 @@ class QueryTasks:
         of_feature: Sequence[AblatedQueries], found: Sequence[AblatedQueries], measure: str
     ) -> tuple[FeatureAblation, int]:
         """Put together what is known of a feature; count the queries that nothing found so far changes."""
-        from rankstudio.engine.analysis.feature_ablation import (  # noqa: PLC0415 - numba
+        from rankstudio.engine.analysis.queries.feature_ablation import (  # noqa: PLC0415 - numba
             feature_ablation,
             n_unchanged,
         )
@@ -145,7 +145,7 @@ class QueryTasks:
         return self._training[id(fold)][1]
 
     def _scored(self, step: Step, fold: Fold, part: str) -> Floats:
-        from rankstudio.engine.analysis.query_comparison import model_scores  # noqa: PLC0415 - numba
+        from rankstudio.engine.analysis.queries.query_comparison import model_scores  # noqa: PLC0415 - numba
 
         key = id(step), id(fold), part
         if key not in self._scores:

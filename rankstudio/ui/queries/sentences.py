@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rankstudio.ui.style.number_format import MINUS, signed
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.query_comparison import QueryComparison
-    from rankstudio.engine.analysis.ranked_query import RankedDocument, RankedQuery
+    from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
+    from rankstudio.engine.analysis.queries.ranked_query import RankedDocument, RankedQuery
 
 _ROUNDING = 1e-9
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

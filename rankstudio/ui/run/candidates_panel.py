@@ -9,8 +9,8 @@ from math import isfinite
 import numpy as np
 from PySide6.QtCore import Signal, Slot
 
-from rankstudio.engine.analysis.candidate_map import Margin
-from rankstudio.engine.analysis.choice_explanation import percent
+from rankstudio.engine.analysis.features.candidate_map import Margin
+from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.plots import Bar, BarsPlot

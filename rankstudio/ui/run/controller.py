@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.candidate_map import step_margin
+from rankstudio.engine.analysis.features.candidate_map import step_margin
 from rankstudio.engine.analysis.fold_average import FoldAverage, PathAverage, average_paths
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan

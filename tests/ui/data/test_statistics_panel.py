@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 from waiting import wait_until
 
-from rankstudio.engine.analysis.feature_quality import feature_quality
+from rankstudio.engine.analysis.features.feature_quality import feature_quality
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import describe_fold
 from rankstudio.ui.data.described_features import DescribedFeature

@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication
 
-from rankstudio.engine.analysis.feature_profile import ClassDensity, FeatureProfile, SelectedCorrelation
+from rankstudio.engine.analysis.features.feature_profile import (
+    ClassDensity,
+    FeatureProfile,
+    SelectedCorrelation,
+)
 from rankstudio.ui.inspect.inspector_panel import InspectorPanel
 
 GRID = np.linspace(0, 1, 128)

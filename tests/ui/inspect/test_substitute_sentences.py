@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.substitutes import NO_SWAPS, SubstituteGroup, Substitutes, Swap
+from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, SubstituteGroup, Substitutes, Swap
 from rankstudio.ui.inspect.substitute_sentences import change_text, substitute_sentences
 
 IDS = np.arange(10, 90, 10)

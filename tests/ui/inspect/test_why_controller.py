@@ -6,7 +6,7 @@ import pytest
 from waiting import wait_until
 from windows import finish, settle
 
-from rankstudio.engine.analysis.candidate_map import margins
+from rankstudio.engine.analysis.features.candidate_map import margins
 from rankstudio.ui.main_window import MainWindow
 
 LISTS = {"parameters": {}, "ranker": "", "ranker_parameters": {}}

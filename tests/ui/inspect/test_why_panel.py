@@ -8,7 +8,7 @@ from candidate_paths import SCORE, WEIGHT, growing, weights
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.analysis.candidate_map import candidate_map
+from rankstudio.engine.analysis.features.candidate_map import candidate_map
 from rankstudio.ui.inspect.why_panel import WhyPanel
 
 NAMES = tuple(f"feature {j}" for j in range(8))

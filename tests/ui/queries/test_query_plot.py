@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison
+from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 from rankstudio.ui.plots import export_plot
 from rankstudio.ui.queries.query_plot import SCATTER, SORTED, QueryPlot
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.query_comparison import ComparedQuery, QueryComparison, model_scores
-from rankstudio.engine.analysis.ranked_query import RankedQuery, ranked_query
+from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison, model_scores
+from rankstudio.engine.analysis.queries.ranked_query import RankedQuery, ranked_query
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.steps import Step
 from rankstudio.ui.queries.sentences import (

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication
 
-from rankstudio.engine.analysis.candidate_map import step_margin
+from rankstudio.engine.analysis.features.candidate_map import step_margin
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.steps import Step
 from rankstudio.ui.run.candidates_panel import CandidatesPanel, verdict

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from experiment.small import dataset
 
-from rankstudio.engine.analysis.measurement import Measurement
-from rankstudio.engine.analysis.remeasurement import Remeasurement, without_test
+from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.analysis.queries.remeasurement import Remeasurement, without_test
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from experiment.small import dataset, ended, part
 
-from rankstudio.engine.analysis.query_values import can_measure, validation_values
+from rankstudio.engine.analysis.queries.query_values import can_measure, validation_values
 from rankstudio.engine.analysis.tried_models import best_of_sizes, tried_models
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan

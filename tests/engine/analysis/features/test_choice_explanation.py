@@ -10,7 +10,7 @@ from candidate_paths import DROP, SCORE, UNIT, WEIGHT, growing, weights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankstudio.engine.analysis.choice_explanation import (
+from rankstudio.engine.analysis.features.choice_explanation import (
     Alternative,
     ChoiceContext,
     explain,

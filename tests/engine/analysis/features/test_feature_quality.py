@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankstudio.engine.analysis import feature_quality as module
-from rankstudio.engine.analysis.feature_quality import (
+from rankstudio.engine.analysis.features import feature_quality as module
+from rankstudio.engine.analysis.features.feature_quality import (
     BINS,
     Oddity,
     QualityReport,

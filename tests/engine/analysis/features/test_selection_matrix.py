@@ -1,6 +1,6 @@
 import numpy as np
 
-from rankstudio.engine.analysis.selection_matrix import selection_matrix
+from rankstudio.engine.analysis.features.selection_matrix import selection_matrix
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished

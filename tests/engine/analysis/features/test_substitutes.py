@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis import substitutes as module
-from rankstudio.engine.analysis.feature_profile import Inspector
-from rankstudio.engine.analysis.substitutes import NO_SWAPS, NOT_SWAPPED, Substitutes, substitutes
+from rankstudio.engine.analysis.features import substitutes as module
+from rankstudio.engine.analysis.features.feature_profile import Inspector
+from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_SWAPPED, Substitutes, substitutes
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan

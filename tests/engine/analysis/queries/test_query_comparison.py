@@ -8,7 +8,7 @@ from experiment.small import dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.engine.analysis.query_comparison import baseline_step, compare_queries, model_scores
+from rankstudio.engine.analysis.queries.query_comparison import baseline_step, compare_queries, model_scores
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult

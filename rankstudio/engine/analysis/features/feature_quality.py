@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from rankstudio.engine.analysis.feature_profile import ALONE
+from rankstudio.engine.analysis.features.feature_profile import ALONE
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, described_parts

@@ -10,7 +10,13 @@ from candidate_paths import DROP, SCORE, UNIT, WEIGHT, growing, weights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankstudio.engine.analysis.candidate_map import CandidateMap, candidate_map, margins, shares, step_margin
+from rankstudio.engine.analysis.features.candidate_map import (
+    CandidateMap,
+    candidate_map,
+    margins,
+    shares,
+    step_margin,
+)
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankstudio.engine.analysis.candidate_map import Margin, shares, step_margin
+from rankstudio.engine.analysis.features.candidate_map import Margin, shares, step_margin
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rankstudio.engine.analysis.query_comparison import model_scores
-from rankstudio.engine.analysis.ranked_query import ranked_query
-from rankstudio.engine.analysis.score_contributions import score_contributions
+from rankstudio.engine.analysis.features.score_contributions import score_contributions
+from rankstudio.engine.analysis.queries.query_comparison import model_scores
+from rankstudio.engine.analysis.queries.ranked_query import ranked_query
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis import feature_profile as inspection
-from rankstudio.engine.analysis.feature_profile import FeatureProfile, Inspector
+from rankstudio.engine.analysis.features import feature_profile as inspection
+from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.statistics.density import gaussian_density
 

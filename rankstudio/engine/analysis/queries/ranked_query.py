@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rankstudio.engine.analysis.score_contributions import ScoreContributions, score_contributions
+from rankstudio.engine.analysis.features.score_contributions import ScoreContributions, score_contributions
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.dataset import RankingDataset

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.query_comparison import model_scores, query_measures
+from rankstudio.engine.analysis.queries.query_comparison import model_scores, query_measures
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from experiment.small import dataset, quick
 
-from rankstudio.engine.analysis.feature_ablation import (
+from rankstudio.engine.analysis.queries.feature_ablation import (
     ablated_queries,
     feature_ablation,
     n_unchanged,
     relearned,
 )
-from rankstudio.engine.analysis.query_comparison import model_scores
+from rankstudio.engine.analysis.queries.query_comparison import model_scores
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import Chosen, RunResult

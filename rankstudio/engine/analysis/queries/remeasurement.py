@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rankstudio.engine.analysis.measurement import Measurement
+from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.plan import Plan
