@@ -96,9 +96,13 @@ def edit_with_digest(rng: random.Random, path: Path) -> None:
     """Put what cannot be into a row, with a digest that fits: what another program may have written."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         for _ in range(rng.choice((1, 1, 2))):
+            rows: list[tuple[Any, ...]] = []
             table = rng.choice((*TABLES, "unit", "fold", "run", "dataset"))
-            row = row_of(table, rng.choice(db.execute(select(table, "")).fetchall()))
-            values = dict(row.values)
+            with suppress(sqlite3.OperationalError):  # what is not text any more
+                rows = db.execute(select(table, "")).fetchall()
+            if not rows:
+                continue
+            values = dict((row := row_of(table, rng.choice(rows))).values)
             for name in rng.sample(list(values), rng.choice((1, 1, 2)) if len(values) > 1 else 1):
                 values[name] = _impossible(rng, table, name, values[name])
             with suppress(sqlite3.Error, OverflowError, UnicodeEncodeError):  # as above
@@ -136,7 +140,8 @@ def make_foreign(rng: random.Random, path: Path, original: Path) -> None:
             with suppress(sqlite3.Error):
                 db.execute(sql)
                 rows = source.execute(f"SELECT * FROM {name}").fetchall()
-                db.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+                places = ", ".join("?" * len(rows[0])) if rows else ""
+                db.executemany(f"INSERT INTO {name} VALUES ({places})", rows)
         for _ in range(rng.choice((0, 0, 1, 3))):
             with suppress(sqlite3.Error):
                 _schema(rng, db)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isnan, log10
+from typing import TYPE_CHECKING
 
-from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap
 from rankstudio.engine.arrays import Ints
 from rankstudio.ui.style.number_format import signed
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap
 
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.features.substitutes import Substitutes
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.inspect.substitute_sentences import SubstituteSentence, substitute_sentences
 from rankstudio.ui.plots.maps.feature_map import (
@@ -25,6 +25,9 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.segmented import Segmented
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.substitutes import Substitutes
 
 NO_MODEL = "Run a method, or move λ, to see which features could stand for the selected ones."
 

@@ -9,7 +9,6 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step
 
@@ -63,6 +62,8 @@ def _validation(fold: Fold) -> RankingDataset:
 
 def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name: str) -> Floats:
     columns = np.ascontiguousarray(part.X.T)
+    from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for
+
     evaluator = Evaluator(part.y, part.query_ptr, convention, (name,))
     found = np.full((len(steps), part.n_queries), np.nan)
     linear = [number for number, step in enumerate(steps) if step.linear]
