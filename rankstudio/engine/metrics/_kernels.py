@@ -331,12 +331,12 @@ def _disagreement(key: Floats, level: Ints, n_pairs: int, n: int, tree: Ints) ->
         for i in range(start, stop):
             halves += _count_below(tree, level[i])
         for i in range(start, stop):
-            _enter(tree, level[i], 1)
+            _enter(tree, level[i], np.int64(1))
         for i in range(start, stop):
             halves += _count_below(tree, level[i])
         start = stop
     for i in range(n):
-        _enter(tree, level[i], -1)
+        _enter(tree, level[i], np.int64(-1))  # of one type with the other: compiled once
     return 0.5 * halves / n_pairs
 
 

@@ -16,6 +16,7 @@ SAMPLE_KERNELS = (
     "ideal_dcg",
     "centre_rows",
     "measure_all",
+    "rank_all",
     "start",
     "select",
     "extend",

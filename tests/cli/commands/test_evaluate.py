@@ -130,7 +130,7 @@ def test_another_number_of_scores_names_both_files(
         (["evaluate", "missing.txt", "SCORES"], "missing.txt: there is no such file."),
         (["evaluate", "SCORES", "SCORES"], "test.score, line 1"),
         (["evaluate", "DATA", "DATA"], "test.txt, line 1: found '0 qid:7 1:0.5'"),
-        (["evaluate", "DATA", "SCORES", "--measures", "ERR"], "measure: expected one of MAP"),
+        (["evaluate", "DATA", "SCORES", "--measures", "MRR"], "measure: expected one of MAP"),
         (["evaluate", "DATA", "SCORES", "--measures", ","], "--measures: expected"),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter, QToolButton, QWidget
+from waiting import wait_until
 from windows import open_window, settle
 
 from rankstudio.ui.main_window import MainWindow
@@ -133,6 +134,8 @@ def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: Mai
     curves = window.sections.run.curves
     QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     settle(window)
+    wait_until(window.loading.isHidden)
+    QApplication.processEvents()
     before = {splitter.objectName(): splitter.sizes() for splitter in page(window).findChildren(QSplitter)}
     beside = window.sections.run.candidates
     page(window).pop_out(curves)

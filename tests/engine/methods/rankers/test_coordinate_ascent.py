@@ -95,7 +95,7 @@ def test_conventions() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"measure": "ERR"}, "measure: expected one of MAP"),
+        ({"measure": "MRR"}, "measure: expected one of MAP"),
         ({"n_restarts": 0}, "n_restarts: expected a whole number from 1 to 1000, got 0"),
         ({"max_iter": 1.5}, "max_iter: expected a whole number from 1 to 10000, got 1.5"),
         ({"tolerance": 0}, "tolerance: expected a finite number greater than 0, got 0"),

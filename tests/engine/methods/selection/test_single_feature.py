@@ -67,7 +67,7 @@ def test_conventions(selector: type) -> None:
 @pytest.mark.parametrize(
     ("selector", "message"),
     [
-        (SingleFeatureRanking(measure="ERR"), "measure: expected one of MAP"),
+        (SingleFeatureRanking(measure="MRR"), "measure: expected one of MAP"),
         (SingleFeatureRanking(direction="up"), "direction: expected best or descending, got 'up'"),
         (SingleFeatureRanking(convention="x"), "convention: expected one of letor4"),
         (SingleFeatureRanking(regularization=0), "regularization: expected a finite number greater than 0"),
