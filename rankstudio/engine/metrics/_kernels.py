@@ -341,7 +341,7 @@ def _disagreement(key: Floats, level: Ints, n_pairs: int, n: int, tree: Ints) ->
 
 
 @subroutine
-def _enter(tree: Ints, level: int, count: int) -> None:
+def _enter(tree: Ints, level: int, count: np.int64) -> None:
     """Count documents of this level in (a Fenwick tree: node i stands for the levels that end at i - 1)."""
     node = level + 1
     while node < tree.shape[0]:
