@@ -80,6 +80,13 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     return Plan(**given)
 
 
+def plan_as_toml(plan: Plan) -> str:
+    """Return the plan as the text of a file that :func:`load_plan` reads."""
+    import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
+
+    return tomli_w.dumps(plan_as_dict(plan))
+
+
 def save_plan(plan: Plan, path: str | Path) -> None:
     """Write the plan as TOML.
 
@@ -88,9 +95,7 @@ def save_plan(plan: Plan, path: str | Path) -> None:
     OutputError
         Where the file cannot be written.
     """
-    import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
-
-    write_text(path, tomli_w.dumps(plan_as_dict(plan)))
+    write_text(path, plan_as_toml(plan))
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -1,0 +1,71 @@
+"""``rankstudio report``: a study as one HTML file that a colleague reads anywhere."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.study_file_option import tell_damage
+from rankstudio.engine.analysis.report.document import SECTIONS, section_keys
+
+HELP = "write the report of a study as one HTML file"
+DESCRIPTION = """\
+Write the report of a study: question and notes, data with checksums, what was run and by which rules, results
+with paired tests, selected features, stability, substitutes, published numbers, how often the test part was
+looked at, versions, and the plans to run it again. It is one HTML file that needs no network and no script,
+and reads on a phone, on a screen and on paper.
+
+  rankstudio report results/study.rankstudio --out report.html
+  rankstudio report results/study.rankstudio --out report.html --sections question,results,features
+
+Without --sections it has those that were ticked in the window, in their order there, else all."""
+
+EPILOG = (
+    "sections:\n"
+    + "\n".join(f"  {key:<12} {title}" for key, title in SECTIONS.items())
+    + """
+
+While the test part of a study is sealed, no number of it is in the report. Substitutes and paired bands need
+the documents: they are read from where the runs had them, and left out where they changed or are gone."""
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("study", type=Path, metavar="STUDY", help="a study's file")
+    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="the HTML file to write")
+    parser.add_argument(
+        "--sections",
+        metavar="KEYS",
+        help="which ones, separated by commas, in their order",
+    )
+    parser.add_argument("--measure", help="what to compare by; the measure that chose by default")
+    parser.add_argument(
+        "--without-data", action="store_true", help="read no documents, and leave out what needs them"
+    )
+    add_force_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from dataclasses import replace
+
+    from rankstudio.engine.analysis.report.html_page import html_page
+    from rankstudio.engine.analysis.report.report import make_report
+    from rankstudio.engine.analysis.report.study_source import DataOpener, no_data, read_study
+    from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.metrics.names import measure
+    from rankstudio.engine.support.files import write_text
+
+    keys = section_keys(args.sections) if args.sections else ()
+    name = measure(args.measure).name if args.measure else ""
+    refuse_existing([args.out], args.force)
+    with Study.open(args.study, reading=True) as study:
+        tell_damage(study, study.runs())
+        source = read_study(study, no_data if args.without_data else DataOpener())
+    report = make_report(replace(source, measure=name))
+    write_text(args.out, html_page(report.arranged(keys) if keys else report))
+    print(f"Written: {args.out}", file=sys.stderr)
+    return 0

@@ -1,0 +1,170 @@
+"""A report as values: sections of paragraphs, facts, tables, figures and code, without a format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rankstudio.engine.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A text; a line that is empty begins a new paragraph.
+
+    Attributes
+    ----------
+    text : str
+    muted : bool
+        Whether it is a remark.
+    """
+
+    text: str
+    muted: bool = False
+
+
+@dataclass(frozen=True)
+class FactList:
+    """What things are, one below the other.
+
+    Attributes
+    ----------
+    rows : tuple of (str, str)
+        Name and value.
+    """
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table.
+
+    Attributes
+    ----------
+    title : str
+    header : tuple of str
+    rows : tuple of tuples of str
+    left : tuple of int
+        Columns aligned to the left; the others hold numbers.
+    note : str
+        What is to be said below it.
+    bold : frozenset of (int, int)
+        Cells that stand out, by row and column.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left: tuple[int, ...] = (0,)
+    note: str = ""
+    bold: frozenset[tuple[int, int]] = frozenset()
+
+
+@dataclass(frozen=True)
+class ReportFigure:
+    """A drawing with what is to be read below it.
+
+    Attributes
+    ----------
+    caption : str
+    svg : str
+        The whole drawing, complete by itself.
+    width, height : float
+        Of the drawing, in pixels.
+    """
+
+    caption: str
+    svg: str
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class CodeText:
+    """What is to be pasted.
+
+    Attributes
+    ----------
+    title : str
+    text : str
+    """
+
+    title: str
+    text: str
+
+
+Block = Paragraph | FactList | ReportTable | ReportFigure | CodeText
+
+
+@dataclass(frozen=True)
+class ReportSection:
+    """A part of a report that can be left out and put elsewhere.
+
+    Attributes
+    ----------
+    key : str
+        By which it is asked for: "results".
+    title : str
+    blocks : tuple of Block
+    """
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a study can be reported with.
+
+    Attributes
+    ----------
+    title : str
+    subtitle : str
+        What it is a report of.
+    sections : tuple of ReportSection
+        In order.
+    """
+
+    title: str
+    subtitle: str
+    sections: tuple[ReportSection, ...]
+
+    def arranged(self, keys: Sequence[str]) -> Report:
+        """Return the report with these sections alone, in this order."""
+        by_key = {section.key: section for section in self.sections}
+        return replace(self, sections=tuple(by_key[key] for key in dict.fromkeys(keys) if key in by_key))
+
+
+SECTIONS: dict[str, str] = {
+    "question": "Question and notes",
+    "data": "Data",
+    "plan": "What was run",
+    "protocol": "Protocol and measures",
+    "results": "Results",
+    "tests": "Paired tests",
+    "features": "Selected features",
+    "stability": "Stability of the selection",
+    "substitutes": "Substitutes",
+    "published": "Published results",
+    "seal": "Looks at the test part",
+    "versions": "Versions",
+    "rerun": "To run it again",
+}
+"""The titles of the sections by their keys, in the order in which they usually stand."""
+
+
+def section_keys(text: str) -> tuple[str, ...]:
+    """Read sections by their keys, separated by commas: "question,results,features".
+
+    Raises
+    ------
+    ParameterError
+        For a section that is not there.
+    """
+    keys = tuple(key.strip().lower() for key in text.split(",") if key.strip())
+    wrong = next((key for key in keys if key not in SECTIONS), None)
+    if wrong is not None or not keys:
+        raise ParameterError("sections", wrong or text, f"some of {', '.join(SECTIONS)}")
+    return keys

@@ -1,0 +1,250 @@
+"""What runs selected: features with margins, how much folds agree, and what could stand for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isnan, nan
+
+import numpy as np
+
+from rankstudio.engine.analysis.features.candidate_map import Margin, margins
+from rankstudio.engine.analysis.features.choice_explanation import percent
+from rankstudio.engine.analysis.features.feature_profile import Inspector
+from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
+from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure, ReportTable
+from rankstudio.engine.analysis.report.figures import ranks_figure
+from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
+from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed
+from rankstudio.engine.analysis.selection_stability import (
+    ChosenFeature,
+    SelectionStability,
+    selection_stability,
+)
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult
+from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.export.tables import range_text
+
+_MOST_FEATURES, _MOST_MAPPED, _MOST_MAPS, _MOST_FOLDS, _MOST_NAMED = 40, 30, 8, 40, 6
+
+
+def feature_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield the selected features of each run, with how close their choice was."""
+    runs = _selecting(source)
+    if not runs:
+        yield Paragraph("No run selects features: each ranks with all of them.", muted=True)
+    for run in runs:
+        found = _stability(run)
+        yield Paragraph(_common_sentence(run, found))
+        yield _features(run, found)
+
+
+def stability_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield how much the folds of each run agree, as indices and as maps."""
+    runs = [run for run in _selecting(source) if len(run.result.folds) > 1]
+    if not runs:
+        yield Paragraph("No run has selected features on two folds that could agree.", muted=True)
+        return
+    found = [_stability(run) for run in runs]
+    yield _indices(runs, found)
+    for run, one in list(zip(runs, found, strict=True))[:_MOST_MAPS]:
+        if len(one.folds) <= _MOST_FOLDS and one.features:
+            yield _map(run, one)
+
+
+def substitute_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield, for the best run on each dataset, what could stand for the features of its first fold."""
+    for data, runs in source.datasets().items():
+        selecting = [run for run in runs if run.plan.entry.selects and run.data is not None]
+        if not selecting:
+            yield Paragraph(
+                f"The documents of {data} are not at hand, or nothing selects on them.", muted=True
+            )
+            continue
+        yield from _substitutes(best_of(selecting, chooser(runs, source.measure)))
+
+
+def _selecting(source: ReportSource) -> list[ReportedRun]:
+    return [run for run in source.runs if run.plan.entry.selects]
+
+
+def _stability(run: ReportedRun) -> SelectionStability:
+    result = run.result
+    return selection_stability(result.folds, result.feature_ids, result.feature_names)
+
+
+def _path(fold: FoldResult) -> PathResult:
+    """Return the path on which a fold's model was chosen."""
+    return next(path for path in fold.paths if path.unit == fold.chosen.unit)
+
+
+def _common_sentence(run: ReportedRun, found: SelectionStability) -> str:
+    """Say which features all folds have chosen."""
+    n = len(found.folds)
+    everywhere = [feature.name for feature in found.features if feature.times == n]
+    name = f"{run.name[0].upper()}{run.name[1:]}"
+    chose = f"{name}, chose {len(found.features)} different features on {n} fold{'s' if n > 1 else ''}"
+    if n < 2:
+        return f"{chose}."
+    if not everywhere:
+        return f"{chose}, none of them on all."
+    more = len(everywhere) - _MOST_NAMED
+    named = everywhere[:_MOST_NAMED] + ([f"{more} more"] if more > 0 else [])
+    return f"{chose}, {len(everywhere)} of them on all: {listed(named)}."
+
+
+def _features(run: ReportedRun, found: SelectionStability) -> ReportTable:
+    closest = _closest_choices(run)
+    several = len(found.folds) > 1
+    rows = []
+    for feature in found.features[:_MOST_FEATURES]:
+        times = f"{feature.times} of {len(found.folds)}"
+        row = [feature.name, str(feature.feature), *([times] if several else [])]
+        row.append(range_text(list(feature.ranks.values())))
+        rows.append((*row, closest.get(feature.feature, NOTHING)) if closest else tuple(row))
+    header = ["feature", "id", *(["folds"] if several else []), "chosen as"]
+    header += ["closest choice"] if closest else []
+    notes = []
+    if closest:
+        score = run.plan.candidate_score
+        said = score.title if score is not None else ""
+        notes.append(
+            f"Closest choice: how far ahead of the next candidate it was, by {said}, in the fold in which "
+            "that was the least."
+        )
+    more = len(found.features) - len(rows)
+    if more > 0:
+        notes.append(f"And {more} more features, chosen by fewer folds or later.")
+    left = (0, len(header) - 1) if closest else (0,)
+    return ReportTable(f"Run {run.number}: features", tuple(header), tuple(rows), left, " ".join(notes))
+
+
+def _closest_choices(run: ReportedRun) -> dict[int, str]:
+    """Return by id how far ahead each feature was where it was least so; {} for a method without margins."""
+    score = run.plan.candidate_score
+    if score is None:
+        return {}
+    least: dict[int, tuple[float, int, Margin]] = {}
+    ids = run.result.feature_ids.tolist()
+    for fold in run.result.folds:
+        inside = set(fold.selected)
+        for column, margin in margins(_path(fold), score).items():
+            feature = ids[column]
+            share = margin.share
+            if feature in inside and not isnan(share) and share < least.get(feature, (np.inf,))[0]:
+                least[feature] = share, fold.fold, margin
+    several = len(run.result.folds) > 1
+    return {
+        feature: _margin_text(margin, run.result.feature_names, fold if several else 0)
+        for feature, (_, fold, margin) in least.items()
+    }
+
+
+def _margin_text(margin: Margin, names: Sequence[str], fold: int) -> str:
+    """Return how far ahead of whom: "12 % ahead of BM25 of body (fold 2)"."""
+    rival = names[margin.rival] if margin.rival is not None else ""
+    where = f" (fold {fold})" if fold else ""
+    if margin.share == 0:
+        return f"equal to {rival}{where}"
+    how = "ahead of" if margin.share > 0 else "behind"
+    return f"{percent(abs(margin.share))} {how} {rival}{where}"
+
+
+def _indices(runs: Sequence[ReportedRun], found: Sequence[SelectionStability]) -> ReportTable:
+    rows = []
+    for run, one in zip(runs, found, strict=True):
+        s = one.indices
+        corrected = [fixed(s.consistency, 3) if s.index == index else NOTHING for index in _CORRECTED]
+        interval = f"{fixed(s.nogueira.low, 3)} … {fixed(s.nogueira.high, 3)}"
+        agree = (fixed(s.jaccard, 3), *corrected, fixed(s.nogueira.value, 3), interval)
+        rows.append((str(run.number), run.title, range_text(run.result.sizes), *agree))
+    note = (
+        "1 where all folds select the same; all but Jaccard are 0 where they agree as by chance. Kuncheva's "
+        "index is for selections of one size, Lustgarten's for others."
+    )
+    warning = next((one.warning for one in found if one.warning), "")
+    header = ("run", "method", "features", "Jaccard", *_CORRECTED, "Nogueira", "95 % interval")
+    return ReportTable("How much the folds agree", header, tuple(rows), (1,), f"{note} {warning}".strip())
+
+
+_CORRECTED = ("Kuncheva", "Lustgarten")
+
+
+def _map(run: ReportedRun, found: SelectionStability) -> ReportFigure:
+    features = found.features[:_MOST_MAPPED]
+    more = len(found.features) - len(features)
+    rest = f" {more} more features were chosen by fewer folds or later." if more else ""
+    caption = (
+        f"Run {run.number}, {run.title}: which feature each fold chose, and as which one; grey where it did "
+        f"not.{rest}"
+    )
+    names = [_named(feature) for feature in features]
+    ranks = [[feature.ranks.get(fold, nan) for fold in found.folds] for feature in features]
+    title = f"Run {run.number}: features by fold"
+    return ranks_figure(names, [str(fold) for fold in found.folds], ranks, "fold", title, caption)
+
+
+def _named(feature: ChosenFeature) -> str:
+    usual = f"feature {feature.feature}"
+    return feature.name if feature.name == usual else f"{feature.name} ({feature.feature})"
+
+
+def _substitutes(run: ReportedRun) -> Iterator[Block]:
+    first = run.result.folds[0]
+    fold = next((f for f in run.data.folds if f.number == first.fold), None) if run.data is not None else None
+    if fold is None or not first.chosen.step.selected:
+        return
+    path = _path(first)
+    position = next(i for i, step in enumerate(path.steps) if step.number == first.chosen.step.number)
+    inspector = Inspector(fold.train, run.plan.convention)
+    train = make_fold_context(run.plan, fold).train
+    found = substitutes(run.plan, path, position, train, inspector.correlations, inspector.clusters)
+    yield Paragraph(
+        f"What could stand for the features of {run.name}, in the model of fold {first.fold}. Features are "
+        "alike by their correlation r inside the queries of its training part."
+    )
+    yield from _groups(run, found)
+
+
+def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
+    names = run.result.feature_names
+    alike = [group for group in found.groups if len(group.selected) + len(group.others) > 1]
+    alone = [group for group in found.groups if group not in alike]
+    exact = any(not isnan(swap.change) for group in found.groups for swap in group.swaps)
+    if alike:
+        rows = tuple(_group_row(group, names, exact=exact) for group in alike)
+        header = ["in the model", "like it", "least |r|", "best swap"] + (
+            ["change of criterion"] if exact else []
+        )
+        note = f"The change of the {run.plan.criterion} is per document; less is better." if exact else ""
+        title = f"Run {run.number}: features that are alike"
+        yield ReportTable(title, tuple(header), rows, (0, 1, 3), f"{note} {found.why_no_swaps}".strip())
+    if alone:
+        said = listed(names[group.selected[0]] for group in alone)
+        yield Paragraph(f"Without anything like them: {said}.")
+    for swap in found.better[:3]:
+        yield Paragraph(
+            f"{names[swap.added]} instead of {names[swap.removed]} would have lowered the criterion by "
+            f"{_change(abs(swap.change))} per document."
+        )
+
+
+def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> tuple[str, ...]:
+    chosen = listed(names[column] for column in group.selected)
+    shown = [names[column] for column in group.others[:_MOST_NAMED]]
+    more = len(group.others) - len(shown)
+    others = listed(shown + ([f"{more} more"] if more > 0 else [])) or NOTHING
+    swap: Swap | None = min(
+        (swap for swap in group.swaps if group.others),
+        key=lambda one: np.inf if isnan(one.change) else one.change,
+        default=None,
+    )
+    said = f"{names[swap.added]} for {names[swap.removed]}" if swap else NOTHING
+    row = (chosen, others, fixed(group.least, 2), said)
+    return (*row, _change(swap.change, sign=True) if swap else NOTHING) if exact else row
+
+
+def _change(value: float, *, sign: bool = False) -> str:
+    """Return a change of the criterion with two figures: "+0.00042"."""
+    if isnan(value):
+        return NOTHING
+    return f"{value:{'+' if sign else ''}.2g}".replace("-", "−")

@@ -1,0 +1,253 @@
+"""What runs found: measures by run and fold, paired tests, and what papers print for the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+
+import numpy as np
+
+from rankstudio.engine.analysis.fold_table import (
+    MeasureSummary,
+    best_of_several,
+    measure_rows,
+    measure_summary,
+)
+from rankstudio.engine.analysis.published import published_rows
+from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure, ReportTable
+from rankstudio.engine.analysis.report.figures import Curve, Interval, curves_figure, intervals_figure
+from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
+from rankstudio.engine.analysis.report.texts import NOTHING, fixed, set_otherwise, spread
+from rankstudio.engine.analysis.run_curves import run_curves
+from rankstudio.engine.analysis.significance import (
+    ALPHA,
+    ComparedRun,
+    compare_with,
+    compared_runs,
+    why_unpaired,
+)
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.export.tables import p_text, range_text
+from rankstudio.engine.metrics.conventions import convention
+
+SEALED = "The test part is sealed: its numbers are left out until the seal is broken."
+_MOST_FOLDS, _MOST_RUNS = 30, 12
+
+
+def result_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield the averages of the runs on each dataset, and the folds by the measure that chose."""
+    if source.sealed:
+        yield Paragraph(f"{SEALED} What stands here was measured on the validation parts.")
+    for data, runs in source.datasets().items():
+        yield from _sentence(data, runs, source.measure)
+        yield _averages(data, runs)
+        drawn = _curves(data, runs, chooser(runs, source.measure))
+        if drawn is not None:
+            yield drawn
+        by_fold = _folds(data, runs, chooser(runs, source.measure))
+        if by_fold is not None:
+            yield by_fold
+
+
+def _sentence(data: str, runs: list[ReportedRun], asked: str) -> Iterator[Block]:
+    """Say which run is best, and by how much it beats the best single feature."""
+    name = chooser(runs, asked)
+    measured = [run for run in runs if name in run.result.average]
+    if not measured:
+        yield Paragraph(f"No run on {data} has measured {name}: there was nothing to measure on.")
+        return
+    best = best_of(measured, name)
+    value, single = best.result.average[name], best.result.baseline.get(name, float("nan"))
+    sizes = range_text(best.result.sizes)
+    text = (
+        f"On {data} {best.name}, has the best mean {name} on the {best.part} part of its folds, "
+        f"{fixed(value)} with {sizes} feature{'' if sizes == '1' else 's'}"
+    )
+    beside = f"; the best single feature has {fixed(single)}." if not isnan(single) else "."
+    yield Paragraph(text + beside)
+
+
+def _averages(data: str, runs: Sequence[ReportedRun]) -> ReportTable:
+    names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
+    found = [measure_summary(run.plan, run.result.folds) for run in runs]
+    rows = [_average_row(run, one, names) for run, one in zip(runs, found, strict=True)]
+    bold = set()
+    for column, name in enumerate(names, start=4):
+        best = best_of_several([one.means[name] for one in found if name in one.means], name)
+        bold |= {
+            (at, column) for at, one in enumerate(found) if best is not None and one.means.get(name) == best
+        }
+    single = runs[0].result.baseline
+    cells = [fixed(single[name]) if name in single else NOTHING for name in names]
+    rows.append(("", "best single feature", "", "1", *cells))
+    rules = convention(runs[0].plan.convention).label
+    parts = " and ".join(dict.fromkeys(run.part for run in runs))
+    note = (
+        f"Mean ± standard deviation over the folds, measured on the {parts} part by the {rules} convention."
+    )
+    header = ("run", "method", "set otherwise than by default", "features", *names)
+    return ReportTable(f"{data}: averages", header, tuple(rows), (1, 2), note, frozenset(bold))
+
+
+def _average_row(run: ReportedRun, found: MeasureSummary, names: Sequence[str]) -> tuple[str, ...]:
+    cells = [
+        spread(found.means[name], found.deviations.get(name)) if name in found.means else NOTHING
+        for name in names
+    ]
+    return (str(run.number), run.title, set_otherwise(run), range_text(run.result.sizes), *cells)
+
+
+def _curves(data: str, runs: Sequence[ReportedRun], name: str) -> ReportFigure | None:
+    """Return validation by size, the bands paired with the best run; None where nothing was validated."""
+    stand_in = [run.data or run.recorded.without_documents() for run in runs]
+    reference = runs.index(best_of(list(runs), name))
+    found = run_curves([run.result for run in runs], name, reference, stand_in)
+    curves = [
+        Curve(run.number, run.name, one.x.tolist(), one.mean.tolist(), one.half.tolist())
+        for run, one in zip(runs, found, strict=True)
+        if one is not None
+    ][:_MOST_RUNS]
+    if not curves:
+        return None
+    paired = any(np.isfinite(one.half).any() for one in found if one is not None)
+    band = (
+        f" Bands: half the 95 % interval of the difference to run {runs[reference].number} up and down, "
+        "paired over the queries."
+    )
+    caption = (
+        f"{data}: {name} on the validation part by the number of features, mean over the folds, with the "
+        f"parameters that are best there.{band if paired else ''}"
+    )
+    title = f"{data}: validation {name} by size"
+    return curves_figure(curves, "features", f"{name} (validation)", title, caption)
+
+
+def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> ReportTable | None:
+    """Return a measure fold by fold; None where runs have too many folds, or different ones."""
+    numbers = [fold.fold for fold in runs[0].result.folds]
+    same = [run for run in runs if [fold.fold for fold in run.result.folds] == numbers]
+    here = [run for run in same if name in run.result.average][:_MOST_RUNS]
+    if not here or not 1 < len(numbers) <= _MOST_FOLDS:
+        return None
+    found = measure_rows({run.number: run.result for run in here}, name)
+    rows = tuple((row.label, *(fixed(row.values[run.number]) for run in here)) for row in found)
+    bold = {
+        (at, column)
+        for at, row in enumerate(found)
+        for column, run in enumerate(here, start=1)
+        if row.best is not None and row.values[run.number] == row.best
+    }
+    header = ("fold", *(f"run {run.number}" for run in here))
+    left = len(runs) - len(here)
+    note = f"{left} runs with other folds, or beyond the first {_MOST_RUNS}, are left out." if left else ""
+    return ReportTable(
+        f"{data}: {name} by fold ({here[0].part} part)", header, rows, (0,), note, frozenset(bold)
+    )
+
+
+def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield the paired tests of the runs on each dataset against the best of them."""
+    if source.sealed:
+        yield Paragraph(f"{SEALED} The tests are over its queries, and are left out with them.")
+        return
+    for data, runs in source.datasets().items():
+        name = chooser(runs, source.measure)
+        reference = best_of(runs, name)
+        tested = tests_of(runs, reference, name)
+        if not any(row.role == "compared" for row in tested):
+            yield Paragraph(
+                f"On {data} there are no two runs that can be compared query by query.", muted=True
+            )
+            continue
+        yield _tests(data, runs, reference, name, tested)
+        yield _differences(data, runs, reference, name, tested)
+
+
+def tests_of(runs: Sequence[ReportedRun], reference: ReportedRun, name: str) -> list[ComparedRun]:
+    """Return the paired tests of runs against one of them, corrected as one family."""
+    by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
+    against = reference.result
+    found = {
+        number: compare_with(result, against, name)
+        for number, result in by_number.items()
+        if result is not against and not why_unpaired(result, against, name)
+    }
+    return compared_runs(by_number, reference.number, name, found)
+
+
+def _tests(
+    data: str, runs: Sequence[ReportedRun], reference: ReportedRun, name: str, tested: Sequence[ComparedRun]
+) -> ReportTable:
+    titles = {run.number: run.title for run in runs}
+    rows = tuple(_test_row(row, titles[row.key]) for row in tested)
+    header = (
+        "run",
+        "method",
+        name,
+        "difference",
+        "95 % interval",
+        "p (t, Holm)",
+        "p (Holm)",
+        "better/equal/worse",
+    )
+    told = {(at, 6) for at, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA}
+    n = reference.result.per_query(name).size
+    family = sum(row.role == "compared" for row in tested)
+    note = (
+        f"Over {n:,} queries of the {reference.part} part, each run less {reference.name}. The interval is a "
+        "bootstrap's over the queries; p are two-sided, of Student's paired t and of Fisher's randomisation "
+        f"test, corrected by Holm for the {family} run{'s' if family > 1 else ''} compared here. Bold: below "
+        f"{ALPHA:g}. The last column counts queries in which the run is better, equal and worse."
+    )
+    return ReportTable(
+        f"{data}: {name} against run {reference.number}", header, rows, (1,), note, frozenset(told)
+    )
+
+
+def _differences(
+    data: str, runs: Sequence[ReportedRun], reference: ReportedRun, name: str, tested: Sequence[ComparedRun]
+) -> ReportFigure:
+    names = {run.number: run.name for run in runs}
+    found = [(row.key, row.found) for row in tested if row.found is not None]
+    rows = [Interval(key, names[key], t.mean_difference, t.low, t.high) for key, t in found]
+    title = f"{data}: difference in {name} to run {reference.number}"
+    caption = f"Mean difference in {name} to {reference.name}, with its 95 % interval over the queries."
+    return intervals_figure(rows, f"difference in {name}", title, caption)
+
+
+def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
+    mean = fixed(row.mean) if row.mean is not None else NOTHING
+    if row.found is None or row.p_holm is None or row.p_t_holm is None:
+        said = row.role if row.role == "reference" else row.differs
+        return (str(row.key), title, mean, said, "", "", "", "")
+    t = row.found
+    interval = f"{fixed(t.low, sign=True)} … {fixed(t.high, sign=True)}"
+    p = (p_text(row.p_t_holm), p_text(row.p_holm))
+    counts = f"{t.wins}/{t.ties}/{t.losses}"
+    return (str(row.key), title, mean, fixed(t.mean_difference, sign=True), interval, *p, counts)
+
+
+def published_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield what was printed for what was run, beside ours."""
+    if source.sealed:
+        yield Paragraph(f"{SEALED} Published averages are over test parts.")
+        return
+    titles = {run.number: run.title for run in source.runs}
+    rows = tuple(
+        (
+            *(str(row.key), titles[row.key], row.set, row.run.data_name, row.measure, fixed(row.ours)),
+            *(
+                f"{row.printed.value:g}",
+                fixed(row.difference, sign=True),
+                row.printed.label,
+                row.printed.source,
+            ),
+        )
+        for row in published_rows((run.number, run.result) for run in source.runs)
+    )
+    if not rows:
+        yield Paragraph("No published number is known for these methods on these data.", muted=True)
+        return
+    header = ("run", "method", "set", "data", "measure", "ours", "printed", "difference", "called", "source")
+    note = "Averages of the five test parts; the difference is ours less the printed one."
+    yield ReportTable("Printed and computed", header, rows, (1, 2, 3, 4, 8, 9), note)

@@ -1,0 +1,155 @@
+"""What a study asked, on which data, with which plans and by which rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rankstudio.engine.analysis.report.document import Block, FactList, Paragraph, ReportTable
+from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+from rankstudio.engine.analysis.report.texts import NOTHING, listed, runs_text
+from rankstudio.engine.data.dataset import FoldedDataset, Source
+from rankstudio.engine.experiment.plan.difference import parameter_texts
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.experiment.storage.run_index import RecordedData
+from rankstudio.engine.methods.catalog import Method
+from rankstudio.engine.metrics.conventions import convention
+
+_RULES = {"best": "the best one", "one-se": "the smallest one within one standard error of the best"}
+_MISSING = {
+    "query_min": "the least value in the query stands for them",
+    "zero": "0 stands for them",
+    "refuse": "data with missing values are refused",
+}
+_NORMALIZED = {"none": "as the files have them", "query_minmax": "scaled to 0 … 1 within each query"}
+_MOST_FOLDS = 30  # that are listed
+_PARTS = {"train": "training", "vali": "validation", "test": "test"}
+
+
+def question_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield what was asked, and what is noted on the whole and on each run."""
+    if source.question:
+        yield Paragraph(source.question)
+    if source.notes:
+        yield Paragraph(source.notes)
+    noted = [run for run in source.runs if run.label.note or run.label.tags]
+    if noted:
+        rows = tuple((str(run.number), run.title, run.label.note, ", ".join(run.label.tags)) for run in noted)
+        yield ReportTable("Notes on runs", ("run", "method", "note", "tags"), rows, (1, 2, 3))
+
+
+def data_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield what is to be known of each dataset: where it is, its checksums and how large it is."""
+    for recorded, runs in _by_data(source.runs):
+        documents = next((run.data for run in runs if run.data is not None), None)
+        place = runs[0].plan.data
+        rows = [("name", recorded.name), ("opened from", "the bundled sample" if place == SAMPLE else place)]
+        rows += [("features", str(len(recorded.feature_ids))), ("folds", str(len(recorded.folds)))]
+        rows += [("checksum of all parts", recorded.checksum), ("used by", runs_text(runs))]
+        yield FactList(tuple(rows))
+        if documents is not None:
+            yield _parts(documents)
+        if recorded.files:
+            yield _files(recorded.files, recorded.place)
+
+
+def plan_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield each run with its parameters, and the methods with where they were published."""
+    rows = tuple(
+        (str(run.number), run.title, run.result.data_name, _parameters(run.plan), f"{run.result.seconds:.1f}")
+        for run in source.runs
+    )
+    header = ("run", "method", "data", "with", "seconds")
+    yield ReportTable("Runs", header, rows, (1, 2, 3))
+    methods: dict[str, Method] = {}
+    for run in source.runs:
+        for entry in (run.plan.entry, run.plan.ranker_entry):
+            if entry is not None:
+                methods.setdefault(entry.key, entry)
+    told = tuple((m.label, f"{m.citation}: {m.title}", m.summary) for m in methods.values())
+    yield ReportTable("Methods", ("method", "published", "what it does"), told, (0, 1, 2))
+
+
+def protocol_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield how folds came about, what chose the models, and by which rules measures were computed."""
+    kinds: dict[tuple[tuple[str, str], ...], list[ReportedRun]] = {}
+    for run in source.runs:
+        kinds.setdefault(_protocol(run.plan), []).append(run)
+    for facts, runs in kinds.items():
+        told = facts if len(kinds) == 1 else (("holds for", runs_text(runs)), *facts)
+        yield FactList(told)
+    for key in dict.fromkeys(run.plan.convention for run in source.runs):
+        rules = convention(key)
+        yield ReportTable(
+            f"{rules.label} convention",
+            ("what", "how"),
+            rules.rules,
+            (0, 1),
+            f"{rules.summary} {rules.source}",
+        )
+
+
+def _by_data(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[ReportedRun]]]:
+    """Return the datasets by their contents and folds, each with its runs."""
+    found: dict[tuple[str, str], tuple[RecordedData, list[ReportedRun]]] = {}
+    for run in runs:
+        key = run.recorded.place, run.recorded.checksum
+        found.setdefault(key, (run.recorded, []))[1].append(run)
+    return list(found.values())
+
+
+def _files(files: Sequence[Source], place: str) -> ReportTable:
+    rows = tuple((_beside(file.path, place), f"{file.size:,}", file.checksum) for file in files)
+    return ReportTable("Files", ("file", "bytes", "checksum"), rows, (0, 2))
+
+
+def _beside(file: Path, place: str) -> str:
+    """Return a file's path from the folder that was opened, else its name."""
+    folder = Path(place) if place else file.parent
+    return str(file.relative_to(folder)) if file != folder and file.is_relative_to(folder) else file.name
+
+
+def _parts(data: FoldedDataset) -> ReportTable:
+    """Return how many queries and documents the parts of each fold have."""
+    names = [name for name in _PARTS if any(name in fold.parts for fold in data.folds)]
+    rows = []
+    for fold in data.folds[:_MOST_FOLDS]:
+        cells = [
+            f"{part.n_queries:,} / {part.n_documents:,}" if (part := fold.parts.get(name)) else NOTHING
+            for name in names
+        ]
+        rows.append((str(fold.number), *cells))
+    header = ("fold", *(f"{_PARTS[name]}: queries / documents" for name in names))
+    more = len(data.folds) - len(rows)
+    return ReportTable("Parts", header, tuple(rows), (), f"And {more:,} more folds." if more else "")
+
+
+def _parameters(plan: Plan) -> str:
+    """Return the values that are tried, and what else is otherwise than by default."""
+    usual = parameter_texts(Plan(plan.data, plan.method, ranker=plan.ranker))
+    grids = {axis.label for axis in plan.axes}
+    texts = parameter_texts(plan)
+    return (
+        " · ".join(f"{k} {v}" for k, v in texts.items() if k in grids or v != usual.get(k))
+        or "all as by default"
+    )
+
+
+def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """Return the protocol of a plan as rows."""
+    folds = "those of the files" if plan.protocol == GIVEN else plan.protocol
+    folds += f", only {listed(plan.folds)}" if plan.folds else ""
+    by = f"the method's own criterion ({plan.criterion})" if plan.select_by == CRITERION else plan.select_by
+    where = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
+    chosen = by if plan.select_by == CRITERION else f"{by} on {where}"
+    return (
+        ("folds", folds),
+        ("model chosen by", chosen),
+        ("which model", _RULES.get(plan.rule, f"the best one with {plan.rule} features")),
+        ("measures", listed(plan.measures)),
+        ("convention of measures", convention(plan.convention).label),
+        ("feature values", _NORMALIZED[plan.normalize]),
+        ("missing values", _MISSING[plan.missing]),
+        ("seed", str(plan.seed)),
+    )

@@ -1,0 +1,63 @@
+"""``rankstudio report``: a study as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of two runs on files."""
+    root = tmp_path_factory.mktemp("report")
+    for fold in make_ranking(n_queries=40, seed=3).folds[:2]:
+        (root / "Made" / f"Fold{fold.number}").mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, root / "Made" / f"Fold{fold.number}" / f"{name}.txt")
+    path = root / "first.rankstudio"
+    for options in (["rankrls", "--lambda", "2^0..2^2"], ["single-feature", "--features", "2"]):
+        assert main(["run", "--data", str(root / "Made"), "--method", *options, "--study", str(path)]) == 0
+    return path
+
+
+def test_a_report_is_written_and_replaced_only_by_force(study: Path, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "report.html"
+    assert main(["report", str(study), "--out", str(out)]) == 0
+    page = out.read_text(encoding="utf-8")
+    assert "Fold1/train.txt" in page
+    assert "rankstudio run --data" in page
+    assert page.count("sha256:") >= 7
+    assert main(["report", str(study), "--out", str(out), "--sections", "versions"]) == 1
+    assert "--force" in capsys.readouterr().err
+    assert out.read_text(encoding="utf-8") == page
+    assert main(["report", str(study), "--out", str(out), "--sections", "versions", "--force"]) == 0
+    assert "numpy" in out.read_text(encoding="utf-8")
+    assert "<h2>Data</h2>" not in out.read_text(encoding="utf-8")
+
+
+def test_an_unknown_section_is_refused(study: Path, tmp_path: Path, capsys) -> None:
+    assert main(["report", str(study), "--out", str(tmp_path / "r.html"), "--sections", "resluts"]) == 1
+    assert "question, data, plan" in capsys.readouterr().err
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_documents_that_changed_are_left_out(study: Path, tmp_path: Path) -> None:
+    bare, with_data = tmp_path / "bare.html", tmp_path / "data.html"
+    assert main(["report", str(study), "--out", str(with_data)]) == 0
+    assert main(["report", str(study), "--out", str(bare), "--without-data"]) == 0
+    assert "queries / documents" in with_data.read_text(encoding="utf-8")
+    assert "queries / documents" not in bare.read_text(encoding="utf-8")
+    train = study.parent / "Made" / "Fold1" / "train.txt"
+    before = train.read_bytes()
+    try:
+        train.write_bytes(before + before.splitlines(keepends=True)[-1])
+        changed = tmp_path / "changed.html"
+        assert main(["report", str(study), "--out", str(changed)]) == 0
+        assert changed.read_bytes() == bare.read_bytes()
+    finally:
+        train.write_bytes(before)

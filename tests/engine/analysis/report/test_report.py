@@ -1,0 +1,189 @@
+"""The report of a study: its sections, what a seal leaves out, and the HTML file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from experiment.small import dataset, ended, quick
+
+from rankstudio.engine.analysis.report.document import SECTIONS, ReportTable, section_keys
+from rankstudio.engine.analysis.report.html_page import html_page, html_text
+from rankstudio.engine.analysis.report.report import make_report
+from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
+from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
+from rankstudio.engine.experiment.storage.seal import SealMark
+from rankstudio.engine.methods.catalog import method
+
+VOID = {"meta", "br", "path", "line", "rect", "circle", "polyline", "polygon", "stop"}
+HOSTILE = '<script>alert("x")</script><img src=http://x/y onerror=alert(1)>&amp;\x00\u202e'
+
+
+class Reader(HTMLParser):
+    """Collects the tags of a page, and whether each is closed in turn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def close(self) -> None:
+        super().close()
+        assert self._open == []
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    return reader
+
+
+@pytest.fixture(scope="module")
+def source() -> ReportSource:
+    """Three runs on small data, one with a name and a note."""
+    data = dataset(3)
+    found = fingerprint(data)
+    ids = tuple(data.feature_ids.tolist())
+    recorded = RecordedData("Small", "", found.checksum, (), (1, 2, 3), ids, data.feature_names)
+    runs = []
+    for number, key in enumerate(("greedy-rankrls", "gas", "fsmrank"), start=1):
+        result = ended(run(Plan("small", key, quick(method(key))), data))
+        label = RunLabel("The first", "worth a look", ("a", "b")) if number == 1 else RunLabel()
+        runs.append(ReportedRun(number, result, recorded, data, label))
+    return ReportSource("My study", tuple(runs), "Which features?", "One.\n\nTwo.")
+
+
+def tables(source: ReportSource, key: str) -> list[ReportTable]:
+    [section] = make_report(source).arranged([key]).sections
+    return [block for block in section.blocks if isinstance(block, ReportTable)]
+
+
+def test_a_page_is_complete_by_itself_and_every_tag_is_closed(source: ReportSource) -> None:
+    page = html_page(make_report(source))
+    found = read(page)
+    names = {name for name, _ in found.tags}
+    assert not names & {"script", "link", "iframe", "object", "embed", "img", "base", "form"}
+    for name, attributes in found.tags:
+        assert not [key for key in attributes if key.startswith("on")]
+        assert all(
+            (value or "").startswith("#") for key, value in attributes.items() if key in ("href", "src")
+        )
+        assert name != "svg" or "viewbox" in attributes
+    assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg|http-equiv", "", page)
+    ids = [attributes["id"] for _, attributes in found.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = [a["href"] for name, a in found.tags if name == "a"]
+    assert targets == [f"#{section.key}" for section in make_report(source).sections]
+
+
+def test_every_section_says_something(source: ReportSource) -> None:
+    report = make_report(source)
+    assert [section.key for section in report.sections] == list(SECTIONS)
+    assert all(section.blocks for section in report.sections)
+
+
+def test_the_same_source_gives_the_same_bytes(source: ReportSource) -> None:
+    assert html_page(make_report(source)) == html_page(make_report(source))
+
+
+def test_sections_come_as_asked(source: ReportSource) -> None:
+    report = make_report(source).arranged(section_keys("results, question"))
+    assert [section.key for section in report.sections] == ["results", "question"]
+    with pytest.raises(ParameterError, match="expected some of question, data"):
+        section_keys("results,nonsense")
+
+
+def test_averages_are_those_of_the_runs(source: ReportSource) -> None:
+    averages, by_fold = tables(source, "results")
+    for row, one in zip(averages.rows, source.runs, strict=False):
+        assert row[0] == str(one.number)
+        assert [cell.split(" ")[0] for cell in row[4:]] == [
+            f"{one.result.average[name]:.4f}" for name in one.plan.measures
+        ]
+    assert averages.rows[0][1] == "The first"
+    assert [row[0] for row in by_fold.rows] == ["1", "2", "3", "mean", "sd"]
+    for at, fold in enumerate(source.runs[1].result.folds):
+        assert by_fold.rows[at][2] == f"{fold.test['MAP']:.4f}"
+
+
+def test_no_number_of_a_sealed_test_part_is_in_the_report(source: ReportSource) -> None:
+    sealed = replace(source, seal_marks=(SealMark(True, "2026-11-22T02:30:00+00:00"),))
+    page = read(html_page(make_report(sealed))).text
+    opened = read(html_page(make_report(source))).text
+    numbers = {
+        f"{value:.4f}"
+        for one in source.runs
+        for values in (one.result.average, *(fold.test for fold in one.result.folds))
+        for name, value in values.items()
+        if name == "MAP"
+    }
+    elsewhere = {
+        f"{value:.4f}"
+        for one in sealed.shown.runs
+        for values in (one.result.average, *(fold.validation for fold in one.result.folds))
+        for value in values.values()
+    }
+    assert all(number in opened for number in numbers)
+    assert not any(number in page for number in numbers - elsewhere)
+    assert numbers - elsewhere
+    assert "Test part sealed." in page
+    assert page.count("The test part is sealed") == 3
+
+
+def test_looks_at_the_test_part_are_counted(source: ReportSource) -> None:
+    moments = [f"2026-11-22T02:3{i}:00+00:00" for i in range(4)]
+    marks = tuple(SealMark(i % 2 == 0, moment) for i, moment in enumerate(moments))
+    looked = replace(source, seal_marks=marks)
+    assert "Test part looked at twice." in html_page(make_report(looked))
+    [table] = tables(looked, "seal")
+    assert table.rows[1] == ("2", "2026-11-22 02:31:00", "seal broken")
+
+
+def test_names_of_others_stay_text(source: ReportSource) -> None:
+    first = source.runs[0]
+    names = tuple(f"{HOSTILE}{i}" for i in range(6))
+    result = replace(first.result, feature_names=names, data_name=HOSTILE)
+    recorded = replace(first.recorded, name=HOSTILE, place=HOSTILE, feature_names=names)
+    label = RunLabel(HOSTILE, HOSTILE, (HOSTILE,))
+    hostile = ReportSource(
+        HOSTILE, (replace(first, result=result, recorded=recorded, label=label),), HOSTILE, HOSTILE
+    )
+    page = html_page(make_report(hostile))
+    found = read(page)
+    tags = {name for name, _ in found.tags}
+    assert not tags & {"script", "img"}
+    assert found.text.count('<script>alert("x")</script>') > 10
+    assert "\x00" not in page
+
+
+def test_characters_that_no_page_may_have_are_replaced() -> None:
+    assert html_text("a\x00b\x1b\ud800\ufffe\x85c\nd") == "a\ufffdb\ufffd\ufffd\ufffd\ufffdc\nd"
+    html_text("".join(map(chr, range(0x11000)))).encode()
+
+
+def test_a_study_without_a_finished_run_has_a_report() -> None:
+    page = html_page(make_report(ReportSource("Empty", ())))
+    assert "0 finished runs" in page
+    read(page)
