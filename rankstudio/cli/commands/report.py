@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.study_file_option import tell_damage
-from rankstudio.engine.analysis.report.document import SECTIONS, section_keys
+from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
 
 HELP = "write the report of a study as one HTML file"
 DESCRIPTION = """\
@@ -66,6 +66,6 @@ def run(args: argparse.Namespace) -> int:
         tell_damage(study, study.runs())
         source = read_study(study, no_data if args.without_data else DataOpener())
     report = make_report(replace(source, measure=name))
-    write_text(args.out, html_page(report.arranged(keys) if keys else report))
+    write_text(args.out, html_page(report.arranged(keys or wanted_keys(source.settings.sections))))
     print(f"Written: {args.out}", file=sys.stderr)
     return 0

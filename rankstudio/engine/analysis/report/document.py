@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rankstudio.engine.errors import ParameterError
@@ -153,6 +153,17 @@ SECTIONS: dict[str, str] = {
     "rerun": "To run it again",
 }
 """The titles of the sections by their keys, in the order in which they usually stand."""
+
+
+def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:
+    """Return all sections in the order that was stored, with whether they are wanted; new ones come last."""
+    known = {key: wanted for key, wanted in stored if key in SECTIONS}
+    return known | {key: True for key in SECTIONS if key not in known}
+
+
+def wanted_keys(stored: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
+    """Return the keys of the sections that are wanted, in their order."""
+    return tuple(key for key, wanted in every_section(stored).items() if wanted)
 
 
 def section_keys(text: str) -> tuple[str, ...]:

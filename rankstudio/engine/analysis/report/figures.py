@@ -19,7 +19,7 @@ _NAMES = 250.0  # pixels for names beside rows
 
 
 @dataclass(frozen=True)
-class Curve:
+class FigureCurve:
     """A curve with a band.
 
     Attributes
@@ -41,7 +41,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Interval:
+class FigureInterval:
     """A value with an interval around it; both NaN where there is only a name.
 
     Attributes
@@ -73,7 +73,7 @@ class _Scale:
 
 
 def curves_figure(
-    curves: Sequence[Curve], x_title: str, y_title: str, title: str, caption: str
+    curves: Sequence[FigureCurve], x_title: str, y_title: str, title: str, caption: str
 ) -> ReportFigure:
     """Return curves over a common axis, with their names above."""
     legend, top = _legend([(c.number, c.label) for c in curves], _TOP)
@@ -105,7 +105,7 @@ def curves_figure(
     return _figure(height, title, "; ".join(best), caption, parts)
 
 
-def intervals_figure(rows: Sequence[Interval], x_title: str, title: str, caption: str) -> ReportFigure:
+def intervals_figure(rows: Sequence[FigureInterval], x_title: str, title: str, caption: str) -> ReportFigure:
     """Return a row for each run: a point with its interval, beside a line at 0."""
     known = [v for row in rows for v in (row.value, row.low, row.high) if isfinite(v)]
     height = _TOP + _ROW * len(rows) + 52.0
@@ -167,7 +167,7 @@ def ranks_figure(
                 ink = "#ffffff" if share < 0.6 else svg.TEXT
                 parts.append(svg.text(x + cell / 2, y + 15, f"{rank:g}", "middle", ink, size=11))
     right = _NAMES + cell * len(columns) + 28.0
-    parts += _color_bar(right, top, max(bottom - top, 88.0), greatest)
+    parts += _color_bar(right, top, min(max(bottom - top, 88.0), 220.0), greatest)
     often = [
         f"{name}: {sum(map(isfinite, row))} of {len(columns)}" for name, row in zip(names, ranks, strict=True)
     ]
@@ -202,7 +202,7 @@ def _x_axis(x: _Scale, top: float, bottom: float, title: str, most: int, *, whol
     return parts
 
 
-def _band(curve: Curve, x: _Scale, y: _Scale) -> list[str]:
+def _band(curve: FigureCurve, x: _Scale, y: _Scale) -> list[str]:
     """Return the band of a curve; at a single point, a line."""
     known = [p for p in zip(curve.x, curve.y, curve.half, strict=False) if all(map(isfinite, p))]
     color, _ = svg.category(curve.number)
@@ -236,9 +236,9 @@ def _color_bar(x: float, top: float, height: float, greatest: float) -> list[str
         share = at / (n_steps - 1) if greatest > 1 else 0.0
         part = svg.rect(x, top + height * at / n_steps, 12, height / n_steps + 0.5, svg.viridis(share))
         parts.append(part)
-    parts.append(svg.text(x + 18, top + 10, "1.", color=svg.MUTED))
+    parts.append(svg.text(x + 18, top + 10, "1", color=svg.MUTED))
     if greatest > 1:
-        parts.append(svg.text(x + 18, top + height - 1, f"{greatest:g}.", color=svg.MUTED))
+        parts.append(svg.text(x + 18, top + height - 1, f"{greatest:g}", color=svg.MUTED))
     return parts
 
 

@@ -15,7 +15,12 @@ from rankstudio.engine.analysis.fold_table import (
 )
 from rankstudio.engine.analysis.published import published_rows
 from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure, ReportTable
-from rankstudio.engine.analysis.report.figures import Curve, Interval, curves_figure, intervals_figure
+from rankstudio.engine.analysis.report.figures import (
+    FigureCurve,
+    FigureInterval,
+    curves_figure,
+    intervals_figure,
+)
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
 from rankstudio.engine.analysis.report.texts import NOTHING, fixed, set_otherwise, spread
 from rankstudio.engine.analysis.run_curves import run_curves
@@ -103,7 +108,7 @@ def _curves(data: str, runs: Sequence[ReportedRun], name: str) -> ReportFigure |
     reference = runs.index(best_of(list(runs), name))
     found = run_curves([run.result for run in runs], name, reference, stand_in)
     curves = [
-        Curve(run.number, run.name, one.x.tolist(), one.mean.tolist(), one.half.tolist())
+        FigureCurve(run.number, run.name, one.x.tolist(), one.mean.tolist(), one.half.tolist())
         for run, one in zip(runs, found, strict=True)
         if one is not None
     ][:_MOST_RUNS]
@@ -209,7 +214,7 @@ def _differences(
 ) -> ReportFigure:
     names = {run.number: run.name for run in runs}
     found = [(row.key, row.found) for row in tested if row.found is not None]
-    rows = [Interval(key, names[key], t.mean_difference, t.low, t.high) for key, t in found]
+    rows = [FigureInterval(key, names[key], t.mean_difference, t.low, t.high) for key, t in found]
     title = f"{data}: difference in {name} to run {reference.number}"
     caption = f"Mean difference in {name} to {reference.name}, with its 95 % interval over the queries."
     return intervals_figure(rows, f"difference in {name}", title, caption)

@@ -29,10 +29,11 @@ _PARTS = {"train": "training", "vali": "validation", "test": "test"}
 
 def question_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield what was asked, and what is noted on the whole and on each run."""
-    if source.question:
-        yield Paragraph(source.question)
-    if source.notes:
-        yield Paragraph(source.notes)
+    written = source.settings
+    if written.question.strip():
+        yield Paragraph(written.question)
+    if written.notes.strip():
+        yield Paragraph(written.notes)
     noted = [run for run in source.runs if run.label.note or run.label.tags]
     if noted:
         rows = tuple((str(run.number), run.title, run.label.note, ", ".join(run.label.tags)) for run in noted)

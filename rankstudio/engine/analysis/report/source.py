@@ -9,6 +9,7 @@ from rankstudio.engine.analysis.significance import best_run
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
 from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
 
@@ -68,8 +69,8 @@ class ReportSource:
         Of the study.
     runs : tuple of ReportedRun
         The finished ones, by their numbers.
-    question, notes : str
-        What a person wrote.
+    settings : ReportSettings
+        What a person wrote, and which sections are wanted.
     seal_marks : tuple of SealMark
         When the test part was sealed and looked at.
     measure : str
@@ -78,8 +79,7 @@ class ReportSource:
 
     title: str
     runs: tuple[ReportedRun, ...]
-    question: str = ""
-    notes: str = ""
+    settings: ReportSettings = field(default_factory=ReportSettings)
     seal_marks: tuple[SealMark, ...] = ()
     measure: str = ""
 

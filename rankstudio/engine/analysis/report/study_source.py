@@ -62,4 +62,4 @@ def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
         result = replace(result, plan=plan)
         if result.complete:
             runs.append(ReportedRun(summary.key.id, result, recorded, opener(plan, recorded), label))
-    return ReportSource(study.title, tuple(runs), seal_marks=study.seal_marks)
+    return ReportSource(study.title, tuple(runs), study.report_settings, study.seal_marks)

@@ -84,7 +84,8 @@ def plan_as_toml(plan: Plan) -> str:
     """Return the plan as the text of a file that :func:`load_plan` reads."""
     import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
 
-    return tomli_w.dumps(plan_as_dict(plan))
+    text: str = tomli_w.dumps(plan_as_dict(plan))
+    return text
 
 
 def save_plan(plan: Plan, path: str | Path) -> None:

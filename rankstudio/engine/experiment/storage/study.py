@@ -25,6 +25,7 @@ from rankstudio.engine.experiment.results.results import FoldResult, PathResult,
 from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings, settings_values
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel, RunSummary
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
@@ -108,6 +109,8 @@ class Study:
             found.append(f"{self.path}: what a run was called and noted is damaged: it is left out.")
         if not all(row.sound for row in self._file.records("seal")):
             found.append(f"{self.path}: it is damaged when the test part was sealed or looked at.")
+        if not all(row.sound for row in self._file.records("report")):
+            found.append(f"{self.path}: what was written for the report is damaged: it is left out.")
         for row in self._records.listed():
             try:
                 self._records.asked(row)
@@ -231,6 +234,16 @@ class Study:
         """Store that the test part was sealed, or that its seal was broken."""
         with self._file.transaction() as db:
             write(db, "seal", id=next_id(db, "seal"), sealed=int(mark.sealed), happened=mark.happened)
+
+    @property
+    def report_settings(self) -> ReportSettings:
+        """What was written for the report of the study; nothing where that is damaged."""
+        return self._records.report()
+
+    def set_report_settings(self, settings: ReportSettings) -> None:
+        """Store what is written for the report of the study."""
+        with self._file.transaction() as db:
+            write(db, "report", id=1, **settings_values(settings))
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""

@@ -17,6 +17,7 @@ from rankstudio.engine.errors import ChangedDataError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.storage.data_fingerprint import Fingerprint, change
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings, settings_from_values
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel, RunSummary
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
 from rankstudio.engine.experiment.storage.stored_values import (
@@ -73,6 +74,13 @@ class StudyRecords:
                 tags = tuple(sequence(json.loads(row["tags"]), str))
                 return RunLabel(row["name"], row["note"], tags, bool(row["hidden"]))
         return RunLabel()
+
+    def report(self) -> ReportSettings:
+        """Return what was written for the report; nothing where it is damaged."""
+        for row in self.sound("report"):
+            with suppress(*IMPOSSIBLE):
+                return settings_from_values(row["question"], row["notes"], row["sections"])
+        return ReportSettings()
 
     def data(self, run: Row) -> RecordedData:
         """Return the data of a run."""

@@ -25,6 +25,7 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "removed": {"run": int},
     "label": {"run": int, "name": str, "note": str, "tags": str, "hidden": int},
     "seal": {"id": int, "sealed": int, "happened": str},
+    "report": {"id": int, "question": str, "notes": str, "sections": str},
 }
 """The columns of each table, besides the digest, with their types: SQLite lets any value into any column."""
 
@@ -167,6 +168,11 @@ MIGRATIONS: tuple[Migration, ...] = (
     """
     CREATE TABLE seal (
         id INTEGER PRIMARY KEY, sealed INTEGER NOT NULL, happened TEXT NOT NULL, digest TEXT NOT NULL)
+    """,
+    """
+    CREATE TABLE report (
+        id INTEGER PRIMARY KEY, question TEXT NOT NULL, notes TEXT NOT NULL, sections TEXT NOT NULL,
+        digest TEXT NOT NULL)
     """,
 )
 """The n-th makes a file of version n from one of version n - 1; the first one's is empty."""

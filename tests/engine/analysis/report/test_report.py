@@ -9,7 +9,13 @@ from html.parser import HTMLParser
 import pytest
 from experiment.small import dataset, ended, quick
 
-from rankstudio.engine.analysis.report.document import SECTIONS, ReportTable, section_keys
+from rankstudio.engine.analysis.report.document import (
+    SECTIONS,
+    ReportTable,
+    every_section,
+    section_keys,
+    wanted_keys,
+)
 from rankstudio.engine.analysis.report.html_page import html_page, html_text
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
@@ -17,6 +23,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.methods.catalog import method
@@ -72,7 +79,7 @@ def source() -> ReportSource:
         result = ended(run(Plan("small", key, quick(method(key))), data))
         label = RunLabel("The first", "worth a look", ("a", "b")) if number == 1 else RunLabel()
         runs.append(ReportedRun(number, result, recorded, data, label))
-    return ReportSource("My study", tuple(runs), "Which features?", "One.\n\nTwo.")
+    return ReportSource("My study", tuple(runs), ReportSettings("Which features?", "One.\n\nTwo."))
 
 
 def tables(source: ReportSource, key: str) -> list[ReportTable]:
@@ -113,6 +120,14 @@ def test_sections_come_as_asked(source: ReportSource) -> None:
     assert [section.key for section in report.sections] == ["results", "question"]
     with pytest.raises(ParameterError, match="expected some of question, data"):
         section_keys("results,nonsense")
+
+
+def test_sections_that_were_stored_keep_their_order_and_new_ones_come_last() -> None:
+    found = every_section([("results", False), ("gone", True), ("data", True)])
+    assert list(found)[:3] == ["results", "data", "question"]
+    assert set(found) == set(SECTIONS)
+    assert wanted_keys([("results", False), ("data", True)])[:2] == ("data", "question")
+    assert wanted_keys(()) == tuple(SECTIONS)
 
 
 def test_averages_are_those_of_the_runs(source: ReportSource) -> None:
@@ -167,9 +182,8 @@ def test_names_of_others_stay_text(source: ReportSource) -> None:
     result = replace(first.result, feature_names=names, data_name=HOSTILE)
     recorded = replace(first.recorded, name=HOSTILE, place=HOSTILE, feature_names=names)
     label = RunLabel(HOSTILE, HOSTILE, (HOSTILE,))
-    hostile = ReportSource(
-        HOSTILE, (replace(first, result=result, recorded=recorded, label=label),), HOSTILE, HOSTILE
-    )
+    run_ = replace(first, result=result, recorded=recorded, label=label)
+    hostile = ReportSource(HOSTILE, (run_,), ReportSettings(HOSTILE, HOSTILE))
     page = html_page(make_report(hostile))
     found = read(page)
     tags = {name for name, _ in found.tags}

@@ -18,6 +18,7 @@ from rankstudio.engine.experiment.results.events import StepDone
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
@@ -336,6 +337,7 @@ def test_every_cell_counts(path: Path) -> None:
         study.set_label(study.runs()[-1].key, RunLabel("mine", "a note", ("tag",)))
         study.remove(study.runs()[0].key)
         study.note_seal(SealMark.now(sealed=True))
+        study.set_report_settings(ReportSettings("why?", "so", (("data", True),)))
     content = path.read_bytes()
     for table, columns in COLUMNS.items():
         for column in set(columns) - {"id"}:
@@ -352,7 +354,7 @@ def test_every_cell_counts(path: Path) -> None:
 @pytest.mark.parametrize("cut", ["''", "substr({0}, 1, length({0}) / 2)", "'{{}}'", "x'ff'"])
 def test_what_was_cut_before_there_were_digests_ends_in_sentences_too(tmp_path: Path, cut: str) -> None:
     older, path = Path(__file__).parents[3] / "data" / "study-0.1.rankstudio", tmp_path / "old.rankstudio"
-    own, later = {"id", "run", "fold", "position"}, {"label", "seal"}  # tables that there were not
+    own, later = {"id", "run", "fold", "position"}, {"label", "seal", "report"}  # tables that there were not
     cells = {table: set(columns) - own for table, columns in COLUMNS.items() if table not in later}
     for table, columns in cells.items():
         for column in sorted(columns):
