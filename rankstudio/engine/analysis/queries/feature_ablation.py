@@ -112,7 +112,10 @@ def relearned(
             follow(told)
         assert isinstance(told, Step)  # the last one, of one set
         return told
-    method = estimator(plan, plan.entry, _among(plan.entry, chosen.unit.parameters, ids), ids)
+    # The groups of features are of no account: what is left is the model's whole selection.
+    method = estimator(
+        plan.changed(groups={}), plan.entry, _among(plan.entry, chosen.unit.parameters, ids), ids
+    )
     last: Step | None = None
     for told in method.work(train.narrowed(kept)):
         follow(told)

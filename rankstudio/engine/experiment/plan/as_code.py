@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
+from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.methods.catalog import Kind, Parameter
@@ -41,6 +42,7 @@ def as_command(plan: Plan, out: str = "") -> str:
     for name, value in _not_default(plan):
         text = ",".join(str(item) for item in value) if isinstance(value, tuple) else str(value)
         words += [f"--{name}", text]
+    words += ["--groups", format_groups(plan.groups)] if plan.groups else []
     words += ["--out", out] if out else []
     return shlex.join(words)
 

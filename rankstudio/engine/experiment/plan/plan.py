@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any, Literal, get_args
 
+from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
@@ -76,6 +77,10 @@ class Plan:
     rule : str
         Which model is chosen: "best", "one-se" for the smallest one on the best one's path that is within a
         standard error of it, or "at most 10" for the best with so few features.
+    groups : Mapping of str to tuple of int
+        Named groups of features, by 1-based ids, that a selector takes or leaves as a whole; a feature that
+        is in none stands for itself. A plan may have them with a method that does not honour groups; it is
+        refused when it is to be run.
     """
 
     data: str
@@ -92,6 +97,7 @@ class Plan:
     ranker_parameters: Mapping[str, Any] = field(default_factory=dict)
     protocol: str = GIVEN
     rule: str = BEST
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=FrozenMapping)
 
     def __post_init__(self) -> None:
         _check_kinds(self)
@@ -102,6 +108,7 @@ class Plan:
         object.__setattr__(self, "ranker_parameters", FrozenMapping(complete))
         object.__setattr__(self, "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         object.__setattr__(self, "folds", tuple(dict.fromkeys(self.folds)))
+        object.__setattr__(self, "groups", checked_groups(self.groups))
         convention(self.convention)
         if self.select_by != CRITERION:
             object.__setattr__(self, "select_by", measure(self.select_by).name)

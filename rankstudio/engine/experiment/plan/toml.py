@@ -47,7 +47,8 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
             values[table] = {p.name: _plain(p, given[p.name]) for p in said}
     if not plan.ranker:
         del values["ranker"]
-    return values
+    groups = values.pop("groups")
+    return values | ({"groups": {name: list(ids) for name, ids in groups.items()}} if groups else {})
 
 
 def _plain(parameter: Parameter, value: Any) -> Any:

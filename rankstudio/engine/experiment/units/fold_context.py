@@ -11,12 +11,12 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter
+from rankstudio.engine.methods.catalog import Kind, Method, refusal_of_groups
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.filter_base import best_first, informative
 from rankstudio.engine.methods.selection.single_feature import measuring_features
@@ -280,27 +280,33 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     ParameterError
         For a feature that the data do not have.
     PlanError
-        Where something is not installed that the method needs.
+        Where something is not installed that the method needs, or it cannot honour the plan's groups.
     """
+    if plan.groups and not entry.groups:
+        raise PlanError(refusal_of_groups(entry, len(plan.groups)))
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     arguments = {**parameters, **{name: getattr(plan, name) for name in entry.takes}}
     for p in entry.parameters:
         if p.kind is Kind.FEATURES:
-            arguments[p.name] = tuple(_column(p, i, columns) for i in arguments[p.name])
+            arguments[p.name] = tuple(_column(p.label, i, columns) for i in arguments[p.name])
         elif p.kind is Kind.COSTS and arguments[p.name]:
             costs = np.ones(len(columns))
             for i, cost in arguments[p.name]:
-                costs[_column(p, i, columns)] = cost
+                costs[_column(p.label, i, columns)] = cost
             arguments[p.name] = costs
         elif p.kind is Kind.COSTS:
             arguments[p.name] = None
+    if "groups" in arguments:
+        arguments["groups"] = tuple(
+            tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
+        )
     made: LinearRanker = entry.load()(**arguments)
     return made
 
 
-def _column(p: Parameter, feature: int, columns: Mapping[int, int]) -> int:
+def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
     """Return the column of a feature's id; ParameterError where the data have no such feature."""
     if feature not in columns:
         expected = f"ids of the dataset's features, {min(columns)} to {max(columns)}"
-        raise ParameterError(p.label, feature, expected)
+        raise ParameterError(what, feature, expected)
     return columns[feature]

@@ -13,7 +13,7 @@ from rankstudio.engine.methods.catalog.rankers import RANKERS
 from rankstudio.engine.methods.catalog.selectors import SELECTORS
 from rankstudio.engine.methods.catalog.value_kind import Kind
 
-__all__ = ["CATALOG", "Kind", "Method", "Parameter", "method", "method_of", "methods"]
+__all__ = ["CATALOG", "Kind", "Method", "Parameter", "method", "method_of", "methods", "refusal_of_groups"]
 
 CATALOG: tuple[Method, ...] = (*SELECTORS, *RANKERS)
 
@@ -36,6 +36,16 @@ def method(key: str) -> Method:
             return entry
     raise PlanError(
         f"There is no method {shown(key)}; the catalog has {', '.join(m.key for m in methods())}."
+    )
+
+
+def refusal_of_groups(entry: Method, n_groups: int) -> str:
+    """Return the sentence by which a method that does not honour groups of features is refused."""
+    able = ", ".join(other.label for other in methods() if other.selects and other.groups)
+    many = f"the {n_groups} groups of features" if n_groups > 1 else "the group of features"
+    return (
+        f"{entry.label} selects feature by feature and cannot take or leave {many} as a whole: choose "
+        f"{able}, or remove the groups."
     )
 
 

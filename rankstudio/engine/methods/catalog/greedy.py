@@ -23,7 +23,7 @@ GREEDY_RANKRLS = Method(
     per_document=True,
     candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
     live=True,
-    takes=("seed",),
+    takes=("seed", "groups"),
     estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",
     parameters=(
         LAMBDA,

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from rankstudio.engine.errors import PlanError, shown
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.value_kind import Kind
 
@@ -64,7 +64,7 @@ class Method:
     per_document : bool
         Whether the criterion is a sum over documents, to be divided by their number so that folds compare.
     takes : tuple of str
-        Arguments of the estimator that are the plan's and not the method's: "convention", "seed".
+        Arguments of the estimator that are the plan's and not the method's: "convention", "seed", "groups".
     candidate_score : CandidateScore or None
         What it compares its candidates by at each step; None for a method that compares none.
     live : bool
@@ -100,6 +100,20 @@ class Method:
     def selects(self) -> bool:
         """Whether it chooses features."""
         return self.family == "selector"
+
+    @property
+    def groups(self) -> bool:
+        """Whether it takes a group of features or leaves it, as a whole; a ranker has them all."""
+        return "groups" in self.takes or not self.selects
+
+    @property
+    def group_rule(self) -> str:
+        """By what it compares groups of features, as a sentence; "" where it honours none."""
+        if not self.selects or not self.groups:
+            return ""
+        if self.candidate_score is not None and self.candidate_score.source is ScoreSource.CRITERION:
+            return "A group of features is one step, compared by the criterion with all of them added."
+        return "A group of features is one step, compared by the score of the best of them."
 
     @property
     def grids(self) -> tuple[Parameter, ...]:

@@ -96,7 +96,7 @@ EXPECTED_DIVERGENCE = Method(
     formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
-    takes=("convention",),
+    takes=("convention", "groups"),
     candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
     parameters=(
@@ -243,12 +243,11 @@ SINGLE_FEATURE = Method(
     citation="Geng et al. 2007",
     title="Feature selection for ranking",
     summary=(
-        "Takes features in the order of how well each alone ranks the training documents; RankRLS ranks with "
-        "them."
+        "Takes features in the order of how well each alone ranks the training part; RankRLS ranks with them."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
-    takes=("convention",),
+    takes=("convention", "groups"),
     candidate_score=CandidateScore("measure", "of the feature alone", from_zero=False),
     estimator="rankstudio.engine.methods.selection.single_feature:SingleFeatureRanking",
     parameters=(
@@ -280,6 +279,7 @@ MUTUAL_INFORMATION = Method(
     formula="I(f; y) = Σ_b,l p(b, l) ln( p(b, l) / (p(b) p(l)) )",
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
+    takes=("groups",),
     live=True,
     candidate_score=CandidateScore("mutual information", "in nats"),
     estimator="rankstudio.engine.methods.selection.single_feature:MutualInformation",

@@ -34,7 +34,10 @@ SIZE = Parameter(
     label="features k",
     kind=Kind.INTEGER,
     default=None,
-    help="How many features to select at most; every size up to it is a candidate model.",
+    help=(
+        "How many features to select at most, a group of features counting as one; every size up to it is a "
+        "candidate model."
+    ),
     symbol="k",
     source="Pahikkala et al. 2010, Algorithm 1",
     option="--features",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Self
 
@@ -53,6 +53,8 @@ class ExpectedDivergence(PathSelector):
         Convention of NDCG@10. In LETOR 4.0's, queries of fewer than 10 documents count 0.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
+    groups : sequence of sequence of int, default ()
+        0-based columns that are selected together, by the score of the best of them; k counts a group as one.
 
     Attributes
     ----------
@@ -91,12 +93,14 @@ class ExpectedDivergence(PathSelector):
         kde: str = "fast",
         convention: str = DEFAULT,
         regularization: float = 1.0,
+        groups: Sequence[Sequence[int]] = (),
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.density = density
         self.kde = kde
         self.convention = convention
         self.regularization = regularization
+        self.groups = groups
 
     def fit(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.base import GrowingSelector
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
@@ -39,6 +40,17 @@ class Ordering:
             return np.array(self.candidates[place])
         return without(self.candidates, self.features[:place])
 
+    def joined(self, groups: ColumnGroups, k: int) -> Ordering:
+        """Return the order of all features as one of the first k groups, by the best of each one's features.
+
+        Every feature has the score of its group.
+        """
+        best = np.full(len(groups.groups), -np.inf)
+        np.fmax.at(best, groups.of_column, self.candidates)
+        scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
+        columns = groups.columns(groups.containing(self.features.tolist())[:k])
+        return Ordering(np.array(columns, dtype=np.int64), scores, self.found)
+
 
 class PathSelector(GrowingSelector):
     """Base of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
@@ -59,6 +71,11 @@ class PathSelector(GrowingSelector):
     """
 
     regularization: float
+    groups: Sequence[Sequence[int]] = ()
+    """0-based columns that are taken or left together; a parameter of those that can honour it."""
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return super().n_steps(len(ColumnGroups.of(n_features, self.groups).groups))
 
     @property
     def orders_by_lambda(self) -> bool:
@@ -70,18 +87,24 @@ class PathSelector(GrowingSelector):
         raise NotImplementedError
 
     def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
-        """Yield one step a selected feature: RankRLS with it and all before it."""
+        """Yield one step a selected feature or group: RankRLS with it and all before it."""
         # scipy is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415
 
-        k = self._most(data.X.shape[1])
+        groups = ColumnGroups.of(data.X.shape[1], self.groups)
+        k = self._most(len(groups.groups))
         regularization = self.checked("regularization")
-        ordering = yield from self._order(data, k)
+        ordering = yield from self._order(data, k if groups.trivial else data.X.shape[1])
+        if not groups.trivial:
+            ordering = ordering.joined(groups, k)
         order = ordering.features
         coefs, errors = nested_models(data, order, regularization)
-        for t in range(k):
-            selected = tuple(order[: t + 1].tolist())
-            yield Step(t + 1, selected, coefs[t], float(errors[t]), ordering.compared(t))
+        before = 0
+        for number, size in enumerate(groups.ends(order), start=1):
+            selected = tuple(order[:size].tolist())
+            compared = ordering.compared(before)
+            yield Step(number, selected, coefs[size - 1], float(errors[size - 1]), compared)
+            before = size
 
     def _order(self, data: QueryData, k: int) -> Generator[WorkProgress, None, Ordering]:
         key = type(self), self._without_lambda(), k
@@ -94,8 +117,8 @@ class PathSelector(GrowingSelector):
 
     def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
         """Return the parameters that the order depends on."""
-        values = self.get_params().items()
-        return tuple(item for item in values if self.orders_by_lambda or item[0] != "regularization")
+        others = {"groups"} if self.orders_by_lambda else {"groups", "regularization"}
+        return tuple(item for item in self.get_params().items() if item[0] not in others)
 
 
 def informative(data: QueryData) -> Bools:

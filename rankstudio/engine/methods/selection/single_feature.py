@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class SingleFeatureRanking(PathSelector):
         Convention of the measure.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
+    groups : sequence of sequence of int, default ()
+        0-based columns that are selected together, by the score of the best of them; k counts a group as one.
 
     Attributes
     ----------
@@ -65,12 +67,14 @@ class SingleFeatureRanking(PathSelector):
         direction: str = "best",
         convention: str = DEFAULT,
         regularization: float = 1.0,
+        groups: Sequence[Sequence[int]] = (),
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.measure = measure
         self.direction = direction
         self.convention = convention
         self.regularization = regularization
+        self.groups = groups
 
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int
@@ -153,6 +157,8 @@ class MutualInformation(PathSelector):
         Bins of a feature, 2 to 1000. Equal values share a bin, so there may be fewer.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
+    groups : sequence of sequence of int, default ()
+        0-based columns that are selected together, by the score of the best of them; k counts a group as one.
 
     Attributes
     ----------
@@ -176,11 +182,16 @@ class MutualInformation(PathSelector):
     scores_: Floats
 
     def __init__(
-        self, n_features_to_select: int | None = None, n_bins: int = 10, regularization: float = 1.0
+        self,
+        n_features_to_select: int | None = None,
+        n_bins: int = 10,
+        regularization: float = 1.0,
+        groups: Sequence[Sequence[int]] = (),
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_bins = n_bins
         self.regularization = regularization
+        self.groups = groups
 
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int

@@ -12,13 +12,16 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 
 _ROUNDING = 1e-12  # of a budget: costs whose decimals add up to it do so but for rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """The rules of a forward or floating search among n features.
+    """The rules of a forward or floating search among n groups of features, most often of one feature each.
+
+    "Feature" stands for such a group in what follows.
 
     Attributes
     ----------
@@ -53,7 +56,7 @@ class Constraints:
     @classmethod
     def of(
         cls,
-        n: int,
+        groups: ColumnGroups,
         n_features_to_select: int | None,
         pinned: Sequence[int],
         banned: Sequence[int],
@@ -63,20 +66,23 @@ class Constraints:
         budget: float | None,
         size_penalty: float,
     ) -> Self:
-        """Check for n features what the catalog cannot; ParameterError names the one that is wrong."""
-        first, never = _columns("pinned", pinned, n), _columns("banned", banned, n)
-        if set(first) & set(never):
-            both = sorted(set(first) & set(never))
-            raise ParameterError("banned", list(never), f"no feature that is pinned, such as {both[0]}")
-        free = n - len(never)
+        """Check what the catalog cannot, given by columns; ParameterError names the one that is wrong."""
+        n = groups.of_column.size
+        first = groups.containing(_columns("pinned", pinned, n))
+        columns = _columns("banned", banned, n)
+        both = sorted(column for column in columns if groups.of_column[column] in first)
+        if both:
+            raise ParameterError("banned", list(columns), f"no feature that is pinned, such as {both[0]}")
+        never = groups.containing(columns)
+        free = len(groups.groups) - len(never)
         if free == 0:
-            raise ParameterError("banned", list(never), "at least one feature left to select")
+            raise ParameterError("banned", list(columns), "at least one feature left to select")
         wanted = free if n_features_to_select is None else n_features_to_select
         k = between("n_features_to_select", wanted, max(1, len(first)), free)
         between("seed", seed, 0, MOST_SEED)
-        allowed = np.ones(n, dtype=bool)
+        allowed = np.ones(len(groups.groups), dtype=bool)
         allowed[list(never)] = False
-        prices = None if costs is None else _prices(costs, n)
+        prices = None if costs is None else groups.sums(_prices(costs, n))
         purse = _budget(budget, prices, allowed, first)
         return cls(k, first, allowed, n_candidates, seed, prices, purse, size_penalty)
 

@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.base import GrowingSelector
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
+from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
 from rankstudio.engine.querywise.query_data import QueryData, several_queries
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
@@ -75,6 +77,11 @@ class GreedyRankRLS(GrowingSelector):
         each feature: the path ends where no candidate of a step lowers that, with "floating" at the size
         where it is least. Without costs it changes nothing else, as the penalty of a step is the same for all
         candidates. The criterion of a step is the error without it: paths with different μ lie on one curve.
+    groups : sequence of sequence of int, default ()
+        0-based columns that are taken or left together. A step adds a whole group, by the error of all its
+        columns together with those before; a feature of no group is one by itself, and so is each without
+        groups. k, κ and μ count groups, a group costs what its features cost together, and with one of its
+        features it is pinned or banned as a whole.
 
     Attributes
     ----------
@@ -116,6 +123,7 @@ class GreedyRankRLS(GrowingSelector):
         costs: ArrayLike | None = None,
         budget: float | None = None,
         size_penalty: float = 0.0,
+        groups: Sequence[Sequence[int]] = (),
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.regularization = regularization
@@ -129,9 +137,11 @@ class GreedyRankRLS(GrowingSelector):
         self.costs = costs
         self.budget = budget
         self.size_penalty = size_penalty
+        self.groups = groups
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        free = n_features - len(self.banned)
+        groups = ColumnGroups.of(n_features, self.groups)
+        free = len(groups.groups) - len(groups.containing(self.banned))
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
     def work(self, data: QueryData | SparseQueryData) -> Iterator[Step | WorkProgress]:
@@ -140,11 +150,16 @@ class GreedyRankRLS(GrowingSelector):
         Floating search gives signs of life first, and the steps when all sets are final.
         """
         regularization = self.checked("regularization")
-        rules = self._rules(data.X.shape[1])
+        groups = ColumnGroups.of(data.X.shape[1], self.groups)
+        rules = self._rules(groups)
         several_queries(data.ptr, type(self).__name__)
         with ExitStack() as stack:
-            searches = Searches(data, regularization, rules.k, self.algorithm, stack)
-            if self.fitting == "back":
+            k = groups.greatest(rules.k)
+            searches = Searches(data, regularization, k, self.algorithm, stack)
+            if not groups.trivial:
+                found = self._select_groups(searches, groups, rules)
+                yield from (groups.by_column(told) if isinstance(told, Step) else told for told in found)
+            elif self.fitting == "back":
                 yield from forward(searches.back_fitting(), rules)
             elif self.search == "forward":
                 yield from forward(searches.forward(rules.n_candidates), rules)
@@ -152,15 +167,27 @@ class GreedyRankRLS(GrowingSelector):
                 greedy = forward(searches.forward(), replace(rules, size_penalty=0.0))
                 yield from floating(greedy, searches.floating(), rules)
 
-    def _rules(self, n: int) -> Constraints:
+    def _select_groups(
+        self, searches: Searches, groups: ColumnGroups, rules: Constraints
+    ) -> Iterator[Step | WorkProgress]:
+        """Yield the steps of a search whose features are groups."""
+        if self.search == "forward":
+            yield from forward(GroupSearch(searches.floating(), groups), rules)
+        else:
+            greedy = forward(GroupSearch(searches.floating(), groups), replace(rules, size_penalty=0.0))
+            yield from floating(greedy, GroupSearch(searches.floating(), groups), rules)
+
+    def _rules(self, groups: ColumnGroups) -> Constraints:
         """Check the parameters, and that they go together."""
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns with back-fitting")
         if self.checked("search") == "floating":
             self._check_floating()
+        if not groups.trivial:
+            self._check_groups()
         return Constraints.of(
-            n,
+            groups,
             self.n_features_to_select,
             self.pinned,
             self.banned,
@@ -170,6 +197,14 @@ class GreedyRankRLS(GrowingSelector):
             self.budget,
             self.checked("size_penalty"),
         )
+
+    def _check_groups(self) -> None:
+        """Refuse what cannot tell the exact error of several columns that come together."""
+        if self.fitting == "back":
+            raise ParameterError("fitting", "back", "pre where features are in groups: their error is exact")
+        if self.algorithm == "algorithm1":
+            expected = "auto, statistics or columns where features are in groups"
+            raise ParameterError("algorithm", self.algorithm, f"{expected}: Algorithm 1 adds one at a time")
 
     def _check_floating(self) -> None:
         """Refuse what makes no sense with floating search."""

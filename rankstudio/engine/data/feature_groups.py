@@ -1,0 +1,166 @@
+"""Named groups of features: checked, as text, and from files."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.errors import DatasetError, FileAccessError, ParameterError, shown
+from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.files import read_text
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+Groups = Mapping[str, tuple[int, ...]]
+
+_MOST_BYTES = 16 << 20
+_LONGEST = 200
+_ID = re.compile(r"[1-9]\d{0,8}")
+_ID_HEADER = re.compile(r"(feature\W?)?(id|number|no\.?|feature)", re.IGNORECASE)
+_EXPECTED = (
+    "groups such as BM25: 21, 22; TF: 1, 2, each with a name and ids of features, no id in two of them"
+)
+_EXPECTED_FILE = "lines of a feature's id and its group below a header such as feature,group"
+
+
+def checked_groups(values: Any) -> Groups:
+    """Return groups in canonical form: by their lowest id, the ids ascending.
+
+    Parameters
+    ----------
+    values : Mapping of str to iterable of int, or str
+        Ids are 1-based; a text as :func:`parse_groups` reads it.
+
+    Raises
+    ------
+    ParameterError
+        For what is none, a name that is none, or a feature in two groups.
+    """
+    if isinstance(values, str):
+        return parse_groups(values)
+    if not isinstance(values, Mapping):
+        raise ParameterError("groups", values, _EXPECTED)
+    found = {group_name(name): _checked_ids(name, ids) for name, ids in values.items()}
+    every = [i for ids in found.values() for i in ids]
+    if "" in found or len(found) < len(values) or len(set(every)) < len(every):
+        twice = sorted({i for i in every if every.count(i) > 1}) if len(every) < _LONGEST else []
+        why = f"; feature {twice[0]} is in two" if twice else ""
+        raise ParameterError("groups", dict(values), _EXPECTED + why)
+    return FrozenMapping(sorted(found.items(), key=lambda item: item[1]))
+
+
+def group_name(name: Any) -> str:
+    """Return a name on one line, of a length that can be shown, without what divides groups; "" for none."""
+    if not isinstance(name, str):
+        return ""
+    printable = "".join(c if c.isprintable() and c != ";" else " " for c in name)
+    return " ".join(printable.split())[:_LONGEST]
+
+
+def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
+    items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
+    try:
+        found = tuple(sorted({int(item) for item in items}))
+        whole = bool(found) and all(
+            _ID.fullmatch(str(item).strip()) is not None and not isinstance(item, bool) for item in items
+        )
+    except (TypeError, ValueError, OverflowError):
+        found, whole = (), False
+    if not whole:
+        raise ParameterError(f"group {shown(name)}", ids, "ids of features from 1 up, such as 21, 22")
+    return found
+
+
+def parse_groups(text: str) -> Groups:
+    """Read groups from one line: ``"BM25: 21, 22; TF: 1, 2"``; "" for none.
+
+    Raises
+    ------
+    ParameterError
+        Where it has another form.
+    """
+    found: dict[str, str] = {}
+    for item in text.split(";"):
+        name, colon, ids = item.rpartition(":")
+        if not item.strip():
+            continue
+        if not colon or name.strip() in found:
+            raise ParameterError("groups", text, _EXPECTED)
+        found[name.strip()] = ids
+    return checked_groups(found)
+
+
+def format_groups(groups: Groups) -> str:
+    """Return groups on one line, as :func:`parse_groups` reads them."""
+    return "; ".join(f"{name}: {', '.join(map(str, ids))}" for name, ids in groups.items())
+
+
+def group_names(groups: Groups) -> dict[int, str]:
+    """Return the name of each feature's group by the feature's id; those of no group are left out."""
+    return {i: name for name, ids in groups.items() for i in ids}
+
+
+def groups_of(names: Mapping[int, str]) -> Groups:
+    """Return the groups that features name by their ids; "" is none."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for feature, name in names.items():
+        if group_name(name):
+            found[group_name(name)].append(feature)
+    return checked_groups(found)
+
+
+def read_groups(path: Path) -> Groups:
+    """Read groups from a table of features, or of features with their names.
+
+    Parameters
+    ----------
+    path : Path
+        CSV: ``feature,group`` with a line for each feature that is in a group, or any table of features
+        whose header has a column of ids and one called ``group``.
+
+    Raises
+    ------
+    DatasetError
+        If there are no groups in it; the text says what was expected.
+    FileAccessError
+        If it cannot be read.
+    """
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise DatasetError(f"{path}: found a file of more than 16 MB, expected {_EXPECTED_FILE}.")
+        text = read_text(path, encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
+    names = groups_in_table(text)
+    if not names:
+        raise DatasetError(f"{path}: found no group of features, expected {_EXPECTED_FILE}.")
+    return groups_of(names)
+
+
+def groups_in_table(text: str) -> dict[int, str]:
+    """Return the group of each feature in a table, by id; none where its header names no such columns."""
+    rows = _rows(text.splitlines())
+    header = [cell.strip().lower() for cell in next(rows, [])]
+    at = next((place for place, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)
+    if at is None or "group" not in header or header.index("group") == at:
+        return {}
+    place = header.index("group")
+    found: dict[int, str] = {}
+    for row in rows:
+        if len(row) > max(at, place) and _ID.fullmatch(row[at].strip()):
+            name = group_name(unguarded(row[place]))
+            if name:
+                found[int(row[at])] = name
+    return found
+
+
+def _rows(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the cells of lines, each read for itself: a quote without its other one ends with the line."""
+    for line in lines:
+        try:
+            yield next(csv.reader([line]), [])
+        except csv.Error:  # a cell of more than 131,072 characters
+            yield []
