@@ -61,7 +61,8 @@ def _steps(entry: Method) -> str:
     )
     score = entry.candidate_score
     compared = f" It compares candidates by: {score.title}." if score else ""
-    return f"{steps} {entry.criterion}.{compared}{extra}"
+    groups = f" {entry.group_rule}" if entry.group_rule else ""
+    return f"{steps} {entry.criterion}.{compared}{groups}{extra}"
 
 
 def _parameter(p: Parameter) -> str:

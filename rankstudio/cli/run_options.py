@@ -9,6 +9,7 @@ from typing import Any
 
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.worker_options import add_worker_options
+from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
@@ -20,7 +21,7 @@ from rankstudio.engine.support.resources import resource
 _PLAIN = ("method", "ranker", "select_by", "convention", "missing", "normalize", "seed", "protocol", "rule")
 
 # What else says what to run, or where it is kept.
-_SAID_BY_STUDY = ("data", "sample", "folds", "measures", "study")
+_SAID_BY_STUDY = ("data", "sample", "folds", "groups", "measures", "study")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +60,12 @@ def _add_places(where: Any) -> None:
         "--protocol",
         help='folds: "given" (default), "10-fold", "leave-query-out", "split 60/20/20" or "nested 20" '
         '(percents); with an inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"',
+    )
+    where.add_argument(
+        "--groups",
+        metavar="FILE",
+        help='groups of features, each taken or left as a whole: a CSV file with lines "feature,group", or '
+        'their ids, as in "BM25: 21, 22; TF: 1, 2"',
     )
     where.add_argument(
         "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
@@ -221,6 +228,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
         changes["measures"] = tuple(m.strip() for m in args.measures.split(",") if m.strip())
     if args.folds is not None:
         changes["folds"] = _fold_numbers(args.folds)
+    if args.groups is not None:
+        changes["groups"] = _groups(args.groups)
     given, ranked = _given(args, "parameter_"), _given(args, "ranker_parameter_")
     if plan is None:
         return Plan(**changes, parameters=given, ranker_parameters=ranked)
@@ -233,6 +242,12 @@ def _given(args: argparse.Namespace, prefix: str) -> dict[str, Any]:
     """Return the options of a kind that were given, by the parameter's name."""
     options = ((k.removeprefix(prefix), v) for k, v in vars(args).items() if k.startswith(prefix))
     return {name: value for name, value in options if value is not None}
+
+
+def _groups(text: str) -> Groups:
+    """Read groups of features from the file that a text names, or from the text itself."""
+    named = text.strip() and (":" not in text or Path(text).is_file())
+    return read_groups(Path(text)) if named else parse_groups(text)
 
 
 def _fold_numbers(text: str) -> tuple[int, ...]:

@@ -47,7 +47,13 @@ def as_dict(entry: Method) -> dict[str, Any]:
         for p in entry.parameters
     ]
     steps = entry.step_kind.name.lower()
-    return {**values, "steps": steps, "lacking": entry.lacking, "parameters": parameters}
+    return {
+        **values,
+        "steps": steps,
+        "lacking": entry.lacking,
+        "groups": entry.groups,
+        "parameters": parameters,
+    }
 
 
 def _listed(value: Any) -> Any:
@@ -60,6 +66,8 @@ def as_text(entry: Method) -> str:
     lines += textwrap.wrap(entry.summary, 92, initial_indent="  ", subsequent_indent="  ")
     if entry.formula:
         lines += textwrap.wrap(entry.formula, 92, initial_indent="    ", subsequent_indent="      ")
+    if entry.group_rule:
+        lines.append(f"  {entry.group_rule}")
     if entry.lacking:
         lines.append(f"  {entry.lacking}")
     for p in entry.parameters:

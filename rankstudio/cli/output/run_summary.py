@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from rankstudio.cli.output.text_tables import as_text
+from rankstudio.engine.data.feature_groups import Groups, in_groups
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -26,7 +27,8 @@ def summary(result: RunResult) -> str:
         chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
         chosen += [str(fold.chosen.step.number)] if rounds else []
         measured = [f"{values[m]:.4f}" for m in measures]
-        rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, _ids(fold.selected)])
+        features = _ids(fold.selected, plan.groups)
+        rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, features])
     if len(result.folds) > 1 and measures:
         blank = [""] * (len(head) + 1)
         rows.append(["mean", *blank, *(f"{result.average[m]:.4f}" for m in measures), ""])
@@ -60,6 +62,14 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
             return f"chosen by {result.plan.criterion}, nothing to measure on", ()
 
 
-def _ids(selected: tuple[int, ...], most: int = 10) -> str:
-    text = " ".join(str(i) for i in selected[:most])
-    return text + (" …" if len(selected) > most else "")
+def _ids(selected: tuple[int, ...], groups: Groups | None = None, most: int = 10) -> str:
+    """Return the first ids, those of a group in brackets after its name: "5 BM25 (21 22) 7 …"."""
+    parts: list[str] = []
+    shown = 0
+    for name, ids in in_groups(selected, groups or {}):
+        if shown >= most:
+            return " ".join([*parts, "…"])
+        text = " ".join(map(str, ids))
+        parts.append(f"{name} ({text})" if name else text)
+        shown += len(ids)
+    return " ".join(parts)

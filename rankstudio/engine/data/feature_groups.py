@@ -103,6 +103,22 @@ def group_names(groups: Groups) -> dict[int, str]:
     return {i: name for name, ids in groups.items() for i in ids}
 
 
+def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
+    """Return ids group by group, each where its first id stands; a feature of no group has the name ""."""
+    names = group_names(groups)
+    found: dict[str | int, list[int]] = {}
+    for i in ids:
+        found.setdefault(names.get(i, i), []).append(i)
+    return [(key if isinstance(key, str) else "", tuple(members)) for key, members in found.items()]
+
+
+def groups_in_words(groups: Groups, most: int = 4) -> str:
+    """Return the names of groups with their sizes: "BM25 (3), TF (5)"; "none" where there are none."""
+    names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more or "none"
+
+
 def groups_of(names: Mapping[int, str]) -> Groups:
     """Return the groups that features name by their ids; "" is none."""
     found: defaultdict[str, list[int]] = defaultdict(list)

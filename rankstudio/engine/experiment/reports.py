@@ -8,6 +8,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -99,7 +100,11 @@ def _cell(axis: Axis, value: Any) -> float | str:
 
 
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return one row for each feature of each fold's path, chosen or not: header and rows."""
+    """Return one row for each feature of each fold's path, chosen or not: header and rows.
+
+    Where the plan has groups, each feature's is in the last column.
+    """
+    groups = group_names(result.plan.groups)
     rows: list[Row] = []
     for fold in result.folds:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
@@ -109,18 +114,21 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
             step = next((step for step in steps if column in step.selected), last)
             inside = column in model.selected
+            feature = int(result.feature_ids[column])
             rows.append(
                 (
                     fold.fold,
                     rank,
-                    int(result.feature_ids[column]),
+                    feature,
                     result.feature_names[column],
                     int(inside),
                     float(model.coef[column]) if inside else "",
                     step.criterion / path.divisor,
+                    *((groups.get(feature, ""),) if groups else ()),
                 )
             )
-    return ["fold", "rank", "id", "feature", "chosen", "weight", "criterion_per_document"], rows
+    header = ["fold", "rank", "id", "feature", "chosen", "weight", "criterion_per_document"]
+    return [*header, "group"] if groups else header, rows
 
 
 def write_results(result: RunResult, folder: str | Path) -> list[Path]:

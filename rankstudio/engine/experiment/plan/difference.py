@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.metrics.conventions import convention
@@ -50,6 +51,7 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
     if ranker:
         named += [(f"{ranker.label} {p.label}", p, plan.ranker_parameters[p.name]) for p in ranker.parameters]
     values = {label: p.format(value) or p.none_label or "none" for label, p, value in named}
+    values |= {"groups": groups_in_words(plan.groups)} if plan.groups else {}
     return values | ({"rule": plan.rule} if plan.rule != "best" else {})
 
 
@@ -128,6 +130,7 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "normalize": scaled,
         "missing": f"missing values: {plan.missing}",
         "seed": f"seed {plan.seed}",
+        "groups": f"groups: {groups_in_words(plan.groups)}",
     }
     return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))
 

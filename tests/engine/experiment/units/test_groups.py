@@ -1,0 +1,96 @@
+"""Groups of features in a plan: honoured, or refused in one sentence; kept in files and told in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from experiment.small import dataset, quick
+
+from rankstudio.engine.analysis.queries.feature_ablation import relearned
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.as_code import as_command
+from rankstudio.engine.experiment.plan.difference import differences, distinctions
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, plan_from_dict, save_plan
+from rankstudio.engine.experiment.reports import features_table
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.methods.catalog import Method, methods
+
+DATA = dataset(2)
+GROUPS = {"late": (4, 6), "early": (1, 3)}
+
+
+def result_of(plan: Plan) -> RunResult:
+    return next(e.result for e in run(plan, DATA) if isinstance(e, RunFinished))
+
+
+def small(entry: Method, **others: object) -> Plan:
+    """A plan for small data, all features selected."""
+    parameters = {k: v for k, v in quick(entry).items() if k != "n_features_to_select"}
+    return Plan("small", entry.key, parameters, select_by="criterion", groups=GROUPS, **others)
+
+
+@pytest.mark.parametrize("entry", [m for m in methods() if m.selects], ids=lambda m: m.key)
+def test_a_selector_honours_groups_or_refuses_them(entry: Method) -> None:
+    plan = small(entry)
+    if not entry.groups:
+        assert entry.group_rule == ""
+        with pytest.raises(PlanError, match=f"{entry.label} selects feature by feature .* the 2 groups"):
+            next(run(plan, DATA))
+        return
+    assert "group of features is one step" in entry.group_rule
+    for ranked in (plan, plan.changed(ranker="rankrls", ranker_parameters={"regularization": 1.0})):
+        for path in (path for fold in result_of(ranked).folds for path in fold.paths):
+            assert [step.number for step in path.steps] == [1, 2, 3, 4]
+            for step in path.steps:
+                ids = {column + 1 for column in step.selected}
+                assert all(set(group) <= ids or not set(group) & ids for group in GROUPS.values())
+
+
+def test_a_ranker_has_all_features_and_so_every_group() -> None:
+    plain = Plan("small", "rankrls", {"regularization": 1.0})
+    grouped = plain.changed(groups=GROUPS)
+    assert result_of(grouped).average == result_of(plain).average
+
+
+def test_a_group_of_features_that_the_data_do_not_have_is_named() -> None:
+    with pytest.raises(ParameterError, match="group 'far': expected ids of the dataset's features, 1 to 6"):
+        next(run(Plan("small", groups={"far": (7,)}), DATA))
+
+
+def test_groups_are_kept_in_files_and_told_in_words(tmp_path: Path) -> None:
+    plain = Plan("small")
+    plan = plain.changed(groups=GROUPS)
+    assert list(plan.groups) == ["early", "late"]
+    assert "groups" not in plan_as_dict(plain)
+    assert plan_from_dict(plan_as_dict(plan)) == plan
+    save_plan(plan, tmp_path / "plan.toml")
+    assert load_plan(tmp_path / "plan.toml") == plan
+    (tmp_path / "own.toml").write_text('data = "small"\ngroups = "late: 4, 6; early: 1 3"\n')
+    assert load_plan(tmp_path / "own.toml") == plan
+    assert "--groups 'early: 1, 3; late: 4, 6'" in as_command(plan)
+    assert differences(plan, plain) == ("groups: early (2), late (2)",)
+    assert differences(plain, plan) == ("groups: none",)
+    assert distinctions({1: plan, 2: plain})[1] == "groups early (2), late (2)"
+
+
+def test_the_table_of_the_path_names_groups_where_there_are_some() -> None:
+    plan = Plan("small", parameters={"regularization": 1.0})
+    assert "group" not in features_table(result_of(plan))[0]
+    header, rows = features_table(result_of(plan.changed(groups=GROUPS)))
+    assert header[-1] == "group"
+    assert {row[2]: row[-1] for row in rows} == {1: "early", 2: "", 3: "early", 4: "late", 5: "", 6: "late"}
+
+
+def test_one_feature_of_a_group_can_be_left_out_of_a_model() -> None:
+    plan = Plan("small", parameters={"regularization": 1.0}, groups=GROUPS)
+    fold = result_of(plan).folds[0]
+    last = fold.paths[0].steps[-1]
+    chosen = type(fold.chosen)(fold.chosen.unit, last)
+    train = group_training(DATA.folds[0])
+    step = relearned(plan, train, DATA.feature_ids, chosen, 2)
+    assert set(step.selected) == {0, 1, 3, 4, 5}
