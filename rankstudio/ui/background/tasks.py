@@ -26,6 +26,7 @@ from rankstudio.ui.background.job import CancelFlag, JobFunction
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
+    from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
     from rankstudio.engine.analysis.features.substitutes import Substitutes
@@ -171,6 +172,15 @@ class FoldCache:
         inspector = self._inspector_of(fold)
         data = self._fold(plan, fold).train
         return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters)
+
+    def densities(
+        self, plan: Plan, fold: Fold, path: PathResult, columns: Sequence[int]
+    ) -> tuple[ComparedDensities, ...]:
+        """Return the densities by which the method of a path judged some features (their columns)."""
+        from rankstudio.engine.analysis.features.compared_densities import compared_densities  # noqa: PLC0415 - on the worker only
+
+        train = self._fold(plan, fold).train
+        return compared_densities(plan, path, train, fold.train.feature_ids, columns)
 
     def _inspector_of(self, fold: Fold, convention: str = "") -> Inspector:
         """Return the fold's inspector, kept for the next call; of any convention where none is given."""

@@ -1,4 +1,4 @@
-"""Why these features: the map of a path's candidates with its switch."""
+"""Why these features: the map of a path's candidates, or the densities that they were judged by."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal, Slot
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.inspect.candidate_map_plot import CandidateMapPlot
+from rankstudio.ui.inspect.densities_view import DensitiesView
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
@@ -16,28 +17,54 @@ from rankstudio.ui.widgets.layout import named
 _NONE = "Run a method to see what it compared at each step."
 _UNKNOWN = "No scores of candidates are known of this run: run it again to see them."
 
+SCORES, RANKS, DENSITIES = "scores", "ranks", "densities"
+"""The ways of showing it."""
+
+_MAPS = ((SCORES, "scores"), (RANKS, "ranks"))
+
 
 class WhyPanel(Panel):
-    """Shows a `CandidateMap`, as scores or as ranks.
+    """Shows a `CandidateMap`, as scores or as ranks, or densities for a method that compares such.
 
     Attributes
     ----------
     picked : Signal(int, int)
         Column of the feature in the data, and place of the step in the path, of the cell that was picked.
+    densitiesAsked : Signal()
+        The densities came to be seen.
     """
 
     picked = Signal(int, int)
+    densitiesAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Why")
         self.setObjectName("why-panel")
         self.plot = named(CandidateMapPlot(theme), "candidate-map", "Candidates at each step")
         self.plot.placeholder = _NONE
-        self.switch = named(Segmented(((False, "scores"), (True, "ranks")), "show"), "why-switch")
+        self.densities = DensitiesView(theme)
+        self.densities.hide()
+        self.switch = named(Segmented(_MAPS, "show"), "why-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
+        self.set_content(self.densities)
         self.switch.chosen.connect(self._on_switched)
         self.plot.cellPicked.connect(self.picked)
+
+    @property
+    def shows_densities(self) -> bool:
+        """Whether densities are shown rather than the map."""
+        return self.switch.value() == DENSITIES
+
+    def offer_densities(self, offered: bool) -> None:
+        """Let the user choose densities too, or no longer."""
+        options = (*_MAPS, (DENSITIES, "densities")) if offered else _MAPS
+        if len(self.switch.options()) == len(options):
+            return
+        chosen = self.switch.value()
+        self.switch.set_options(options)
+        self.switch.select(chosen)
+        self._on_switched(self.switch.value())
 
     def show_map(
         self,
@@ -57,5 +84,10 @@ class WhyPanel(Panel):
         self.plot.mark(feature, place)
 
     @Slot(object)
-    def _on_switched(self, ranked: object) -> None:
-        self.plot.set_ranked(bool(ranked))
+    def _on_switched(self, way: object) -> None:
+        self.densities.setVisible(way == DENSITIES)
+        self.plot.setVisible(way != DENSITIES)
+        if way == DENSITIES:
+            self.densitiesAsked.emit()
+        else:
+            self.plot.set_ranked(way == RANKS)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSplitter
 
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.inspect.controller import InspectController
+from rankstudio.ui.inspect.densities_controller import DensitiesController
 from rankstudio.ui.inspect.substitutes_controller import SubstitutesController
 from rankstudio.ui.inspect.why_controller import WhyController
 from rankstudio.ui.method.controller import MethodController
@@ -45,6 +46,10 @@ class Sections(QObject):
             theme, session, runs, current, self.inspect, task_worker, models.fold_cache, self
         )
         self.why.failed.connect(self.inspect.failed)
+        self.densities = DensitiesController(
+            session, current, self.inspect, self.why.panel, task_worker, models.fold_cache, self
+        )
+        self.densities.failed.connect(self.inspect.failed)
         self.substitutes = SubstitutesController(
             theme, session, runs, current, task_worker, models.fold_cache, self
         )
@@ -115,6 +120,7 @@ class Sections(QObject):
         elif key in ("select", "features"):
             self.inspect.show_again()
             self.why.refresh()
+            self.densities.refresh()
             self.substitutes.update()
         elif key == "compare":
             self.results.refresh()

@@ -221,9 +221,7 @@ class Inspector:
         y = self.dataset.y
         labels = np.unique(y)
         if labels.size <= _MOST_CLASSES:
-            names = _NAMES.get(labels.size) if np.array_equal(labels, np.arange(labels.size)) else None
-            texts = names or [f"relevance {label:g}" for label in labels]
-            return [(text, y == label) for text, label in zip(texts, labels, strict=True)]
+            return [(text, y == label) for text, label in zip(class_names(labels), labels, strict=True)]
         # Real-valued labels: as many classes, with about as many distinct labels each.
         groups = np.array_split(labels, _MOST_CLASSES)
         return [(_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups]
@@ -260,7 +258,7 @@ class Inspector:
         grid = np.linspace(low, high, GRID_POINTS)
         if not np.all(np.diff(grid) > 0):
             return np.zeros(0), ()
-        apart = values == 0.0 if self._has_many_zeros(values) else np.zeros(values.size, dtype=np.bool_)
+        apart = values == 0.0 if has_many_zeros(values) else np.zeros(values.size, dtype=np.bool_)
         if apart.any():
             rest = values[~apart]
             grid = np.linspace(rest.min(), rest.max(), GRID_POINTS)
@@ -270,12 +268,6 @@ class Inspector:
             zeros = float(apart[mask].mean()) if apart.any() and n else float("nan")
             classes.append(ClassDensity(label, density, n, zeros))
         return grid, tuple(classes)
-
-    @staticmethod
-    def _has_many_zeros(values: Floats) -> bool:
-        """Tell whether so many values are 0 that they would hide how the others lie."""
-        rest = values[values != 0.0]
-        return bool(rest.size) and rest.size <= (1.0 - _MANY_ZEROS) * values.size and np.ptp(rest) > 0
 
     def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
         """Return the measures of ranking by one feature in its better direction, and which that is."""
@@ -288,6 +280,18 @@ class Inspector:
         row[column] = 0.0
         closest = int(np.argmax(np.abs(row)))
         return (closest, float(row[closest])) if row[closest] != 0 else (None, float("nan"))
+
+
+def class_names(labels: Floats) -> tuple[str, ...]:
+    """Return what the classes of some labels are called: "not relevant", "relevant", or "relevance 3"."""
+    names = _NAMES.get(labels.size) if np.array_equal(labels, np.arange(labels.size)) else None
+    return names or tuple(f"relevance {label:g}" for label in labels)
+
+
+def has_many_zeros(values: Floats) -> bool:
+    """Tell whether so many values are 0 that they would hide how the others lie."""
+    rest = values[values != 0.0]
+    return bool(rest.size) and rest.size <= (1.0 - _MANY_ZEROS) * values.size and bool(np.ptp(rest) > 0)
 
 
 def _range_text(labels: Floats) -> str:

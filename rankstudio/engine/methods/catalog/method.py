@@ -69,6 +69,8 @@ class Method:
         What it compares its candidates by at each step; None for a method that compares none.
     live : bool
         Whether a path is computed fast enough to follow a slider.
+    compares_densities : bool
+        Whether it judges a feature by the densities of its values in each grade, which can be shown.
     module, extra : str
         What it cannot do without besides what is always there, and the extra that installs it.
     """
@@ -88,6 +90,7 @@ class Method:
     takes: tuple[str, ...] = ()
     candidate_score: CandidateScore | None = None
     live: bool = False
+    compares_densities: bool = False
     module: str = ""
     extra: str = ""
 

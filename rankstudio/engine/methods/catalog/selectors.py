@@ -4,83 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.fsm import FSMRANK, FSMSVM
 from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
-from rankstudio.engine.methods.catalog.method import Method, StepKind
+from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.shared import (
-    FSM,
     LAMBDA,
     LEAVE_QUERY_OUT,
     MEASURE,
     RANKING_LAMBDA,
     SIZE,
-    C,
     max_iter,
 )
 from rankstudio.engine.methods.catalog.value_kind import Kind
-
-FSMRANK = Method(
-    key="fsmrank",
-    label="FSMRank",
-    family="selector",
-    citation="Lai et al. 2013",
-    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
-    summary=(
-        "Learns weights and selects features at once: a convex objective of ranking errors, of weight on "
-        "unimportant features, and of weight on features that are like each other. Features whose weight is "
-        "0 are out."
-    ),
-    formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
-    criterion="objective",
-    step_kind=StepKind.ITERATIONS,
-    candidate_score=CandidateScore("size of the weight", "after the iteration", ScoreSource.WEIGHT),
-    estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
-    parameters=(
-        *FSM[:5],
-        Parameter(
-            name="solver",
-            label="solver",
-            kind=Kind.CHOICE,
-            default="nesterov",
-            help=(
-                "Algorithm 1, or the projected subgradient method that the paper compares it with; its "
-                "steps are 1/√t, as the paper gives no rule for them."
-            ),
-            source="Lai et al. 2013, Algorithm 1 and section IV.E",
-            option="--fsm-solver",
-            choices=(("nesterov", "Algorithm 1"), ("subgradient", "subgradient")),
-        ),
-        *FSM[5:],
-    ),
-)
-
-FSMSVM = Method(
-    key="fsmsvm",
-    label="FSMSVM",
-    family="selector",
-    citation="Lai et al. 2013",
-    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
-    summary=(
-        "Takes features in the order of the weights that FSMRank gives them; RankSVM ranks with the first "
-        "one, the first two, and so on."
-    ),
-    criterion="objective of RankSVM",
-    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
-    estimator="rankstudio.engine.methods.selection.fsmsvm:FSMSVM",
-    parameters=(
-        replace(
-            C,
-            default=tuple(4.0**e for e in range(-7, 2, 2)),
-            help="Of the RankSVM that ranks with the selected features; the selection does not depend on it.",
-            ranks=True,
-        ),
-        SIZE,
-        replace(FSM[0], default=(0.1,)),
-        replace(FSM[1], default=(1e-4,)),
-        *FSM[2:],
-    ),
-)
 
 EXPECTED_DIVERGENCE = Method(
     key="expected-divergence",
@@ -98,6 +35,7 @@ EXPECTED_DIVERGENCE = Method(
     per_document=True,
     takes=("convention", "groups"),
     candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
+    compares_densities=True,
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
     parameters=(
         RANKING_LAMBDA,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
@@ -21,6 +21,38 @@ from rankstudio.engine.support.threads import pool
 
 _MOST_CLASSES = 64
 _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show
+
+
+@dataclass(frozen=True, eq=False)
+class GradeDensities:
+    """The kernel density estimates of one feature, a grade each, as expected divergence compares them.
+
+    Attributes
+    ----------
+    grades : ndarray of shape (R,)
+        The labels, ascending.
+    places : ndarray of shape (P,)
+        The different values at which densities are compared, ascending.
+    counts : ndarray of shape (P,)
+        How many documents have each of them.
+    densities : ndarray of shape (R, P)
+        The density of each grade there. Normalised ones sum to one over the documents: those of a row, each
+        times its count.
+    known : ndarray of shape (R,), bool
+        Whether the grade has a density: "released" ones have none where all values are equal.
+    bandwidths : ndarray of shape (R,)
+        h; 0 where all values are equal.
+    divergence : float
+        d of the feature.
+    """
+
+    grades: Floats
+    places: Floats
+    counts: Floats
+    densities: Floats
+    known: Bools
+    bandwidths: Floats
+    divergence: float
 
 
 class ExpectedDivergence(PathSelector):
@@ -137,6 +169,18 @@ class ExpectedDivergence(PathSelector):
         """Learn step by step; parameters as for :meth:`fit`."""
         yield from self.learn(_with_validation(self._group(X, y, qid), X_validation))
 
+    def densities_of(self, data: QueryData, column: int) -> GradeDensities:
+        """Return the densities of a feature, in a column of the data, that are compared when it is scored."""
+        density, kde = self.checked("density"), self.checked("kde")
+        at = data.X if data.validation is None else data.validation
+        return grade_densities(
+            data.X[:, column],
+            data.y,
+            at[:, column],
+            normalised=density == "normalised",
+            exact=kde == "exact",
+        )
+
     def order_features(  # noqa: D102 - inherited
         self, data: QueryData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
@@ -185,7 +229,7 @@ def _diverging(
         )
 
     def of(j: int) -> float:
-        return _divergence(X[:, j], grade, grades.size, at[:, j], normalised, exact)
+        return _compared(X[:, j], grade, grades, at[:, j], normalised, exact).divergence
 
     n = X.shape[1]
     d = np.empty(n)
@@ -197,20 +241,39 @@ def _diverging(
     return d
 
 
-def _divergence(
-    values: Floats, grade: Ints, n_grades: int, at: Floats, normalised: bool, exact: bool
-) -> float:
-    """Return d of one feature."""
+def grade_densities(
+    values: Floats, y: Floats, at: Floats, *, normalised: bool = True, exact: bool = False
+) -> GradeDensities:
+    """Estimate the densities of one feature that expected divergence compares.
+
+    Parameters
+    ----------
+    values, y : ndarray of shape (m,)
+        Of the training documents: the feature, and the labels.
+    at : ndarray of shape (V,)
+        The feature at the documents at whose values densities are compared.
+    normalised, exact : bool
+        As for :func:`divergences`.
+    """
+    grades, grade = np.unique(y, return_inverse=True)
+    return _compared(values, grade, grades, at, normalised, exact)
+
+
+def _compared(
+    values: Floats, grade: Ints, grades: Floats, at: Floats, normalised: bool, exact: bool
+) -> GradeDensities:
+    """Return the densities and d of one feature."""
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
 
     order = np.argsort(values)
     values, grade = values[order], grade[order]
     places, counts = _distinct(np.sort(at))
-    densities = np.zeros((n_grades, places.size))
-    known = np.ones(n_grades, dtype=np.bool_)
-    for r in range(n_grades):
+    densities = np.zeros((grades.size, places.size))
+    known = np.ones(grades.size, dtype=np.bool_)
+    bandwidths = np.zeros(grades.size)
+    for r in range(grades.size):
         inside = values[grade == r]
-        h = _bandwidth(inside, normalised)
+        h = bandwidths[r] = _bandwidth(inside, normalised)
         points, weights = _distinct(inside)
         if 0.0 < h < np.inf:
             sums = densities[r]
@@ -225,7 +288,8 @@ def _divergence(
             densities[r] /= _total(densities[r], counts)
         else:
             known[r] = 0.0 < h < np.inf
-    return kernels.expected_divergence(densities, counts, known)
+    divergence = kernels.expected_divergence(densities, counts, known)
+    return GradeDensities(grades, places, counts, densities, known, bandwidths, divergence)
 
 
 def _bandwidth(values: Floats, normalised: bool) -> float:

@@ -1,0 +1,152 @@
+"""The entries of FSMRank and of what is made of its weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.catalog.method import Method, StepKind
+from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.shared import SIZE, C, max_iter
+from rankstudio.engine.methods.catalog.value_kind import Kind
+
+_FSM = (
+    Parameter(
+        name="lambda1",
+        label="λ1",
+        kind=Kind.GRID,
+        default=(0.01, 0.1),
+        help="Penalty on similar features that both have weight. Every value is tried.",
+        symbol="λ₁",
+        source="Lai et al. 2013, eq. (2)",
+        option="--lambda1",
+        low=0.0,
+    ),
+    Parameter(
+        name="lambda2",
+        label="λ2",
+        kind=Kind.GRID,
+        default=(1e-5, 1e-4, 1e-3),
+        help="Penalty on weight, the greater the less important the feature. Every value is tried.",
+        symbol="λ₂",
+        source="Lai et al. 2013, eq. (2)",
+        option="--lambda2",
+        low=0.0,
+    ),
+    Parameter(
+        name="importance",
+        label="importance",
+        kind=Kind.CHOICE,
+        default="pearson",
+        help="How important a feature is: its correlation with the labels, or how well it ranks alone.",
+        symbol="s",
+        source="Lai et al. 2013, section III.B",
+        option="--importance",
+        choices=(
+            ("pearson", "Pearson"),
+            ("ndcg", "NDCG@10 alone"),
+            ("map", "MAP alone"),
+            ("none", "all equal"),
+        ),
+    ),
+    Parameter(
+        name="similarity",
+        label="similarity",
+        kind=Kind.CHOICE,
+        default="pearson",
+        help="How similar two features are: their correlation, or how alike they rank.",
+        symbol="A",
+        source="Lai et al. 2013, section III.B",
+        option="--similarity",
+        choices=(("pearson", "Pearson"), ("kendall", "Kendall's τ"), ("none", "none are")),
+    ),
+    Parameter(
+        name="project",
+        label="make convex",
+        kind=Kind.SWITCH,
+        default=False,
+        help=(
+            "Replace similarities that are not positive semidefinite by the nearest ones that are; without "
+            "it the objective may not be convex, and a warning says so."
+        ),
+        option="--project",
+    ),
+    Parameter(
+        name="tol",
+        label="tolerance",
+        kind=Kind.NUMBER,
+        default=1e-10,
+        help=(
+            "It ends with an iteration that changes the objective by at most this share of it. The paper's "
+            "1e-4 stops so early that other features come first than at the minimum."
+        ),
+        symbol="ε",
+        source="Lai et al. 2013, Algorithm 1",
+        option="--tol",
+        low=0.0,
+        open_low=True,
+    ),
+    max_iter(400, 10_000_000, source="Lai et al. 2013, Algorithm 1"),
+)
+
+FSMRANK = Method(
+    key="fsmrank",
+    label="FSMRank",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=(
+        "Learns weights and selects features at once: a convex objective of ranking errors, of weight on "
+        "unimportant features, and of weight on features that are like each other. Features whose weight is "
+        "0 are out."
+    ),
+    formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
+    criterion="objective",
+    step_kind=StepKind.ITERATIONS,
+    candidate_score=CandidateScore("size of the weight", "after the iteration", ScoreSource.WEIGHT),
+    estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
+    parameters=(
+        *_FSM[:5],
+        Parameter(
+            name="solver",
+            label="solver",
+            kind=Kind.CHOICE,
+            default="nesterov",
+            help=(
+                "Algorithm 1, or the projected subgradient method that the paper compares it with; its "
+                "steps are 1/√t, as the paper gives no rule for them."
+            ),
+            source="Lai et al. 2013, Algorithm 1 and section IV.E",
+            option="--fsm-solver",
+            choices=(("nesterov", "Algorithm 1"), ("subgradient", "subgradient")),
+        ),
+        *_FSM[5:],
+    ),
+)
+
+FSMSVM = Method(
+    key="fsmsvm",
+    label="FSMSVM",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=(
+        "Takes features in the order of the weights that FSMRank gives them; RankSVM ranks with the first "
+        "one, the first two, and so on."
+    ),
+    criterion="objective of RankSVM",
+    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
+    estimator="rankstudio.engine.methods.selection.fsmsvm:FSMSVM",
+    parameters=(
+        replace(
+            C,
+            default=tuple(4.0**e for e in range(-7, 2, 2)),
+            help="Of the RankSVM that ranks with the selected features; the selection does not depend on it.",
+            ranks=True,
+        ),
+        SIZE,
+        replace(_FSM[0], default=(0.1,)),
+        replace(_FSM[1], default=(1e-4,)),
+        *_FSM[2:],
+    ),
+)
