@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,6 +82,7 @@ class InspectController(QObject):
         session.choiceChanged.connect(self._release)
         session.foldChanged.connect(self._release)
         session.measureChanged.connect(self._show)
+        session.measureChanged.connect(self._inspect_again)
         current.changed.connect(self._show)
         current.tested.connect(self._show_test)
 
@@ -98,7 +100,7 @@ class InspectController(QObject):
         self._feature = feature
         fold = self._session.watched or dataset.folds[0]
         selected = self._selected()
-        wanted = (feature, id(fold), self._session.convention, selected)
+        wanted = (feature, id(fold), self._session.convention, self._session.sealed, selected)
         if wanted == self._shown:
             return
         self._shown = wanted
@@ -187,6 +189,9 @@ class InspectController(QObject):
                 panel.show_path(path, ids, names, self._session.measure, position)
 
     def _show_profile(self, profile: FeatureProfile) -> None:
+        if self._session.sealed:
+            parts = {name: part for name, part in profile.parts.items() if name != "test"}
+            profile = replace(profile, parts=parts)
         for inspector in self._inspectors:
             inspector.show_feature(profile)
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QSplitter
 
 from rankstudio.ui.data.controller import DataController
+from rankstudio.ui.inspect.alone_panel import AloneController
 from rankstudio.ui.inspect.controller import InspectController
 from rankstudio.ui.inspect.densities_controller import DensitiesController
 from rankstudio.ui.inspect.substitutes_controller import SubstitutesController
@@ -50,6 +51,8 @@ class Sections(QObject):
             session, current, self.inspect, self.why.panel, task_worker, models.fold_cache, self
         )
         self.densities.failed.connect(self.inspect.failed)
+        self.alone = AloneController(theme, session, current, self.inspect, task_worker, self)
+        self.alone.failed.connect(self.inspect.failed)
         self.substitutes = SubstitutesController(
             theme, session, runs, current, task_worker, models.fold_cache, self
         )
@@ -81,7 +84,8 @@ class Sections(QObject):
         columns = row("columns", (self.method.form, middle, right), (0, 5, 1), (292, 634, 400))
         explanations = column("explanations", (self.why.panel, self.substitutes.panel), (1, 1), (380, 340))
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
-        explained = (self.inspect.path, explanations, self.inspect.profile)
+        paths = column("paths", (self.inspect.path, self.alone.panel), (2, 1), (450, 210))
+        explained = (paths, explanations, self.inspect.profile)
         features = row("features", explained, (3, 4, 1), (430, 470, 310))
         beside = row("curves-views", (self.results.curves, self.results.views), (1, 1), (640, 640))
         compare = column("compare", (self.results.panel, beside), (2, 3), (280, 460))
@@ -121,6 +125,7 @@ class Sections(QObject):
             self.inspect.show_again()
             self.why.refresh()
             self.densities.refresh()
+            self.alone.refresh()
             self.substitutes.update()
         elif key == "compare":
             self.results.refresh()
