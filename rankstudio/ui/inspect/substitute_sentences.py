@@ -30,7 +30,7 @@ class SubstituteSentence:
     title : str
         Which they are: "LMIR.DIR of body (39) or 23 or 40".
     text : str
-        How alike, and what a swap costs: "r ≥ 0.95; 23 for 39: +0.0004 per document".
+        How alike, and what a swap costs: "r ≥ 0.95; BM25 of body (23) for 39: +0.0004 per document".
     hint : str
         All of them by name.
     feature : int
@@ -83,7 +83,7 @@ def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> 
     parts = []
     if not isnan(group.least):
         parts.append(f"|r| ≥ {_floored(group.least)}{' between them' if not group.others else ''}")
-    parts += [_swap_text(swap, ids, alike=bool(group.others)) for swap in group.swaps]
+    parts += [_swap_text(swap, ids, names, alike=bool(group.others)) for swap in group.swaps]
     members = (*group.selected, *group.others)
     hint = "\n".join(f"{ids[column]} {names[column]}" for column in members)
     return SubstituteSentence(
@@ -110,9 +110,9 @@ def _lonely_sentence(
     )
 
 
-def _swap_text(swap: Swap, ids: Ints, *, alike: bool) -> str:
+def _swap_text(swap: Swap, ids: Ints, names: Sequence[str], *, alike: bool) -> str:
     """Return what is said of a swap; of one inside a cluster r need not be said where its change is known."""
-    added, removed = ids[swap.added], ids[swap.removed]
+    added, removed = f"{names[swap.added]} ({ids[swap.added]})", ids[swap.removed]
     if not alike and abs(swap.correlation) < _UNLIKE:
         return _NOTHING_LIKE
     if not isnan(swap.change):

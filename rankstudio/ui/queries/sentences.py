@@ -80,7 +80,11 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
         gives = f"{name} gives {number(part)} of it, more than any other feature"
     else:
         gives = f"{name} alone gives {number(part)}, and other features take some of it back"
-    return f"In A {one.name} leads {other.name} by {number(lead)}: {gives}. {_in_b(one, other)}"
+    if one is found.documents[0]:
+        ahead = f"{one.name} is first, {number(lead)} ahead of {other.name}"
+    else:
+        ahead = f"{one.name} leads {other.name} by {number(lead)}"
+    return f"In A {ahead}: {gives}. {_in_b(one, other)}"
 
 
 def _in_b(one: RankedDocument, other: RankedDocument) -> str:

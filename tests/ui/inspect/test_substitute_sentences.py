@@ -18,13 +18,13 @@ def sentences(
 
 def test_a_cluster_names_what_could_stand_for_its_feature_and_what_it_costs():
     group = SubstituteGroup((0,), (2, 3), 0.9567, (Swap(0, 2, 0.97, 0.00042),))
-    assert sentences(group) == [("a (10) or 30 or 40", "|r| ≥ 0.95; 30 for 10: +0.0004 per document")]
+    assert sentences(group) == [("a (10) or 30 or 40", "|r| ≥ 0.95; c (30) for 10: +0.0004 per document")]
 
 
 def test_a_large_cluster_is_cut():
     group = SubstituteGroup((0,), (1, 2, 3, 4, 5, 6, 7), 0.9, (Swap(0, 1, 0.97, 0.0),))
     assert sentences(group) == [
-        ("a (10) or 20 or 30 or 40 or 50 or 60 and 2 more", "|r| ≥ 0.90; 20 for 10: no change")
+        ("a (10) or 20 or 30 or 40 or 50 or 60 and 2 more", "|r| ≥ 0.90; b (20) for 10: no change")
     ]
 
 
@@ -33,7 +33,7 @@ def test_two_selected_features_of_a_cluster_are_named_together():
     assert sentences(group) == [
         (
             "a (10) and b (20) or 30",
-            "|r| ≥ 0.92; 30 for 10: +0.0010 per document; 30 for 20: −0.0002 per document",
+            "|r| ≥ 0.92; c (30) for 10: +0.0010 per document; c (30) for 20: −0.0002 per document",
         )
     ]
 
@@ -43,7 +43,7 @@ def test_a_feature_alone_has_its_nearest():
     assert sentences(group) == [
         (
             "f (60) alone",
-            "30 for 60 (r = −0.31): +0.0121 per document",
+            "c (30) for 60 (r = −0.31): +0.0121 per document",
         )
     ]
 
@@ -52,7 +52,7 @@ def test_without_a_criterion_there_is_only_likeness_and_the_reason():
     group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, NAN),))
     alone = SubstituteGroup((5,), (), NAN, (Swap(5, 2, 0.001, NAN),))
     assert sentences(group, alone, why=NO_SWAPS) == [
-        ("a (10) or 30", "|r| ≥ 0.95; 30 is nearest to 10, r = 0.95"),
+        ("a (10) or 30", "|r| ≥ 0.95; c (30) is nearest to 10, r = 0.95"),
         ("f (60) alone", "no feature that is not selected is like it"),
         ("", NO_SWAPS),
     ]

@@ -54,7 +54,7 @@ def test_the_swap_that_is_told_is_what_retraining_gives(window):
     assert swap.change == pytest.approx(error(after) - error(before))
     ids = train.feature_ids
     said = " ".join(panel(window).sentences())
-    assert f"{ids[swap.added]} for {ids[swap.removed]}" in said
+    assert f"({ids[swap.added]}) for {ids[swap.removed]}" in said
     assert f": {change_text(swap.change)} per document" in said
 
 

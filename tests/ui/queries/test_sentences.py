@@ -28,10 +28,16 @@ def query(X: list[list[float]], y: list[int], coef: list[float], scores_b: list[
 def test_a_lead_is_named_with_the_feature_that_gives_most_of_it() -> None:
     found = query([[0.9, 0.5], [0.2, 0.4]], [1, 0], [1.0, 1.0], [0.0, 1.0])
     assert pair_sentence(found, 0, 1) == (
-        "In A D0 leads D1 by 0.8: BM25 gives 0.7 of it, more than any other feature. "
+        "In A D0 is first, 0.8 ahead of D1: BM25 gives 0.7 of it, more than any other feature. "
         "In B it is behind, at place 2 against 1."
     )
     assert pair_sentence(found, 1, 0) == pair_sentence(found, 0, 1)
+
+
+def test_of_two_documents_further_down_the_one_leads_the_other() -> None:
+    found = query([[0.9, 0.5], [0.6, 0.4], [0.1, 0.3]], [1, 0, 0], [1.0, 1.0], [0.0, 1.0, 2.0])
+    assert pair_sentence(found, 1, 2).startswith("In A D1 leads D2 by 0.6: BM25 gives 0.5 of it, ")
+    assert pair_sentence(found, 0, 2).startswith("In A D0 is first, 1 ahead of D2: ")
 
 
 def test_a_feature_alone_may_give_all_or_more_than_the_lead() -> None:

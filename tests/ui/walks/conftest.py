@@ -1,0 +1,40 @@
+"""A window as a user finds it: nothing open, data in the folder at home."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication
+from waiting import wait_until
+from windows import open_window, write_folds
+
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.style.theme import Theme
+
+_SIZE = "1280x760"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's folder, with small data in it; studies and the log are beside it."""
+    there = tmp_path / "home"
+    write_folds(there / "Small")
+    monkeypatch.setenv("HOME", str(there))
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    return there
+
+
+@pytest.fixture
+def walked(theme: Theme, tmp_path: Path, home: Path) -> Iterator[MainWindow]:
+    """The window, at the size that the environment wants it to have."""
+    with open_window(theme, tmp_path / "config") as made:
+        width, height = map(int, os.environ.get("RANKSTUDIO_WALK_SIZE", _SIZE).split("x"))
+        made.resize(width, height)
+        made.activateWindow()
+        wait_until(made.isActiveWindow)
+        QCoreApplication.processEvents()
+        assert (made.width(), made.height()) == (width, height)
+        yield made
