@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import (
-    QTreeView,
     QListWidget,
     QMenu,
     QMessageBox,
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyleOptionViewItem,
     QToolButton,
+    QTreeView,
 )
 from waiting import wait_until
 from walks import readings

@@ -72,7 +72,7 @@ class User:
             try:
                 assert there, f"{kind.__name__} did not open, but {opened}"
                 then(opened)
-            except BaseException as failure:  # noqa: BLE001 - raised again, when no dialog waits any more
+            except BaseException as failure:
                 failures.append(failure)
                 close_all()
             watch.start()
@@ -186,14 +186,13 @@ class Mouse(User):
 
     def open_menu(self, bar: QMenuBar, text: str, *more: str, then: Then | None = None) -> None:
         """Click through the menu bar to an entry."""
-        action = entry(bar, text)
-        self.click_part(bar, bar.actionGeometry(action))
-        menu = action.menu()
+        self.click_part(bar, bar.actionGeometry(entry(bar, text)))
+        opened = None
         for at, label in enumerate(more):
-            assert isinstance(menu, QMenu)
-            wait_until(menu.isVisible)
-            self.choose(menu, label, then=then if at == len(more) - 1 else None)
-            menu = entry(menu, label).menu()
+            wait_until(lambda before=opened: QApplication.activePopupWidget() not in (None, before))
+            opened = QApplication.activePopupWidget()
+            assert isinstance(opened, QMenu)
+            self.choose(opened, label, then=then if at == len(more) - 1 else None)
 
     def choose_in_box(self, box: QComboBox, text: str) -> None:
         """Click on a box, and on one of its entries."""
