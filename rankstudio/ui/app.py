@@ -17,6 +17,7 @@ from rankstudio.engine.support import threads
 from rankstudio.engine.support.compiler_process import compiler_process
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.crash import CrashReports, data_folder, log_to_file
+from rankstudio.ui.process.garbage_collection import GarbageCollection
 from rankstudio.ui.process.interrupts import Interrupts
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.fonts import BASE
@@ -42,6 +43,7 @@ def main(argv: Sequence[str] = ()) -> int:
     log_to_file(data_folder())
     leave_room_for_the_window()
     app = application()
+    GarbageCollection(app)
     settings = Settings()
     theme = Theme(settings.theme, settings.text_size or BASE)  # type: ignore[arg-type]
     theme.apply(app)

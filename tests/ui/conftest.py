@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -19,6 +20,7 @@ from shiboken6 import isValid
 from windows import open_window, write_folds
 
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.process.garbage_collection import collect_due
 from rankstudio.ui.style.theme import Theme
 
 # What the offscreen platform says of windows, which it cannot place.
@@ -87,7 +89,11 @@ def stage(app: QApplication) -> Iterator[Callable[..., QWidget]]:
 
 @pytest.fixture(autouse=True)
 def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
-    """Fail on Qt's warnings, exceptions in slots, and timers and threads that outlive the widgets."""
+    """Fail on Qt's warnings, exceptions in slots, and timers and threads that outlive the widgets.
+
+    As in the program, garbage is searched for by this thread alone, and not in the middle of Qt's work.
+    """
+    gc.disable()
     said: list[str] = []
 
     def listen(kind: QtMsgType, _context: object, text: str) -> None:
@@ -108,6 +114,8 @@ def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
     timers = [f"{type(t.parent()).__name__}'s" for t in _TIMERS.running(QTimer.isActive)]
     threads = [t.objectName() or type(t).__name__ for t in _THREADS.running(QThread.isRunning)]
     theme.set_mode("light")
+    collect_due()
+    gc.enable()
     qInstallMessageHandler(before)
     assert not said, f"Qt or a slot complained: {said}"
     assert not timers, f"timers were left running: {timers}"

@@ -13,6 +13,7 @@ from windows import finish, open_window, write_folds
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel as _kernels
 from rankstudio.engine.support.compilation import announce
 from rankstudio.ui.background import tasks
+from rankstudio.ui.process.garbage_collection import collect_due
 from rankstudio.ui.run.curves_panel import NO_CRITERION, NO_MEASURES
 from rankstudio.ui.style.theme import Theme
 
@@ -58,14 +59,17 @@ def test_the_warm_up_compiles_what_the_sample_needs(theme: Theme, tmp_path: Path
 
 
 def test_nobody_searches_for_garbage_while_the_engine_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    searched: list[bool] = []
+    searched: list[int] = []
 
     def load() -> None:
-        searched.append(gc.isenabled())
+        collect_due()
         raise ImportError("the engine is not there")
 
+    monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**6, 10**6))
+    monkeypatch.setattr(gc, "collect", searched.append)
     monkeypatch.setattr(tasks, "_load", load)
     with pytest.raises(ImportError):
         tasks.warm_up()
-    assert searched == [False]
-    assert gc.isenabled()
+    assert searched == []
+    collect_due()
+    assert searched == [2]

@@ -23,6 +23,7 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag, JobFunction
+from rankstudio.ui.process.garbage_collection import HOLD
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
@@ -226,14 +227,9 @@ def warm_up() -> None:
     Meanwhile nobody searches for garbage, nor later among what was loaded: a search among all these modules
     holds the window up for more than 100 ms each time.
     """
-    searched = gc.isenabled()
-    gc.disable()
-    try:
+    with HOLD:
         _load()
         gc.freeze()
-    finally:
-        if searched:
-            gc.enable()
 
 
 def _load() -> None:

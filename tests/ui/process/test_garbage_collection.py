@@ -1,0 +1,62 @@
+"""Who deletes Qt's objects that nobody refers to any more."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """
+import threading
+
+from PySide6.QtCore import QTimer, Qt
+
+from rankstudio.ui import app
+from rankstudio.ui.model import app_model
+
+window_thread = threading.get_ident()
+deleted_by = set()
+
+
+def litter():
+    for _ in range(20):
+        garbage = QTimer()
+        garbage.itself = garbage
+        garbage.destroyed.connect(
+            lambda: deleted_by.add(threading.get_ident() == window_thread), Qt.ConnectionType.DirectConnection
+        )
+    del garbage
+    worker = threading.Thread(target=lambda: [[] for _ in range(1_000_000)])
+    worker.start()
+    worker.join()
+    turn.start(10)
+
+
+def end():
+    if deleted_by:
+        application.closeAllWindows()
+
+
+app_model.warm_up = lambda: None  # what is there at its end is not searched any more
+application = app.application()
+turn = QTimer()
+turn.timeout.connect(end)
+QTimer.singleShot(200, litter)
+app.main([])
+print(deleted_by)
+"""
+
+
+def test_garbage_of_qt_is_deleted_by_the_thread_of_the_window(tmp_path: Path) -> None:
+    """A worker that makes many objects has Python search for garbage, and does not delete what is Qt's."""
+    environment = {**os.environ, "RANKSTUDIO_CONFIG_DIR": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=True,
+        timeout=120,
+    )
+    assert (done.stdout, done.stderr) == ("{True}\n", "")
