@@ -53,6 +53,11 @@ class Step:
         """Whether it can score: of a path that is not linear a study keeps only one model whole."""
         return True
 
+    @property
+    def source(self) -> str:
+        """Where it was read, for sentences about it; "" for one that was learned here."""
+        return ""
+
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents.
 

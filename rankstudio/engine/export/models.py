@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DataError, OutputError, shown
 from rankstudio.engine.export.tables import csv_text
+from rankstudio.engine.export.tree_prediction import tree_scores
 from rankstudio.engine.export.tree_text import checked_trees
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.support.files import read_text, write_text
@@ -68,6 +69,8 @@ class Model:
         Empty for a linear model. Else "kind": "thresholds" with a list of them, of which each adds its
         weight where the feature is above a value; or "trees" with LightGBM's own text, for columns of some
         ids.
+    source : str
+        Where it was read, for sentences about it; "" for one that was made here.
     """
 
     features: tuple[Weight, ...]
@@ -75,6 +78,7 @@ class Model:
     parameters: Mapping[str, Any]
     origin: Mapping[str, Any]
     beyond: Mapping[str, Any] = field(default_factory=dict)
+    source: str = field(default="", compare=False)
 
     def predict(self, X: Floats, feature_ids: Ints | None = None) -> Floats:
         """Score documents.
@@ -92,7 +96,8 @@ class Model:
         Raises
         ------
         DataError
-            Where a feature is not there, or a score is beyond the range of numbers.
+            Where a feature is not there, a score is beyond the range of numbers, or LightGBM does not
+            survive the trees in a process of its own.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(X, feature_ids)
@@ -117,20 +122,17 @@ class Model:
                     scores += weak["adds"] * (X[:, place[weak["id"]]] > weak["above"])
                 return scores
             case _:
-                return _trees(self.beyond["lightgbm"], self.beyond["columns"], place, X)
+                return _trees(self.beyond["lightgbm"], self.beyond["columns"], place, X, self.source)
 
 
-def _trees(text: str, ids: Sequence[int], place: Mapping[int, int], X: Floats) -> Floats:
+def _trees(text: str, ids: Sequence[int], place: Mapping[int, int], X: Floats, source: str) -> Floats:
     """Score documents with LightGBM's trees, which were learned from columns with these ids."""
     trees = checked_trees(text, len(ids))
     asked = [ids[column] for column in trees.columns]
     missing = [i for i in asked if i not in place]
     if missing:
         raise DataError(f"The model needs feature {missing[0]}, which the data do not have.")
-    import lightgbm  # noqa: PLC0415 - an extra, and only for such models
-
-    given = np.column_stack([*(X[:, place[i]] for i in asked), np.zeros(X.shape[0])])
-    return np.asarray(lightgbm.Booster(model_str=trees.text).predict(given, raw_score=True))
+    return tree_scores(trees, X[:, [place[i] for i in asked]], source)
 
 
 def save_model(path: str | Path, model: Model) -> None:
@@ -180,7 +182,7 @@ def load_model(path: str | Path) -> Model:
     try:
         values = json.loads(read_text(Path(path)), object_pairs_hook=_object)
         json.dumps(values, ensure_ascii=False).encode()  # a lone half of a pair of UTF-16 is no text
-        return _model(values)
+        return replace(_model(values), source=str(path))
     except OSError as error:
         raise DataError(f"{path}: the model cannot be read: {error.strerror}.") from error
     except RecursionError as error:

@@ -84,7 +84,7 @@ def checked_trees(text: str, n_columns: int) -> Trees:
 
 @dataclass(frozen=True)
 class _Tree:
-    """What a tree's scores depend on; the lists have one entry for each split, or for each leaf."""
+    """What a tree's scores depend on, and their parts on ``counts``; an entry for each split or leaf."""
 
     features: tuple[int, ...]
     thresholds: tuple[str, ...]
@@ -92,6 +92,7 @@ class _Tree:
     left: tuple[int, ...]
     right: tuple[int, ...]
     leaves: tuple[str, ...]
+    counts: Mapping[str, tuple[int, ...]]
 
     @classmethod
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> _Tree:
@@ -117,7 +118,12 @@ class _Tree:
             0 <= child <= node for side in (left, right) for node, child in enumerate(side)
         ):
             raise _refusal(where, "children that are no tree", "every split and every leaf once")
-        return cls(features, thresholds, decisions, left, right, leaves)
+        counts = {
+            key: _integers(where, values, key, length, range(10**9))
+            for key, length in (("leaf_count", len(leaves)), ("internal_count", splits))
+            if splits and key in values
+        }
+        return cls(features, thresholds, decisions, left, right, leaves, counts)
 
     def text(self, place: Mapping[int, int]) -> str:
         """Return the tree as LightGBM reads it, its columns numbered anew."""
@@ -128,6 +134,7 @@ class _Tree:
             "left_child": self.left,
             "right_child": self.right,
             "leaf_value": self.leaves,
+            **self.counts,
         }
         lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
         return "\n".join(

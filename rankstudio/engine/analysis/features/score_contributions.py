@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.export.tree_prediction import tree_contributions
+from rankstudio.engine.export.tree_text import checked_trees
 from rankstudio.engine.steps import Step
 
 
@@ -72,7 +74,7 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     column_of = {int(feature): column for column, feature in enumerate(feature_ids)}
     if beyond["kind"] == "thresholds":
         return _of_thresholds(beyond, X, column_of)
-    return _of_trees(beyond, X, column_of)
+    return _of_trees(beyond, X, column_of, step.source)
 
 
 def _of_thresholds(beyond: dict[str, Any], X: Floats, column_of: dict[int, int]) -> ScoreContributions:
@@ -86,16 +88,12 @@ def _of_thresholds(beyond: dict[str, Any], X: Floats, column_of: dict[int, int])
     return ScoreContributions(tuple(used), values, 0.0)
 
 
-def _of_trees(beyond: dict[str, Any], X: Floats, column_of: dict[int, int]) -> ScoreContributions:
+def _of_trees(
+    beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
+) -> ScoreContributions:
     """Split the scores of LightGBM's trees."""
-    from lightgbm import Booster  # noqa: PLC0415 - an extra, and it takes a second
-
-    booster = Booster(model_str=beyond["lightgbm"])
-    columns = [column_of[feature] for feature in beyond["columns"]]
-    found = np.asarray(booster.predict(X[:, columns], pred_contrib=True, num_threads=1))
-    gains = booster.feature_importance("split")
-    used = sorted((column, i) for i, column in enumerate(columns) if gains[i] > 0)
-    constant = float(found[0, -1]) if found.shape[0] else 0.0
-    return ScoreContributions(
-        tuple(column for column, _ in used), np.ascontiguousarray(found[:, [i for _, i in used]]), constant
-    )
+    trees = checked_trees(beyond["lightgbm"], len(beyond["columns"]))
+    columns = np.array([column_of[beyond["columns"][c]] for c in trees.columns], dtype=np.int64)
+    values, constant = tree_contributions(trees, X[:, columns], source)
+    order = np.argsort(columns)
+    return ScoreContributions(tuple(columns[order].tolist()), values[:, order], constant)

@@ -55,12 +55,20 @@ class StoredStep(Step):
         kept, and then it cannot score.
     ids : tuple of int of length n
         The 1-based id of each column.
+    stored : str
+        The study and the path it comes from, for sentences about it.
     """
 
     linear: ClassVar[bool] = False
 
     beyond: Mapping[str, Any]
     ids: tuple[int, ...]
+    stored: str = ""
+
+    @property
+    def source(self) -> str:
+        """Where it was read, for sentences about it."""
+        return f"{self.stored}, step {self.number}"
 
     @property
     def whole(self) -> bool:
@@ -74,8 +82,10 @@ class StoredStep(Step):
         ------
         StoreError
             Where the model was not kept.
+        DataError
+            Where LightGBM does not survive its trees in a process of its own.
         """
-        model = Model((), "", {}, {}, self._kept())
+        model = Model((), "", {}, {}, self._kept(), self.source)
         return np.ascontiguousarray(model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
@@ -148,14 +158,17 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     return out.getvalue()
 
 
-def unpack_path(content: bytes, unit: Unit, ids: Sequence[int]) -> PathResult:
+def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a study") -> PathResult:
     """Return the path that :func:`pack_path` made bytes of.
+
+    The source is what later sentences about its models call the study.
 
     Raises
     ------
     StoreError
         Where the bytes are damaged.
     """
+    stored = f"{source}, fold {unit.fold} with combination {unit.position + 1}"
     try:
         arrays = _arrays(content)
         header = json.loads(arrays["header"].tobytes())
@@ -163,7 +176,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int]) -> PathResult:
         errors = arrays.get("errors", np.empty(0))  # not there in what older versions stored
         return PathResult(
             unit,
-            _steps(header, arrays, tuple(ids)),
+            _steps(header, arrays, tuple(ids), stored),
             FrozenMapping(_measured(names, arrays["validation"], len(header["kinds"]))),
             _divisor(header["divisor"]),
             StepKind(header["along"]),
@@ -272,7 +285,7 @@ def _divisor(value: Any) -> float:
     return number
 
 
-def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...]) -> tuple[Step, ...]:
+def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> tuple[Step, ...]:
     selected, candidates = _apart("selected", arrays, "<i8"), _apart("candidates", arrays, "<f8")
     used, weights = _apart("used", arrays, "<i8"), _apart("weights", arrays, "<f8")
     kinds, n = header["kinds"], len(ids)
@@ -290,7 +303,7 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...]) -> t
             beyond = dict(header["beyond"][k])
             if beyond:
                 beyond = checked_beyond(beyond, set(ids))
-            extras = {"beyond": FrozenMapping(beyond), "ids": ids}
+            extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": stored}
         steps.append(
             {**_LINEAR, StoredStep.__name__: StoredStep}[kind](
                 int(arrays["number"][k]),

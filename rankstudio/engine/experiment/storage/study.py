@@ -267,7 +267,9 @@ class Study:
                 was, expected = shown(row["setting"]), shown(unit.values)
                 raise StoreError(f"{self.path}: fold {fold} was stored for {was}, expected {expected}.")
             with suppress(StoreError):  # what was damaged before there were digests
-                units[fold, position] = unpack_path(row["payload"], unit, run.feature_ids)
+                units[fold, position] = unpack_path(
+                    row["payload"], unit, run.feature_ids, f"{self.path}, run {run.id}"
+                )
         return units
 
     def discard_damaged(self, run: RunKey) -> None:
