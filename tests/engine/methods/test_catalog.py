@@ -126,7 +126,11 @@ def test_values_come_out_canonical(name: str, value: object, canonical: object) 
         ("pinned", [2**63], "pinned: expected feature ids"),
         ("n_features_to_select", 2**63, "features k: expected a whole number from 1 up"),
         ("regularization", [10**400], "λ: expected numbers greater than 0, .* got .10{100,}…"),
-        ("algorithm", "fast", "algorithm: expected one of auto, statistics, algorithm1, columns, got 'fast'"),
+        (
+            "algorithm",
+            "fast",
+            "algorithm: expected one of auto, statistics, rows, algorithm1, columns, got 'fast'",
+        ),
     ],
 )
 def test_other_values_are_refused_with_name_range_and_value(name: str, value: object, message: str) -> None:

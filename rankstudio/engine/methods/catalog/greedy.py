@@ -124,15 +124,16 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="auto",
             help=(
-                "All give the same path. Per-query statistics are much faster where queries have more "
-                "documents than there are features to select; Algorithm 1 is the paper's; by columns keeps "
-                "nothing of a feature that is not selected."
+                "All give the same path. Per-query statistics are fastest where most features are selected, "
+                "the rows of those statistics where few are; Algorithm 1 is the paper's; by columns keeps "
+                "nothing of a feature that is not selected, and takes the least memory."
             ),
             source="Pahikkala et al. 2010, Algorithm 1",
             option="--algorithm",
             choices=(
                 ("auto", "automatic"),
                 ("statistics", "per-query statistics"),
+                ("rows", "rows of statistics"),
                 ("algorithm1", "Algorithm 1"),
                 ("columns", "by columns"),
             ),

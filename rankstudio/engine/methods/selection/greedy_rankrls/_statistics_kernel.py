@@ -34,20 +34,31 @@ BLOCK = 32
 
 @fused
 def start(
-    gram: Floats, total: Floats, regularization: float, first: int, last: int, state: State, partial: Floats
+    squares: Floats,
+    rights: Floats,
+    labels: Floats,
+    total: Floats,
+    regularization: float,
+    first: int,
+    last: int,
+    state: State,
+    partial: Floats,
 ) -> None:
-    """Fill the state of blocks first … last - 1 for the empty selection, and sum the first costs."""
+    """Fill the state of blocks first … last - 1 for the empty selection, and sum the first costs.
+
+    ``squares`` and ``rights`` (blocks, n, BLOCK) are the products of features with themselves and with the
+    labels, ``total`` (2, n) their sums over all queries, ``labels`` (blocks, BLOCK) those of the labels.
+    """
     pivot, right, ev, vv, ee = state
-    n = total.shape[0] - 1
     for k in range(first, last):
         for i in range(BLOCK):
-            ee[k, i] = gram[k, n, n, i]
-        for j in range(n):
+            ee[k, i] = labels[k, i]
+        for j in range(total.shape[1]):
             for i in range(BLOCK):
-                pivot[k, j, i] = total[j, j] - gram[k, j, j, i] + regularization
-                right[k, j, i] = total[j, n] - gram[k, j, n, i]
-                ev[k, j, i] = gram[k, j, n, i]
-                vv[k, j, i] = gram[k, j, j, i]
+                pivot[k, j, i] = total[0, j] - squares[k, j, i] + regularization
+                right[k, j, i] = total[1, j] - rights[k, j, i]
+                ev[k, j, i] = rights[k, j, i]
+                vv[k, j, i] = squares[k, j, i]
             partial[k, j] = _cost(j, k, state)
 
 
@@ -68,6 +79,7 @@ def select(
     order: Ints,
     t: int,
     gram: Floats,
+    at: int,
     total: Floats,
     regularization: float,
     first: int,
@@ -79,12 +91,12 @@ def select(
 ) -> None:
     """Take the feature at a place in as the t-th selected one (from 0), for blocks first … last - 1.
 
-    ``order`` still holds the places before the selection: n - t of them count. ``work`` (2 t + 8, BLOCK) is
-    space to work in: an array that is made here takes long to compile.
+    ``order`` still holds the places before the selection: n - t of them count. The feature's products with
+    the others are ``gram[:, at]`` in each query, and ``total`` over all. ``work`` (2 t + 8, BLOCK) is space
+    to work in: an array that is made here takes long to compile.
     """
     pivot, right, ev, vv, ee = state
     rows, dots, cross, pivots = history
-    b = order[place]
     end = order.shape[0] - t - 1  # the last place, and how many are left
     taken = work[:5]  # of b: 1 / pivot, right-hand side, weight β, ev and vv
     row, moved, seen = work[5], work[6], work[7]
@@ -116,8 +128,8 @@ def select(
             column = order[end] if j == place else order[j]
             # T_q[b, j] and X^_q[:, b]'X^_q[:, j], residualised by what was selected before.
             for i in range(BLOCK):
-                moved[i] = gram[k, b, column, i]
-                row[i] = total[b, column] - gram[k, b, column, i]
+                moved[i] = gram[k, at, column, i]
+                row[i] = total[column] - gram[k, at, column, i]
                 seen[i] = 0.0
             for a in range(t):
                 for i in range(BLOCK):
@@ -165,16 +177,17 @@ def extend(
 ) -> None:
     """Learn from all queries after one more feature: grow the Cholesky factor by a row, then substitute.
 
-    ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI and its forward substitution for
-    all but the last feature of ``selected``; ``coef`` (n,) receives the weights. O(t²) at step t.
+    ``total`` (n + 1,) is its row of T, with the labels' column last. ``factor`` (k, k) and ``along`` (k,)
+    hold the factor of T[S, S] + λI and its forward substitution for all but the last feature of
+    ``selected``; ``coef`` (n,) receives the weights. O(t²) at step t.
     """
     t = selected.shape[0] - 1
     n = total.shape[0] - 1
     b = selected[t]
-    diagonal = total[b, b] + regularization
-    value = total[b, n]
+    diagonal = total[b] + regularization
+    value = total[n]
     for i in range(t):
-        entry = total[b, selected[i]]
+        entry = total[selected[i]]
         for c in range(i):
             entry -= factor[t, c] * factor[i, c]
         entry /= factor[i, i]

@@ -46,12 +46,14 @@ class GreedyRankRLS(GrowingSelector):
         0-based columns to select first, in this order, whatever their error.
     banned : sequence of int, default ()
         0-based columns never to select.
-    algorithm : {"auto", "statistics", "algorithm1", "columns"}, default "auto"
+    algorithm : {"auto", "statistics", "rows", "algorithm1", "columns"}, default "auto"
         All give the same path; "auto" takes the cheapest. "statistics" works on one Gram matrix a query:
-        O(mn²) once for all λ, then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "algorithm1" is the
-        paper's, O(kmn) for each λ, better where there are far more features than documents in a query.
-        "columns" keeps nothing of a feature that is not selected: O(k² e + k³ Qn) for e entries of X that are
-        not 0, and O(e + k² Q + km) memory. It is the only one for sparse X.
+        O(mn²) once for all λ, then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows" does the same with
+        the rows of those matrices that belong to selected features, O(mn) for each feature that some λ
+        selects, and O(Qnk) memory: better unless k is a good part of n. "algorithm1" is the paper's, O(kmn)
+        for each λ, many times as long. "columns" keeps nothing of a feature that is not selected:
+        O(k² e + k³ Qn) for e entries of X that are not 0, and O(e + k² Q + km) memory. It is the only one for
+        sparse X.
     search : {"forward", "floating"}, default "forward"
         "floating" takes features out again that later ones have made dispensable (Pudil et al. 1994), so
         that the sets of a path need not be nested. No step is worse than the one of "forward" of its size.
@@ -215,6 +217,6 @@ class GreedyRankRLS(GrowingSelector):
         ):
             if there:
                 raise ParameterError("search", self.search, f"forward where {why}")
-        if self.algorithm == "algorithm1":
-            expected = "auto, statistics or columns with floating search: Algorithm 1 takes no feature out"
+        if self.algorithm in ("algorithm1", "rows"):
+            expected = "auto, statistics or columns with floating search: the others take no feature out"
             raise ParameterError("algorithm", self.algorithm, expected)

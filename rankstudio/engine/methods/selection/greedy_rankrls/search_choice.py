@@ -17,6 +17,7 @@ from rankstudio.engine.support.threads import pool
 # In this module numba is imported where it is needed: reading the catalog must not wait for it.
 if TYPE_CHECKING:
     from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
+    from rankstudio.engine.methods.selection.greedy_rankrls.gram_rows import GramRows
     from rankstudio.engine.methods.selection.greedy_rankrls.products import Products
 
 
@@ -26,7 +27,9 @@ _MOST_BYTES = 4e9  # of per-query statistics, before another search is taken ins
 _WORTH_THREADS = 8e7
 # Nanoseconds for each number of the Gram matrices, written twice: where they are so many, each page of memory
 # is the system's to find, and to fill with zeros first.
-_MOST_RECYCLED, _RECYCLED, _FRESH = 3.5e7, 5.0, 25.0
+_MOST_RECYCLED, _RECYCLED, _FRESH = 3.5e7, 2.0, 25.0
+_ROOM = 1e9  # bytes of rows of Gram matrices that are kept for other λ
+_BLOCK = 32  # queries side by side in the searches' arrays, which are filled up to a multiple
 _FEW = 4  # times the features: fewer candidates in a path than that are found faster each for itself
 
 
@@ -42,7 +45,7 @@ class Searches:
     k : int
         How many features will be selected at most.
     algorithm : str
-        "auto", "statistics", "algorithm1" or "columns".
+        "auto", "statistics", "rows", "algorithm1" or "columns".
     stack : ExitStack
         Ends the threads of the searches.
 
@@ -74,17 +77,20 @@ class Searches:
         """Return a search for a path whose steps compare so many candidates; all without the number."""
         data, shape, n, k = self._data, self._shape, self._shape.n, self._shape.k
         most = n if n_candidates is None else min(n_candidates, n)
-        algorithm = self._affordable(shape.all_candidates() if most == n else shape.few_candidates(most))
+        few = {} if most == n else shape.few_candidates(most)
+        algorithm = self._affordable(shape.all_candidates() | few)
         if isinstance(data, SparseQueryData) or algorithm == "columns":
             return self._by_columns(most)
         if algorithm == "algorithm1":
             return Algorithm1Search(data, self._regularization)
-        if most < n and most * k < _FEW * n:
+        if algorithm == "statistics" and most < n and most * k < _FEW * n:
             return self._by_statistics(data, most)
         from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch  # noqa: PLC0415
 
-        executor, workers = self._stack.enter_context(pool(shape.Q * n * k * k > _WORTH_THREADS))
-        return LeaveQueryOutSearch(data.statistics, self._regularization, k, executor, workers)
+        rows = self._gram_rows(data, whole=algorithm == "statistics")
+        products = shape.m * n * k if algorithm == "rows" else 0
+        executor, workers = self._stack.enter_context(pool(shape.Q * n * k * k + products > _WORTH_THREADS))
+        return LeaveQueryOutSearch(rows, self._regularization, k, executor, workers)
 
     def floating(self) -> OnDemandSearch:
         """Return a search that can also take features out again."""
@@ -135,6 +141,20 @@ class Searches:
         sparse: SparseQueryData = data.remembered["sparse columns"]
         return sparse
 
+    def _gram_rows(self, data: QueryData, whole: bool) -> GramRows:
+        """Return the rows of the Gram matrices, of whole ones or each where it is asked for."""
+        from rankstudio.engine.methods.selection.greedy_rankrls.gram_rows import (  # noqa: PLC0415
+            ComputedGramRows,
+            WholeGramRows,
+        )
+
+        if whole:
+            return WholeGramRows(data.statistics)
+        if "gram rows" not in data.remembered:
+            data.remembered["gram rows"] = ComputedGramRows(data, _ROOM)
+        rows: ComputedGramRows = data.remembered["gram rows"]
+        return rows
+
     def _by_columns(self, most: int) -> OnDemandSearch:
         from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts  # noqa: PLC0415
 
@@ -169,10 +189,12 @@ class Shape:
 
     Notes
     -----
-    Times are nanoseconds of one thread as measured, with m from 2,000 to 300,000, n from 46 to 3,000 and k
-    from 1 to 90. `benchmarks/greedy.py` shows how far they hold. At small k they are those of memory traffic:
+    Times are nanoseconds of one thread as measured, with m from 1,000 to 1,000,000, n from 46 to 3,000 and
+    k from 1 to 136. `benchmarks/greedy.py` shows how far they hold. They are those of memory traffic:
     Algorithm 1 passes again and again over matrices of shape (m, n) for each feature, and per-query
-    statistics are twice Q n² numbers to be written once, whatever λ and k are.
+    statistics are twice Q n² numbers to be written once, whatever λ and k are. What that takes depends on
+    how the system finds fresh memory, and varies tenfold. Rows are one pass over X^ and Q n numbers for each
+    feature that some λ selects: less, unless those are a good part of the n.
     """
 
     m: int
@@ -184,8 +206,10 @@ class Shape:
     def all_candidates(self) -> dict[str, float]:
         """Return what the algorithms cost for each λ where every step compares all features."""
         m, n, Q, k = self.m, self.n, self.Q, self.k
+        path = self._filled_up * n * (8 + 5 * k + 0.6 * k**2)
         costs = {
-            "statistics": self._statistics() + Q * n * (8 + 5 * k + 0.6 * k**2),
+            "statistics": self._statistics() + path,
+            "rows": self._rows() + path,
             "algorithm1": 38.0 * m * n * k,
             "columns": self._columns() + m * n * (5.5 * k + 0.45 * k**2) + 0.2 * Q * n * k**3,
         }
@@ -205,6 +229,7 @@ class Shape:
         m, n, Q, k = self.m, self.n, self.Q, self.k
         return {
             "statistics": 8.0 * Q * (2 * (n + 1) ** 2 + 2 * n * k),
+            "rows": 8.0 * self._filled_up * n * (2 * k + 7) + min(_ROOM, 8.0 * Q * n * self._different),
             "algorithm1": 8.0 * 5 * m * n,
             "columns": 36.0 * m * n + 8 * m * k + 8 * Q * (2 * n + 6 * k**2),
         }
@@ -222,14 +247,34 @@ class Shape:
 
     def _statistics(self) -> float:
         """Return the share of one λ in computing the Gram matrices of the queries."""
-        traffic = _FRESH if self.Q * self.n**2 > _MOST_RECYCLED else _RECYCLED
-        return self.n**2 * (0.04 * self.m + traffic * self.Q) / self.n_settings
+        written = (self.Q + self._filled_up) / 2
+        traffic = _FRESH if written * self.n**2 > _MOST_RECYCLED else _RECYCLED
+        return (self.n**2 * (0.04 * self.m + traffic * written) + 5_000 * self.Q) / self.n_settings
+
+    def _rows(self) -> float:
+        """Return the share of one λ in computing the rows of the features that are selected."""
+        times: float = self.k
+        if 8 * self._filled_up * self.n * self._different <= _ROOM:
+            times = self._different / self.n_settings
+        return times * self.n * (0.3 * self.m + 5 * self._filled_up)
+
+    @property
+    def _different(self) -> int:
+        """How many features all λ select together, about."""
+        return min(self.n, self.k if self.n_settings == 1 else self.k + self.k // 2)
+
+    @property
+    def _filled_up(self) -> int:
+        """How many queries the blocks hold."""
+        return -(-self.Q // _BLOCK) * _BLOCK
 
     def _columns(self) -> float:
         """Return the share of one λ in putting the features in columns."""
         return 10.0 * self.m * self.n / self.n_settings
 
     def _without_large(self, costs: dict[str, float]) -> dict[str, float]:
-        """Leave statistics out that are too large, with what a path takes besides."""
-        large = 8.0 * self.Q * ((self.n + 1) ** 2 + 2 * self.n * self.k) > _MOST_BYTES
-        return {name: cost for name, cost in costs.items() if not (large and name == "statistics")}
+        """Leave out whose arrays are too large, whatever the memory that is free."""
+        path = 2 * self.n * self.k
+        numbers = {"statistics": (self.n + 1) ** 2 + path, "rows": path}
+        large = {name for name, number in numbers.items() if 8 * self.Q * number > _MOST_BYTES}
+        return {name: cost for name, cost in costs.items() if name not in large}

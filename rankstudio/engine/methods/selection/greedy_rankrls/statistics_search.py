@@ -10,7 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel as _kernels
-from rankstudio.engine.querywise.query_data import QueryStatistics
+from rankstudio.engine.methods.selection.greedy_rankrls.gram_rows import GramRow, GramRows
 
 
 class LeaveQueryOutSearch:
@@ -18,7 +18,7 @@ class LeaveQueryOutSearch:
 
     Parameters
     ----------
-    statistics : QueryStatistics
+    rows : GramRows
         Of the training data.
     regularization : float
         λ > 0.
@@ -38,18 +38,16 @@ class LeaveQueryOutSearch:
 
     def __init__(
         self,
-        statistics: QueryStatistics,
+        rows: GramRows,
         regularization: float,
         capacity: int,
         executor: Executor | None = None,
         workers: int = 1,
     ) -> None:
-        n = statistics.n_features
-        self._statistics = statistics
+        blocks, n, width = rows.squares.shape
+        self._rows = rows
         self._regularization = regularization
         self._executor = executor
-        self._gram = statistics.in_blocks(_kernels.BLOCK)
-        blocks, width = self._gram.shape[0], _kernels.BLOCK
         self._ranges = _ranges(blocks, workers)
         self._order = np.arange(n)
         self._state = (
@@ -69,7 +67,7 @@ class LeaveQueryOutSearch:
         self._coef = np.zeros(n)
         self._factor = np.empty((capacity, capacity)), np.empty(capacity)
         self.selected: tuple[int, ...] = ()
-        self.informative = statistics.informative
+        self.informative = rows.informative
         self._each(self._start)
 
     def costs(self, candidates: Ints) -> Floats:
@@ -89,13 +87,13 @@ class LeaveQueryOutSearch:
 
     def select(self, feature: int) -> None:
         """Add a feature to the selection."""
-        step, last = len(self.selected), self._order.size - len(self.selected) - 1
+        last = self._order.size - len(self.selected) - 1
         place = int(np.flatnonzero(self._order[: last + 1] == feature)[0])
-        self._each(lambda first, end: self._select(place, step, first, end))
+        row = self._rows.row(feature, self._each)
+        self._each(lambda first, end: self._select(place, row, first, end))
         self._order[place], self._order[last] = self._order[last], feature
         self.selected = (*self.selected, feature)
-        total, selected = self._statistics.total, np.array(self.selected)
-        _kernels.extend(total, self._regularization, selected, *self._factor, self._coef)
+        _kernels.extend(row.total, self._regularization, np.array(self.selected), *self._factor, self._coef)
 
     def _each(self, work: Callable[[int, int], None]) -> None:
         if self._executor is None:
@@ -106,16 +104,17 @@ class LeaveQueryOutSearch:
             future.result()
 
     def _start(self, first: int, last: int) -> None:
-        total = self._statistics.total
-        _kernels.start(self._gram, total, self._regularization, first, last, self._state, self._partial)
+        rows = self._rows
+        known = rows.squares, rows.rights, rows.labels, rows.total
+        _kernels.start(*known, self._regularization, first, last, self._state, self._partial)
 
-    def _select(self, place: int, step: int, first: int, last: int) -> None:
+    def _select(self, place: int, row: GramRow, first: int, last: int) -> None:
+        step = len(self.selected)
         _kernels.select(
             place,
             self._order,
             step,
-            self._gram,
-            self._statistics.total,
+            *row,
             self._regularization,
             first,
             last,

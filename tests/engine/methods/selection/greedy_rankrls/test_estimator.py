@@ -11,7 +11,7 @@ from strategies import Problem, problems, tolerance
 from rankstudio.engine import GreedyRankRLS
 from rankstudio.engine.errors import ParameterError
 
-ALGORITHMS = ("statistics", "algorithm1", "columns")
+ALGORITHMS = ("statistics", "rows", "algorithm1", "columns")
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -145,7 +145,10 @@ def test_scikit_learn_conventions() -> None:
         ({"banned": (1, 1)}, "banned: expected different columns from 0 to 5"),
         ({"pinned": (1,), "banned": (1,)}, "banned: expected no feature that is pinned, such as 1"),
         ({"banned": (0, 1, 2, 3, 4, 5)}, "banned: expected at least one feature left"),
-        ({"algorithm": "fast"}, "algorithm: expected auto, statistics, algorithm1 or columns, got 'fast'"),
+        (
+            {"algorithm": "fast"},
+            "algorithm: expected auto, statistics, rows, algorithm1 or columns, got 'fast'",
+        ),
     ],
 )
 def test_bad_parameters_are_refused_with_name_range_and_value(parameters: dict, message: str) -> None:

@@ -184,6 +184,7 @@ def test_a_size_penalty_ends_the_path_at_the_least_penalised_size() -> None:
         ({"costs": [1] * 7}, "search: expected forward where features have costs"),
         ({"fitting": "back"}, "search: expected forward where fitting is back"),
         ({"algorithm": "algorithm1"}, "algorithm: expected auto, statistics or columns with floating search"),
+        ({"algorithm": "rows"}, "algorithm: expected auto, statistics or columns with floating search"),
     ],
 )
 def test_what_makes_no_sense_together_is_refused(parameters: dict, message: str) -> None:

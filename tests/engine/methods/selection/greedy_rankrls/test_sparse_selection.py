@@ -106,7 +106,7 @@ def test_documents_with_equal_features_have_equal_scores() -> None:
 def test_what_does_not_go_with_sparse_features_is_refused() -> None:
     X, y, qid = sparse_problem(4)
     sparse = scipy.sparse.csr_array(X)
-    for algorithm in ("statistics", "algorithm1"):
+    for algorithm in ("statistics", "rows", "algorithm1"):
         with pytest.raises(ParameterError, match="algorithm: expected auto or columns where X is sparse"):
             GreedyRankRLS(algorithm=algorithm).fit(sparse, y, qid=qid)
     with pytest.raises(DatasetError, match="qid: expected one query id for each"):
