@@ -242,5 +242,5 @@ def _load() -> None:
 
     parser.warm_up()
     versions()
-    parameters = {"n_features_to_select": 2, "algorithm": "statistics"}
+    parameters = {"n_features_to_select": 2, "algorithm": "rows"}
     deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), open_sample()), maxlen=0)

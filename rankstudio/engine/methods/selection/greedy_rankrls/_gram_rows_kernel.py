@@ -1,9 +1,4 @@
-"""Compiled inner loops over centred documents, for the rows of the Gram matrices of their queries.
-
-``ptr`` says where queries start. Blocks have ``width`` queries side by side on their last axis, and the last
-block is filled up with queries of no documents, which give 0. ``sums`` (n,) is space to work in: an array
-that is made here takes long to compile.
-"""
+"""Compiled inner loop over centred documents, for a row of the Gram matrix of each query."""
 
 from __future__ import annotations
 
@@ -17,8 +12,10 @@ def products(
 ) -> None:
     """Write the products of a column of ``values`` (m, …) with each of X (m, n), query by query.
 
-    Into blocks first … last - 1 of ``out`` (blocks, 1, n, width). Four documents at a time: what is summed is
-    then read and written a fourth as often.
+    ``ptr`` says where queries start. ``out`` (blocks, 1, n, width) has those of a block side by side on its
+    last axis, 0 where there is none; blocks first … last - 1 are written. ``sums`` (n,) is space to work in:
+    an array that is made here takes long to compile. Four documents at a time: what is summed is then read
+    and written a fourth as often.
     """
     n, width = X.shape[1], out.shape[3]
     for k in range(first, last):
@@ -41,17 +38,3 @@ def products(
                     d += 1
             for j in range(n):
                 out[k, 0, j, i] = sums[j]
-
-
-@fused
-def squares(X: Floats, ptr: Ints, sums: Floats, out: Floats) -> None:
-    """Write the squared length of each column of X (m, n) in each query: ``out`` (blocks, n, width)."""
-    n, width = X.shape[1], out.shape[2]
-    for q in range(ptr.shape[0] - 1):
-        for j in range(n):
-            sums[j] = 0.0
-        for d in range(ptr[q], ptr[q + 1]):
-            for j in range(n):
-                sums[j] += X[d, j] * X[d, j]
-        for j in range(n):
-            out[q // width, j, q % width] = sums[j]

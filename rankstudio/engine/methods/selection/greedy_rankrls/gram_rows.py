@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -70,7 +71,7 @@ class WholeGramRows:
 
     def __init__(self, statistics: QueryStatistics) -> None:
         gram, n = statistics.in_blocks(BLOCK), statistics.n_features
-        self.squares = np.ascontiguousarray(np.diagonal(gram, axis1=1, axis2=2).transpose(0, 2, 1)[:, :n])
+        self.squares: Floats = np.diagonal(gram, axis1=1, axis2=2).transpose(0, 2, 1)[:, :n].copy()
         self.rights = np.ascontiguousarray(gram[:, n, :n])
         self.labels = np.ascontiguousarray(gram[:, n, n])
         self.total: Floats = np.stack([np.diagonal(statistics.total)[:n], statistics.total[n, :n]])
@@ -110,7 +111,8 @@ class ComputedGramRows:
         self.rights = np.empty((self._blocks, X.shape[1], BLOCK))
         self._products(y[:, None], 0, 0, self._blocks, self.rights[:, None])
         self.squares = np.zeros_like(self.rights)
-        kernels.squares(X, data.ptr, np.empty(X.shape[1]), self.squares)
+        for q, (first, end) in enumerate(pairwise(data.ptr.tolist())):
+            self.squares[q // BLOCK, :, q % BLOCK] = np.einsum("ij,ij->j", X[first:end], X[first:end])
         self.total: Floats = np.stack([_over_queries(self.squares), _over_queries(self.rights)])
 
     @property

@@ -206,10 +206,9 @@ class Shape:
     def all_candidates(self) -> dict[str, float]:
         """Return what the algorithms cost for each λ where every step compares all features."""
         m, n, Q, k = self.m, self.n, self.Q, self.k
-        path = self._filled_up * n * (8 + 5 * k + 0.6 * k**2)
         costs = {
-            "statistics": self._statistics() + path,
-            "rows": self._rows() + path,
+            "statistics": self._statistics() + 1.05 * self._path(),  # read in scattered places
+            "rows": self._rows() + self._path(),
             "algorithm1": 38.0 * m * n * k,
             "columns": self._columns() + m * n * (5.5 * k + 0.45 * k**2) + 0.2 * Q * n * k**3,
         }
@@ -217,9 +216,9 @@ class Shape:
 
     def few_candidates(self, most: int) -> dict[str, float]:
         """Return what they cost where a step compares so many at most; a selected one counts as five."""
-        m, n, Q, k = self.m, self.n, self.Q, self.k
+        m, Q, k = self.m, self.Q, self.k
         costs = {
-            "statistics": self._statistics() + min(Q * n * k**2, 0.25 * most * Q * k**3),
+            "statistics": self._statistics() + min(self._path(), 0.25 * most * Q * k**3),
             "columns": self._columns() + (most + 5) * m * k**2 + 0.25 * most * Q * k**3,
         }
         return self._without_large(costs)
@@ -249,14 +248,19 @@ class Shape:
         """Return the share of one λ in computing the Gram matrices of the queries."""
         written = (self.Q + self._filled_up) / 2
         traffic = _FRESH if written * self.n**2 > _MOST_RECYCLED else _RECYCLED
-        return (self.n**2 * (0.04 * self.m + traffic * written) + 5_000 * self.Q) / self.n_settings
+        return (self.n**2 * (0.04 * self.m + traffic * written) + 10_000 * self.Q) / self.n_settings
 
     def _rows(self) -> float:
         """Return the share of one λ in computing the rows of the features that are selected."""
         times: float = self.k
         if 8 * self._filled_up * self.n * self._different <= _ROOM:
             times = self._different / self.n_settings
-        return times * self.n * (0.3 * self.m + 5 * self._filled_up)
+        return times * self.n * (0.3 * self.m + 3.5 * self._filled_up)
+
+    def _path(self) -> float:
+        """Return what a path takes where step t compares n - t features with t numbers in each query."""
+        n, k = self.n, self.k
+        return self._filled_up * (8 * n + 5 * k * (n - k / 2) + 0.6 * k**2 * (n - 2 * k / 3))
 
     @property
     def _different(self) -> int:

@@ -104,8 +104,8 @@ def test_statistics_that_are_there_need_no_memory(monkeypatch: pytest.MonkeyPatc
 
 
 def test_few_candidates_are_looked_up() -> None:
-    shared = replace(data(600, 20, 20), n_settings=8)
-    assert chosen(shared, 5, n_candidates=2) == StatisticsProducts
+    shared = replace(data(6000, 20, 20), n_settings=8)
+    assert chosen(shared, 20, n_candidates=2) == StatisticsProducts
     assert chosen(shared, 20, n_candidates=18) == WholeGramRows
     assert chosen(shared, 5, n_candidates=20) == chosen(shared, 5)
     assert chosen(data(400, 600, 40), 5, n_candidates=10) == ColumnProducts
@@ -127,7 +127,7 @@ def test_floating_search_takes_statistics_unless_they_cost_too_much() -> None:
     with ExitStack() as stack:
         cheap, dear = (
             Searches(given, 1.0, 3, "auto", stack).floating()
-            for given in (data(600, 10, 20), data(40, 300, 20))
+            for given in (data(6000, 10, 20), data(40, 300, 20))
         )
     assert isinstance(cheap._products, StatisticsProducts)
     assert isinstance(dear._products, ColumnProducts)
