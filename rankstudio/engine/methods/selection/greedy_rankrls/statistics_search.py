@@ -1,4 +1,4 @@
-"""The greedy path from per-query sufficient statistics: no term in the number of documents per λ."""
+"""The greedy path from per-query statistics: documents count only for rows that no λ has asked for yet."""
 
 from __future__ import annotations
 
