@@ -204,9 +204,9 @@ class GreedyRankRLS(GrowingSelector):
         """Refuse what cannot tell the exact error of several columns that come together."""
         if self.fitting == "back":
             raise ParameterError("fitting", "back", "pre where features are in groups: their error is exact")
-        if self.algorithm == "algorithm1":
+        if self.algorithm in ("algorithm1", "rows"):
             expected = "auto, statistics or columns where features are in groups"
-            raise ParameterError("algorithm", self.algorithm, f"{expected}: Algorithm 1 adds one at a time")
+            raise ParameterError("algorithm", self.algorithm, f"{expected}: the others add one at a time")
 
     def _check_floating(self) -> None:
         """Refuse what makes no sense with floating search."""

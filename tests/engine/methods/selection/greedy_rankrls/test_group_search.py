@@ -164,7 +164,8 @@ def test_random_candidates_are_groups() -> None:
         ({"groups": ((0, 8),)}, "columns from 0 to 7"),
         ({"groups": ((), (1, 2))}, "none of them empty"),
         ({"groups": GROUPS, "fitting": "back"}, "pre where features are in groups"),
-        ({"groups": GROUPS, "algorithm": "algorithm1"}, "Algorithm 1 adds one at a time"),
+        ({"groups": GROUPS, "algorithm": "algorithm1"}, "the others add one at a time"),
+        ({"groups": GROUPS, "algorithm": "rows"}, "auto, statistics or columns where features are in groups"),
     ],
 )
 def test_what_groups_cannot_be_is_refused(parameters: dict[str, object], expected: str) -> None:
