@@ -192,7 +192,7 @@ class MainWindow(QMainWindow):
             *(self.open_controller, self.restorer, self.study_files, self.resplit),
             *(self.removal, self.comparison, self.window_state, self.export_controller),
             *(self.labels, self.names, self.current, sections.data, sections.inspect),
-            *(self.measurement, sections.substitutes, sections.results, sections.queries),
+            *(self.measurement, sections.substitutes, sections.results, sections.queries, sections.report),
         )
         for part in failing:
             part.failed.connect(self.say_error)
@@ -204,7 +204,8 @@ class MainWindow(QMainWindow):
         self.window_state.saved.connect(self.status.show_saved)
         for part in (self.open_controller, self.study_files):
             part.warned.connect(self.say_warning)
-        for part in (self.export_controller, self.study_files, self.comparison, self.measurement):
+        saying = self.export_controller, self.study_files, self.comparison, self.measurement, sections.report
+        for part in saying:
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
@@ -219,7 +220,8 @@ class MainWindow(QMainWindow):
         self.open_controller.studyAsked.connect(self.study_files.open)
         self.open_controller.comparisonAsked.connect(self.comparison.open)
         self.sections.results.panel.comparisonAsked.connect(self.comparison.ask)
-        self.study_files.changed.connect(self._show_study)
+        self.study_files.changed.connect(self.menus.show_recent)
+        self.study_files.changed.connect(self._update)
         self.study_files.left.connect(self._offer)
         self.resplit.failed.connect(self.sections.method.form.refuse_protocol)
         self.resplit.divided.connect(self.notice.dismiss)
@@ -285,11 +287,6 @@ class MainWindow(QMainWindow):
         self.sources.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.sources.openAsked.connect(self.open_controller.ask)
         self.sources.open()
-
-    @Slot()
-    def _show_study(self) -> None:
-        self.menus.show_recent()
-        self._update()
 
     @Slot()
     def _ask_refresh(self) -> None:

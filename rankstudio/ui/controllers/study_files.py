@@ -193,8 +193,8 @@ class StudyFiles(QObject):
     ) -> None:
         """Let the present study go, when its run has let go of it, and take another one."""
         self.sealRead.emit(seal_marks)  # first: nothing of a sealed test part is shown for a moment
-        self._runs.clear(last_id)
         before = self._study_store.switch_to(study)
+        self._runs.clear(last_id)
         self._warned_of_loss = False
         if before is not None:
             self._settings.add_recent(str(before.path))

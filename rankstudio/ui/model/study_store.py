@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.versions import versions
@@ -209,8 +210,12 @@ class StudyStore:
         """Have it noted what a run is called, before the study is closed."""
         self._marks.append(partial(study.set_label, key, label))
 
+    def note_report(self, study: Study, settings: ReportSettings) -> None:
+        """Have it noted what is written for the report, before the study is closed."""
+        self._marks.append(partial(study.set_report_settings, settings))
+
     def write_marks(self) -> None:
-        """Note what :meth:`mark` and :meth:`label` asked for.
+        """Note what :meth:`mark`, :meth:`label` and :meth:`note_report` asked for.
 
         Raises
         ------

@@ -22,6 +22,7 @@ PAGES_OF_THE_WINDOW = {
     "select-page": "Select",
     "features-page": "Features",
     "compare-page": "Compare",
+    "report-page": "Report",
 }
 """Headings of the guide by the object names of pages."""
 

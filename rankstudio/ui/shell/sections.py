@@ -15,6 +15,7 @@ from rankstudio.ui.method.controller import MethodController
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.queries.controller import QueriesController
+from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.results.controller import ResultsController
 from rankstudio.ui.run.controller import RunController
 from rankstudio.ui.run.run_strip import RunStrip
@@ -60,6 +61,7 @@ class Sections(QObject):
             theme, session, runs, models.measured, models.marks, task_worker, self
         )
         self.queries = QueriesController(theme, session, runs, models.measured, task_worker, self)
+        self.report = ReportController(theme, session, runs, models.study_store, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         session.measureChanged.connect(self.show_runs)
@@ -92,12 +94,15 @@ class Sections(QObject):
         above = row("queries-above", (self.queries.comparison, self.queries.list), (2, 3), (480, 840))
         low = row("queries-below", (self.queries.ablation, self.queries.documents), (2, 3), (480, 840))
         queries = column("queries", (above, low), (1, 1), (345, 395))
+        outline = column("report-outline", (self.report.words, self.report.outline), (2, 3), (290, 450))
+        report = row("report", (outline, self.report.preview), (0, 1), (320, 940))
         pages = {
             "data": Page("data", data),
             "select": Page("select", columns, self.strip),
             "features": Page("features", features),
             "compare": Page("compare", compare),
             "queries": Page("queries", queries, head=self.queries.bar),
+            "report": Page("report", report),
         }
         made = Workspace(self._theme, pages)
         made.pageChanged.connect(self._show_page)
@@ -130,6 +135,7 @@ class Sections(QObject):
         elif key == "compare":
             self.results.refresh()
         self.queries.update()
+        self.report.update()
 
 
 def _hide_where_empty(column: QSplitter) -> None:

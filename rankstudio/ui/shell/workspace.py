@@ -20,6 +20,7 @@ PAGES = (
     PageName("features", "Features", "features", "What was chosen, how close it was, and each feature"),
     PageName("compare", "Compare", "compare", "Runs side by side, with tests and stability"),
     PageName("queries", "Queries", "search", "Two models query by query, and why each ranks as it does"),
+    PageName("report", "Report", "report", "The study as one file that a colleague reads anywhere"),
 )
 """From top to bottom."""
 

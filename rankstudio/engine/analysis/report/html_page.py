@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
 from typing import assert_never
 
 from rankstudio import __version__
@@ -17,6 +15,7 @@ from rankstudio.engine.analysis.report.document import (
     ReportSection,
     ReportTable,
 )
+from rankstudio.engine.analysis.report.html_text import html_text, paragraphs
 from rankstudio.engine.support.resources import resource
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -74,18 +73,6 @@ def html_page(report: Report) -> str:
 """
 
 
-def html_text(text: str) -> str:
-    """Return a text for HTML: markup in it is text, and characters that no page may have are replaced."""
-    return escape("".join(c if _is_allowed(c) else "\ufffd" for c in text))
-
-
-def _is_allowed(character: str) -> bool:
-    """Tell whether HTML may have a character: no control characters, surrogates or noncharacters."""
-    code = ord(character)
-    control = (code < 0x20 and character not in "\n\t") or 0x7F <= code < 0xA0
-    return not (control or 0xD800 <= code < 0xE000 or 0xFDD0 <= code < 0xFDF0 or code & 0xFFFE == 0xFFFE)
-
-
 def _section(section: ReportSection) -> str:
     blocks = "\n".join(_block(block) for block in section.blocks)
     return f'<section id="{section.key}">\n<h2>{html_text(section.title)}</h2>\n{blocks}\n</section>'
@@ -109,13 +96,6 @@ def _block(block: Block) -> str:
             return f"<h3>{html_text(block.title)}</h3>\n<pre><code>{html_text(block.text)}</code></pre>"
         case _:
             assert_never(block)
-
-
-def paragraphs(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a text as HTML; a single line end within one is a line end."""
-    for part in text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n"):
-        if part.strip():
-            yield html_text(part.strip("\n")).replace("\n", "<br>\n")
 
 
 def _table(table: ReportTable) -> str:

@@ -46,7 +46,7 @@ def make_report(source: ReportSource) -> Report:
     sections = []
     for key in SECTIONS:
         if key == "question":
-            section = question_section(shown)
+            section = _section(key, tuple(setup_sections.question_blocks(shown)))
         elif key == "seal":
             section = _section(key, tuple(origin_sections.seal_blocks(shown)))
         elif shown.runs:
@@ -56,11 +56,6 @@ def make_report(source: ReportSource) -> Report:
         if section.blocks:
             sections.append(section)
     return Report(source.title, _subtitle(shown), tuple(sections))
-
-
-def question_section(source: ReportSource) -> ReportSection:
-    """Return the section of what a person wrote: made anew while it is written, as nothing else changes."""
-    return _section("question", tuple(setup_sections.question_blocks(source)))
 
 
 def _section(key: str, blocks: tuple[Block, ...]) -> ReportSection:

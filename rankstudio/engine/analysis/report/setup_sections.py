@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rankstudio.engine.analysis.report.document import Block, FactList, Paragraph, ReportTable
+from rankstudio.engine.analysis.report.document import Block, FactList, ReportTable
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.analysis.report.texts import NOTHING, listed, runs_text
+from rankstudio.engine.analysis.report.words import words
 from rankstudio.engine.data.dataset import FoldedDataset, Source
 from rankstudio.engine.experiment.plan.difference import parameter_texts
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
@@ -29,11 +30,7 @@ _PARTS = {"train": "training", "vali": "validation", "test": "test"}
 
 def question_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield what was asked, and what is noted on the whole and on each run."""
-    written = source.settings
-    if written.question.strip():
-        yield Paragraph(written.question)
-    if written.notes.strip():
-        yield Paragraph(written.notes)
+    yield from words(source.settings)
     noted = [run for run in source.runs if run.label.note or run.label.tags]
     if noted:
         rows = tuple((str(run.number), run.title, run.label.note, ", ".join(run.label.tags)) for run in noted)

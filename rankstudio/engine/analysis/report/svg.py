@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from unicodedata import combining, east_asian_width
 
-from rankstudio.engine.analysis.report.html_page import html_text
+from rankstudio.engine.analysis.report.html_text import html_text
 
 TEXT, MUTED, LINE, FAINT = "#1b2330", "#5b6577", "#c3cad5", "#e6e9ef"
 FONT = "Inter, Helvetica, Arial, sans-serif"

@@ -16,7 +16,8 @@ from rankstudio.engine.analysis.report.document import (
     section_keys,
     wanted_keys,
 )
-from rankstudio.engine.analysis.report.html_page import html_page, html_text
+from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.html_text import html_text
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.errors import ParameterError

@@ -1,0 +1,224 @@
+"""The Report page's controller: has the report made while it is seen, keeps what is written, and saves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog
+
+from rankstudio.engine.analysis.report.document import SECTIONS, every_section, wanted_keys
+from rankstudio.engine.analysis.report.words import with_words
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings
+from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.study_store import StudyStore
+from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
+from rankstudio.ui.report.preview_panel import PreviewPanel
+from rankstudio.ui.report.report_tasks import WRITERS, ListedRun, ReportRequest, report_of, save_temporary
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.report.document import Report
+
+_SLOT = "report"
+_PAUSE = 250  # milliseconds without a key, before what is written is shown in the preview
+_FILTERS = "HTML, one file (*.html);;PDF (*.pdf)"
+
+
+class ReportController(QObject):
+    """Shows the report of the runs that are listed, and keeps what is written for it in the study.
+
+    Parameters
+    ----------
+    theme : Theme
+    session : Session
+        Says whether the test part is sealed.
+    runs : Runs
+    store : StudyStore
+        Of the study that keeps what is written.
+    worker : Worker
+        Makes and saves reports.
+    """
+
+    failed = Signal(str)
+    said = Signal(str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        session: Session,
+        runs: Runs,
+        store: StudyStore,
+        worker: Worker,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._store, self._worker = session, runs, store, worker
+        self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
+        self._settings = ReportSettings()
+        self._unwritten = False
+        self._report: Report | None = None
+        self._shown: tuple[object, ...] = ()
+        self._job: Job | None = None
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE)
+        self._pause.timeout.connect(self._show)
+        self._show_settings(self._settings)
+        self.words.written.connect(self._note_words)
+        self.outline.arranged.connect(self._note_sections)
+        self.outline.usual.clicked.connect(self._arrange_as_usual)
+        self.preview.saveAsked.connect(self.ask_save)
+        self.preview.browserAsked.connect(self.open_in_browser)
+        runs.cleared.connect(self._read)
+        runs.storageBegan.connect(self._write)
+        for signal in (runs.ended, runs.removed, runs.added, runs.labelled, runs.changed):
+            signal.connect(self.update)
+        session.measureChanged.connect(self.update)
+
+    @property
+    def report(self) -> Report | None:
+        """The report as it is wanted; None before it was made."""
+        return self._arranged(self._report) if self._report is not None else None
+
+    @Slot()
+    def update(self) -> None:
+        """Have the report made anew where it is seen and something of it is another."""
+        if not self.preview.isVisible():
+            return
+        asked = self._request()
+        state = (asked.sealed, id(asked.study), *(self._state_of(run) for run in asked.runs))
+        if state == self._shown:
+            return
+        self._shown = state
+        if self._job is not None:
+            self._job.abandon()
+        self.preview.set_caption("the report is being made …")
+        self._job = self._worker.task(
+            "Making the report", report_of, asked, on_done=self._receive, on_error=self._fail, slot=_SLOT
+        )
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Ask for a file, and save the report there."""
+        path, chosen = QFileDialog.getSaveFileName(self.preview, "Save report", "report.html", _FILTERS)
+        if path:
+            ending = ".pdf" if chosen.startswith("PDF") else ".html"
+            self.save(Path(path) if Path(path).suffix.lower() in WRITERS else Path(path + ending))
+
+    def save(self, path: Path) -> None:
+        """Save the report as its ending says."""
+
+        def tell(saved: Path) -> None:
+            self.said.emit(f"The report is in {saved}")
+
+        self._with_report(lambda report: WRITERS[path.suffix.lower()](report, path), tell)
+
+    @Slot()
+    def open_in_browser(self) -> None:
+        """Show the report in the browser."""
+        self._with_report(
+            save_temporary, lambda saved: QDesktopServices.openUrl(QUrl.fromLocalFile(str(saved)))
+        )
+
+    def _with_report(self, write: Callable[[Report], Path], then: Callable[[Path], object]) -> None:
+        report = self.report
+        if report is not None:
+            self._worker.task("Saving the report", write, report, on_done=then, on_error=self.failed.emit)
+
+    def _request(self) -> ReportRequest:
+        records = [r for r in self._runs.records if r.result is not None and not r.label.hidden]
+        runs = tuple(
+            ListedRun(r.key, r.result, r.dataset, r.label, r.stored, r.recorded)
+            for r in records
+            if r.result is not None and r.result.complete
+        )
+        return ReportRequest(runs, self._store.study, self._settings, self._session.sealed)
+
+    @staticmethod
+    def _state_of(run: ListedRun) -> tuple[object, ...]:
+        return (run.number, id(run.result), id(run.dataset), run.label, run.recorded is None)
+
+    @Slot(object)
+    def _receive(self, report: Report) -> None:
+        self._job, self._report = None, report
+        self._show()
+
+    @Slot(str)
+    def _fail(self, why: str) -> None:
+        self._job, self._shown = None, ()
+        self.preview.set_caption("")
+        self.failed.emit(why)
+
+    @Slot()
+    def _show(self) -> None:
+        report = self.report
+        if report is not None and self.preview.isVisible():
+            self.preview.show_report(report)
+
+    def _arranged(self, report: Report) -> Report:
+        """Return a report with what is written now, and the sections that are wanted."""
+        return with_words(report, self._settings).arranged(wanted_keys(self._settings.sections))
+
+    # What is written
+
+    @Slot()
+    def _note_words(self) -> None:
+        question, notes = self.words.question.toPlainText(), self.words.notes.toPlainText()
+        self._change(replace(self._settings, question=question, notes=notes))
+        self._pause.start()
+
+    @Slot()
+    def _note_sections(self) -> None:
+        self._change(replace(self._settings, sections=self.outline.sections()))
+        self._show()
+
+    @Slot()
+    def _arrange_as_usual(self) -> None:
+        self.outline.show_sections(SECTIONS, every_section(()))
+        self._change(replace(self._settings, sections=()))
+        self._show()
+
+    def _change(self, settings: ReportSettings) -> None:
+        if settings != self._settings:
+            self._settings, self._unwritten = settings, True
+            self._write()
+
+    @Slot()
+    def _write(self) -> None:
+        """Store it; without a study, in the one that the next run begins."""
+        study = self._store.study
+        if study is None or not self._unwritten:
+            return
+        if study.read_only:
+            self.failed.emit(f"{study.path}: this study may not be written.")
+            return
+        self._unwritten = False
+        self._store.note_report(study, self._settings)
+        self._worker.task(
+            "Noting what is written for the report", self._store.write_marks, on_error=self.failed.emit
+        )
+
+    @Slot()
+    def _read(self) -> None:
+        """Show what another study says."""
+        self._report, self._shown, self._unwritten = None, (), False
+        self._show_settings(ReportSettings())
+        study = self._store.study
+        if study is not None:
+            what, read = "Reading what is written for the report", lambda: study.report_settings
+            self._worker.task(what, read, on_done=self._show_settings, on_error=self.failed.emit)
+        self.update()
+
+    def _show_settings(self, settings: ReportSettings) -> None:
+        self._settings = settings
+        self.words.show_words(settings.question, settings.notes)
+        self.outline.show_sections(SECTIONS, every_section(settings.sections))
+        self._show()

@@ -1,0 +1,174 @@
+"""The report of the runs that the window lists, made on the task worker.
+
+The engine's modules that bring compiled kernels are imported on that thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMarginsF, QUrl
+from PySide6.QtGui import QImage, QPageLayout, QPageSize, QPdfWriter, QTextDocument
+
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings
+from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
+from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
+from rankstudio.ui.report.rich_text import figure_name, picture, rich_text
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.report.document import Report, ReportFigure
+    from rankstudio.engine.analysis.report.source import ReportedRun
+    from rankstudio.engine.data.dataset import FoldedDataset
+    from rankstudio.engine.experiment.results.results import RunResult
+    from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel
+    from rankstudio.engine.experiment.storage.study import Study
+
+PDF_WIDTH = 640.0
+"""Of figures in a PDF, in pixels of 1/96 inch: A4 between its margins."""
+
+_MARGIN = 15.0  # mm
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRun:
+    """A finished run of the window.
+
+    Attributes
+    ----------
+    number : int
+    result : RunResult
+    dataset : FoldedDataset
+    label : RunLabel
+    stored : RunKey or None
+        Which run of the study it is.
+    recorded : RecordedData or None
+        Its data, where `dataset` has no documents.
+    """
+
+    number: int
+    result: RunResult
+    dataset: FoldedDataset
+    label: RunLabel
+    stored: RunKey | None
+    recorded: RecordedData | None
+
+
+@dataclass(frozen=True, eq=False)
+class ReportRequest:
+    """What a report is asked of.
+
+    Attributes
+    ----------
+    runs : tuple of ListedRun
+    study : Study or None
+    settings : ReportSettings
+    sealed : bool
+        Whether the test part is covered.
+    """
+
+    runs: tuple[ListedRun, ...]
+    study: Study | None
+    settings: ReportSettings
+    sealed: bool
+
+
+def report_of(asked: ReportRequest) -> Report:
+    """Return the report with all its sections."""
+    from rankstudio.engine.analysis.report.report import make_report  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.report.source import ReportSource  # noqa: PLC0415 - on the worker only
+
+    marks = asked.study.seal_marks if asked.study is not None else ()
+    if asked.sealed and not is_sealed(marks):
+        marks = (*marks, SealMark.now(sealed=True))
+    title = asked.study.title if asked.study is not None else "Study"
+    runs = tuple(_reported(run, asked.study) for run in asked.runs)
+    return make_report(ReportSource(title, runs, asked.settings, marks))
+
+
+def save_html(report: Report, path: Path) -> Path:
+    """Write a report as an HTML file, and return where.
+
+    Raises
+    ------
+    OutputError
+        Where it cannot be written.
+    """
+    from rankstudio.engine.analysis.report.html_page import html_page  # noqa: PLC0415 - on the worker only
+
+    write_text(path, html_page(report))
+    return path
+
+
+def save_temporary(report: Report) -> Path:
+    """Write a report into a folder that goes when the window ends, and return where."""
+    try:
+        folder = temporary_folder()
+    except OSError as error:
+        raise OutputError(f"There is no place for temporary files: {error.strerror}.") from error
+    return save_html(report, folder / "report.html")
+
+
+def save_pdf(report: Report, path: Path) -> Path:
+    """Write a report as a PDF of A4 pages, and return where.
+
+    Raises
+    ------
+    OutputError
+        Where it cannot be written.
+    """
+    html, figures = rich_text(report)
+    document = QTextDocument()
+    for number, figure in enumerate(figures):
+        name, image = figure_name(number), _figure_image(figure)
+        document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), image)
+    document.setHtml(html)
+    folder = temporary_folder()
+    writer = QPdfWriter(str(folder / "report.pdf"))
+    writer.setTitle(report.title)
+    writer.setCreator("RankStudio")
+    margins = QMarginsF(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+    size = QPageSize(QPageSize.PageSizeId.A4)
+    unit = QPageLayout.Unit.Millimeter
+    writer.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, margins, unit))
+    document.print_(writer)
+    del writer  # it writes the end of the file when it goes
+    write_bytes(path, (folder / "report.pdf").read_bytes())
+    return path
+
+
+WRITERS: dict[str, Callable[[Report, Path], Path]] = {".html": save_html, ".pdf": save_pdf}
+"""What writes a report, by the ending of the file."""
+
+
+def _figure_image(figure: ReportFigure) -> QImage:
+    return picture(figure, PDF_WIDTH, 3.0)
+
+
+def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
+    from rankstudio.engine.analysis.report.source import ReportedRun  # noqa: PLC0415 - on the worker only
+
+    recorded = run.recorded
+    if study is not None and run.stored is not None:
+        recorded = study.data(run.stored)
+    if recorded is None:
+        recorded = _record(run.dataset)
+    plan = run.result.plan
+    result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
+    data = run.dataset if run.recorded is None else None
+    return ReportedRun(run.number, result, recorded, data, run.label)
+
+
+def _record(dataset: FoldedDataset) -> RecordedData:
+    """Return what a study would record of data."""
+    from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint  # noqa: PLC0415 - as above
+    from rankstudio.engine.experiment.storage.run_index import RecordedData  # noqa: PLC0415 - as above
+
+    found = fingerprint(dataset)
+    place = str(dataset.path.absolute()) if dataset.path is not None else ""
+    folds = tuple(fold.number for fold in dataset.folds)
+    ids = tuple(int(i) for i in dataset.feature_ids)
+    return RecordedData(dataset.name, place, found.checksum, found.files, folds, ids, dataset.feature_names)
