@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QMimeData, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QImage, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import QFrame, QPushButton, QTextBrowser
 
-from rankstudio.ui.report.rich_text import figure_name, picture, rich_text
+from rankstudio.ui.report.rich_text import BREAK, figure_name, picture, rich_text
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
@@ -42,10 +42,13 @@ class _Sheet(QTextBrowser):
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setStyleSheet(_SHEET)
+        # The width of the text must not depend on whether it is long, nor a pixel more than there is.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
 
     def show_report(self, report: Report) -> None:
         """Show a report where the one before was being read."""
-        self._html, figures = rich_text(report)
+        self._html, figures = rich_text(report, breaks=True)
         self._figures = {figure_name(number): figure for number, figure in enumerate(figures)}
         self._draw()
 
@@ -59,8 +62,14 @@ class _Sheet(QTextBrowser):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Draw the figures for the new width, when it stays."""
         super().resizeEvent(event)
-        if self._html and min(self._room(), _WIDEST) != min(self._width, _WIDEST):
+        if self._html and self._room() != self._width:
             self._settling.start()
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Return what is marked as text, without the places where long words are broken."""
+        data = QMimeData()
+        data.setText(self.textCursor().selection().toPlainText().replace(BREAK, ""))
+        return data
 
     def _room(self) -> int:
         return self.viewport().width() - 2 * _MARGIN - 2
@@ -72,6 +81,7 @@ class _Sheet(QTextBrowser):
     def _draw(self) -> None:
         at = self.verticalScrollBar().value()
         self._width = self._room()
+        self.setLineWrapColumnOrWidth(self._width + 2 * _MARGIN)
         self.document().clear()  # the pictures too, whose names are the same in every report
         self.setHtml(self._html)
         self.document().setDocumentMargin(_MARGIN)

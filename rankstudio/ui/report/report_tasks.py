@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMarginsF, QUrl
-from PySide6.QtGui import QImage, QPageLayout, QPageSize, QPdfWriter, QTextDocument
+from PySide6.QtGui import QFont, QImage, QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
 from rankstudio.ui.report.rich_text import figure_name, picture, rich_text
+from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.document import Report, ReportFigure
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 PDF_WIDTH = 640.0
 """Of figures in a PDF, in pixels of 1/96 inch: A4 between its margins."""
-
-_MARGIN = 15.0  # mm
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +119,10 @@ def save_pdf(report: Report, path: Path) -> Path:
     OutputError
         Where it cannot be written.
     """
-    html, figures = rich_text(report)
+    html, figures = rich_text(report, points=True)
     document = QTextDocument()
+    # Without figures of equal width: those have no code points of their own, and could not be copied.
+    document.setDefaultFont(QFont(family()))
     for number, figure in enumerate(figures):
         name, image = figure_name(number), _figure_image(figure)
         document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), image)
@@ -130,10 +131,9 @@ def save_pdf(report: Report, path: Path) -> Path:
     writer = QPdfWriter(str(folder / "report.pdf"))
     writer.setTitle(report.title)
     writer.setCreator("RankStudio")
-    margins = QMarginsF(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
     size = QPageSize(QPageSize.PageSizeId.A4)
-    unit = QPageLayout.Unit.Millimeter
-    writer.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, margins, unit))
+    # A document that is printed has margins of 2 cm of its own.
+    writer.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
     document.print_(writer)
     del writer  # it writes the end of the file when it goes
     write_bytes(path, (folder / "report.pdf").read_bytes())
@@ -145,7 +145,7 @@ WRITERS: dict[str, Callable[[Report, Path], Path]] = {".html": save_html, ".pdf"
 
 
 def _figure_image(figure: ReportFigure) -> QImage:
-    return picture(figure, PDF_WIDTH, 3.0)
+    return picture(figure, PDF_WIDTH, 2.5)
 
 
 def _reported(run: ListedRun, study: Study | None) -> ReportedRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, assert_never
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
@@ -17,11 +18,17 @@ from rankstudio.engine.analysis.report.document import (
     ReportTable,
 )
 from rankstudio.engine.analysis.report.html_text import html_text, paragraphs
+from rankstudio.engine.analysis.report.svg import FONT
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.document import Report
 
+BREAK = "\u200b"
+"""Where a word may be broken."""
+
+_LONG_WORD = re.compile(r"[0-9A-Za-z:]{24}(?=[0-9A-Za-z:]{8})")  # no entity is so long, nor any tag of ours
+_SIZE = re.compile(r"font-size: (\d+)px")
 _STYLE = """
 body { color: #1b2330; font-family: '$family', sans-serif; font-size: 13px; line-height: 140%; }
 h1 { font-size: 25px; margin-top: 0px; margin-bottom: 2px; }
@@ -40,15 +47,31 @@ td.fact { border-bottom: none; }
 _TABLE = '<table cellspacing="0" cellpadding="0" style="border-collapse: collapse;">'
 
 
-def rich_text(report: Report) -> tuple[str, list[ReportFigure]]:
-    """Return a report as HTML for a text document, and its figures, which it names by `figure_name`."""
+def rich_text(
+    report: Report, *, breaks: bool = False, points: bool = False
+) -> tuple[str, list[ReportFigure]]:
+    """Return a report as HTML for a text document, and its figures, which it names by `figure_name`.
+
+    Parameters
+    ----------
+    report : Report
+    breaks : bool
+        Whether long words, such as checksums, may be broken anywhere: by `BREAK`, which nobody sees.
+    points : bool
+        Whether sizes of letters are in points, as printing wants them, rather than in pixels.
+    """
     figures: list[ReportFigure] = []
     parts = [f"<h1>{html_text(report.title)}</h1>", f'<p class="muted">{html_text(report.subtitle)}</p>']
     for section in report.sections:
         parts.append(f"<h2>{html_text(section.title)}</h2>")
         parts += [_block(block, figures) for block in section.blocks]
     style = _STYLE.replace("$family", family() or "sans-serif")
-    return f"<html><head><style>{style}</style></head><body>{''.join(parts)}</body></html>", figures
+    if points:
+        style = _SIZE.sub(lambda size: f"font-size: {0.72 * int(size[1]):g}pt", style)
+    body = "".join(parts)
+    if breaks:
+        body = _LONG_WORD.sub(lambda word: word[0] + BREAK, body)
+    return f"<html><head><style>{style}</style></head><body>{body}</body></html>", figures
 
 
 def figure_name(number: int) -> str:
@@ -62,7 +85,8 @@ def picture(figure: ReportFigure, width: float, ratio: float) -> QImage:
     image = QImage(round(width * ratio), round(height * ratio), QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.white)
     painter = QPainter(image)
-    QSvgRenderer(QByteArray(figure.svg.encode())).render(painter, QRectF(image.rect()))
+    svg = figure.svg.replace(f'font-family="{FONT}"', f'font-family="{family()}"')  # Qt reads one name
+    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(image.rect()))
     painter.end()
     image.setDevicePixelRatio(ratio)
     return image
@@ -84,7 +108,8 @@ def _block(block: Block, figures: list[ReportFigure]) -> str:
         case ReportFigure():
             figures.append(block)
             name = figure_name(len(figures) - 1)
-            return f'<p><img src="{name}"></p><p class="note">{html_text(block.caption)}</p>'
+            shown = f'<p style="line-height: 100%"><img src="{name}"></p>'
+            return f'{shown}<p class="note">{html_text(block.caption)}</p>'
         case CodeText():
             return f"<h3>{html_text(block.title)}</h3><pre>{html_text(block.text)}</pre>"
         case _:
@@ -106,4 +131,5 @@ def _table(table: ReportTable) -> str:
 
 def _cell(table: ReportTable, at: int, column: int, side: str) -> str:
     text = html_text(table.rows[at][column])
+    text = text if side == "left" else text.replace(" ", "\u00a0")  # numbers stay on one line
     return f'<td align="{side}">{f"<b>{text}</b>" if (at, column) in table.bold else text}</td>'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from rankstudio.engine.analysis.report.figures import (
     intervals_figure,
 )
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
-from rankstudio.engine.analysis.report.texts import NOTHING, fixed, set_otherwise, spread
+from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed, set_otherwise, spread
 from rankstudio.engine.analysis.run_curves import run_curves
 from rankstudio.engine.analysis.significance import (
     ALPHA,
@@ -65,7 +65,7 @@ def _sentence(data: str, runs: list[ReportedRun], asked: str) -> Iterator[Block]
     value, single = best.result.average[name], best.result.baseline.get(name, float("nan"))
     sizes = range_text(best.result.sizes)
     text = (
-        f"On {data} {best.name}, has the best mean {name} on the {best.part} part of its folds, "
+        f"On {data}, {best.name}, has the best mean {name} on the {best.part} part of its folds, "
         f"{fixed(value)} with {sizes} feature{'' if sizes == '1' else 's'}"
     )
     beside = f"; the best single feature has {fixed(single)}." if not isnan(single) else "."
@@ -76,22 +76,14 @@ def _averages(data: str, runs: Sequence[ReportedRun]) -> ReportTable:
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
     found = [measure_summary(run.plan, run.result.folds) for run in runs]
     rows = [_average_row(run, one, names) for run, one in zip(runs, found, strict=True)]
-    bold = set()
-    for column, name in enumerate(names, start=4):
-        best = best_of_several([one.means[name] for one in found if name in one.means], name)
-        bold |= {
-            (at, column) for at, one in enumerate(found) if best is not None and one.means.get(name) == best
-        }
     single = runs[0].result.baseline
     cells = [fixed(single[name]) if name in single else NOTHING for name in names]
-    rows.append(("", "best single feature", "", "1", *cells))
-    rules = convention(runs[0].plan.convention).label
-    parts = " and ".join(dict.fromkeys(run.part for run in runs))
-    note = (
-        f"Mean ± standard deviation over the folds, measured on the {parts} part by the {rules} convention."
-    )
-    header = ("run", "method", "set otherwise than by default", "features", *names)
-    return ReportTable(f"{data}: averages", header, tuple(rows), (1, 2), note, frozenset(bold))
+    rows.append(("", "best single feature", "1", *cells))
+    parts = listed(dict.fromkeys(run.part for run in runs))
+    rules = listed(dict.fromkeys(convention(run.plan.convention).label for run in runs))
+    note = f"Mean ± standard deviation over the folds, measured on the {parts} part by {rules}."
+    header = ("run", "method", "features", *names)
+    return ReportTable(f"{data}: averages", header, tuple(rows), (1,), note, _best_cells(runs, found, names))
 
 
 def _average_row(run: ReportedRun, found: MeasureSummary, names: Sequence[str]) -> tuple[str, ...]:
@@ -99,7 +91,24 @@ def _average_row(run: ReportedRun, found: MeasureSummary, names: Sequence[str]) 
         spread(found.means[name], found.deviations.get(name)) if name in found.means else NOTHING
         for name in names
     ]
-    return (str(run.number), run.title, set_otherwise(run), range_text(run.result.sizes), *cells)
+    title = " · ".join(filter(None, [run.title, set_otherwise(run)]))
+    return (str(run.number), title, range_text(run.result.sizes), *cells)
+
+
+def _best_cells(
+    runs: Sequence[ReportedRun], found: Sequence[MeasureSummary], names: Sequence[str]
+) -> frozenset[tuple[int, int]]:
+    """Return where the best means stand; nowhere where they are not of the same folds by the same rules."""
+    kinds = {(r.plan.convention, r.plan.protocol, r.plan.seed, r.plan.folds, r.part) for r in runs}
+    if len(kinds) > 1:
+        return frozenset()
+    best = {name: best_of_several([one.means.get(name, nan) for one in found], name) for name in names}
+    return frozenset(
+        (at, column)
+        for column, name in enumerate(names, start=3)
+        for at, one in enumerate(found)
+        if best[name] is not None and one.means.get(name) == best[name]
+    )
 
 
 def _curves(data: str, runs: Sequence[ReportedRun], name: str) -> ReportFigure | None:
