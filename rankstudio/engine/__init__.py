@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import RankingDataset as RankingDataset
     from rankstudio.engine.data.folders import open_dataset as open_dataset
     from rankstudio.engine.data.letor.reader import load_letor as load_letor
+    from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop as LambdaMARTTop
     from rankstudio.engine.methods.rankers.adarank import AdaRank as AdaRank
     from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from rankstudio.engine.methods.rankers.lambdamart import LambdaMART as LambdaMART
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     )
     from rankstudio.engine.methods.selection.fs_bfs import FSBFS as FSBFS
     from rankstudio.engine.methods.selection.fsmrank import FSMRank as FSMRank
+    from rankstudio.engine.methods.selection.fsmrank_top import FSMRankTop as FSMRankTop
     from rankstudio.engine.methods.selection.fsmsvm import FSMSVM as FSMSVM
     from rankstudio.engine.methods.selection.gas import GAS as GAS
     from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS as GreedyRankRLS

@@ -76,6 +76,10 @@ class FSMObjective:
         value = 0.5 * self._lambda1 * float(both @ self.similarity @ both) + loss.loss / self._p
         return value, loss.slopes
 
+    def value(self, w: Floats) -> float:
+        """Return ψ(w)."""
+        return self.smooth(w, self.scores(w))[0] + float(self.costs @ w)
+
     def gradient(self, w: Floats, slopes: Floats) -> Floats:
         """Return φ's gradient, shape (2n,)."""
         similar = self._lambda1 * (self.similarity @ (w[: self.n] + w[self.n :]))

@@ -28,7 +28,9 @@ QUICK: dict[str, dict[str, object]] = {
     "fs-bfs": {"subset_size": 2, "max_iter": 3, "patience": 2},
     "lambdamart": {"n_rounds": 8, "min_data_in_leaf": 2, "num_leaves": 4},
     "fsmrank": {"max_iter": 30},
+    "fsmrank-top": {"max_iter": 30},
     "fsmsvm": {"max_iter": 30},
+    "lambdamart-top": {"n_rounds": 4, "min_data_in_leaf": 2, "num_leaves": 4},
 }
 COMPARING = [entry for entry in methods() if entry.candidate_score is not None]
 by_key = pytest.mark.parametrize("entry", COMPARING, ids=lambda entry: entry.key)
@@ -246,10 +248,11 @@ def test_best_first_search_has_the_best_subset_with_each_feature() -> None:
             assert sorted([*left, *(f for f in step.selected if f not in new)]) == list(range(7))
 
 
-def test_fsmsvm_has_the_weights_of_fsmrank() -> None:
+@pytest.mark.parametrize("key", ["fsmsvm", "fsmrank-top"])
+def test_what_is_made_of_fsmrank_has_its_weights(key: str) -> None:
     X, y, qid = problem(1)
     weights = np.abs(method("fsmrank").load()(max_iter=30).fit(X, y, qid=qid).coef_)
-    check_constant(steps(method("fsmsvm"), (X, y, qid)), weights)
+    check_constant(steps(method(key), (X, y, qid)), weights)
 
 
 def test_boosting_has_the_gain_of_its_splits() -> None:

@@ -37,8 +37,10 @@ QUICK: dict[str, dict[str, Any]] = {
     "CoordinateAscent": {"n_restarts": 1, "max_iter": 2},
     "FSBFS": {"max_iter": 2, "subset_size": 2},
     "FSMRank": {"max_iter": 30},
+    "FSMRankTop": {"max_iter": 30},
     "FSMSVM": {"max_iter": 30},
     "LambdaMART": {"n_rounds": 4, "min_data_in_leaf": 2, "feature_fraction": 0.8},
+    "LambdaMARTTop": {"n_rounds": 3, "min_data_in_leaf": 2},
     "ListNet": {"max_iter": 20},
     "RankBoost": {"n_rounds": 5},
 }

@@ -150,3 +150,23 @@ FSMSVM = Method(
         *_FSM[2:],
     ),
 )
+
+FSMRANK_TOP = Method(
+    key="fsmrank-top",
+    label="FSMRank, first k",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=(
+        "Learns FSMRank with all features, and cuts its model to the one, two, … features of the greatest "
+        "weight. They keep the weights that FSMRank gave them: nothing is learned anew."
+    ),
+    formula="f_k(x) = Σ_{i among the k greatest |w_i|} w_i x_i,  w of FSMRank",
+    criterion="objective of FSMRank",
+    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
+    estimator="rankstudio.engine.methods.selection.fsmrank_top:FSMRankTop",
+    parameters=(
+        replace(SIZE, source="Lai et al. 2013, section IV.D"),
+        *_FSM,
+    ),
+)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
-from rankstudio.engine.methods.catalog.fsm import FSMRANK, FSMSVM
+from rankstudio.engine.methods.catalog.fsm import FSMRANK, FSMRANK_TOP, FSMSVM
 from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.catalog.shared import (
     LAMBDA,
     LEAVE_QUERY_OUT,
@@ -324,9 +325,34 @@ L1_PATH = Method(
     ),
 )
 
+LAMBDAMART_TOP = Method(
+    key="lambdamart-top",
+    label="LambdaMART, first k",
+    family="selector",
+    citation="Burges 2010",
+    title="From RankNet to LambdaRank to LambdaMART: an overview",
+    summary=(
+        "Orders the features by the total gain of their splits in LambdaMART with all of them, and learns "
+        "LambdaMART anew with the first one, the first two, and so on: trees have no weights that a smaller "
+        "model could keep. The models are not linear."
+    ),
+    criterion="minus NDCG of the training documents",
+    takes=("seed",),
+    module="lightgbm",
+    extra="boosting",
+    candidate_score=CandidateScore("gain of its splits", "with all features"),
+    estimator="rankstudio.engine.methods.lambdamart_top:LambdaMARTTop",
+    parameters=(
+        replace(SIZE, source="LightGBM, feature importance"),
+        replace(LAMBDAMART.parameters[0], default=100, help="Trees of every model; all of them make it."),
+        *LAMBDAMART.parameters[1:],
+    ),
+)
+
 SELECTORS: tuple[Method, ...] = (
     GREEDY_RANKRLS,
     FSMRANK,
+    FSMRANK_TOP,
     FSMSVM,
     EXPECTED_DIVERGENCE,
     GAS,
@@ -335,4 +361,5 @@ SELECTORS: tuple[Method, ...] = (
     L1_PATH,
     SINGLE_FEATURE,
     MUTUAL_INFORMATION,
+    LAMBDAMART_TOP,
 )

@@ -54,6 +54,10 @@ class TreeStep(Step):
         """Return the model up to this round as LightGBM writes it: ``lightgbm.Booster(model_str=...)``."""
         return str(self.booster.model_to_string(num_iteration=self.number))
 
+    def detached(self) -> Any:
+        """Return the model up to this round as a booster without the training data."""
+        return _library().Booster(model_str=self.model_text())
+
 
 class LambdaMART(LinearRanker):
     """LambdaMART boosts regression trees for NDCG (Burges 2010), by LightGBM.
@@ -192,8 +196,7 @@ class LambdaMART(LinearRanker):
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
         assert isinstance(last, TreeStep)
-        # The step's own would keep the training data alive.
-        self.booster_ = _library().Booster(model_str=last.model_text())
+        self.booster_ = last.detached()  # the step's own would keep the training data alive
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
 

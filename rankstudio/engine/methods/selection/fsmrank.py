@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from rankstudio.engine.methods.selection.feature_importance import (
     nearest_positive_semidefinite,
 )
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Note, Step, WorkProgress
+from rankstudio.engine.steps import Note, Step, WorkProgress, finish
 from rankstudio.engine.support.threads import pool
 
 
@@ -158,6 +158,21 @@ class FSMRank(Selector):
                 coef = now.w[:n] - now.w[n:]
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(number, chosen, coef, now.objective, np.empty(0), now.lipschitz)
+
+    def objectives(self, data: QueryData, coefs: Sequence[Floats]) -> list[float]:
+        """Return the objective of some models, shape (n,) each; a weight is the feature's or its negative's.
+
+        The data are those of :meth:`work`, which has warned of similarities that are not convex.
+        """
+        s, A = importance(data, self.checked("importance")), finish(self._similarity(data))
+        from rankstudio.engine.optimization.nesterov import FSMObjective  # noqa: PLC0415 - numba
+        from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
+        from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415
+
+        with pool() as (executor, workers):
+            problem = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
+            objective = FSMObjective(problem, A, s, self.checked("lambda1"), self.checked("lambda2"))
+            return [objective.value(np.concatenate((np.maximum(c, 0.0), np.maximum(-c, 0.0)))) for c in coefs]
 
     def _similarity(self, data: QueryData) -> Generator[WorkProgress, None, Floats]:
         kind, project = self.checked("similarity"), self.checked("project")

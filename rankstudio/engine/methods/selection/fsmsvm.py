@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
-from rankstudio.engine.methods.selection.fsmrank import FSMRank
+from rankstudio.engine.methods.selection.fsmrank_top import last_step
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import pool
@@ -94,7 +94,7 @@ class FSMSVM(GrowingSelector):
         n = data.X.shape[1]
         C = self.checked("C")
         wanted = self._most(n)
-        last = yield from self._order(data)
+        _, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
         order, scores = last.selected[:wanted], np.abs(last.coef)
         from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
@@ -113,22 +113,3 @@ class FSMSVM(GrowingSelector):
                 coef[chosen] = now.w
                 compared = without(scores, chosen[:-1])
                 yield Step(k, tuple(chosen), coef, now.objective, compared)
-
-    def _order(self, data: QueryData) -> Generator[WorkProgress, None, Step]:
-        """Return FSMRank's last step, found once for every C."""
-        own = self.get_params()
-        fsmrank = FSMRank(**{name: own[name] for name in FSMRank().get_params() if name in own})
-        key = FSMRank, tuple(fsmrank.get_params().items())
-        if key in data.remembered:
-            known: Step = data.remembered[key]
-            return known
-        last: Step | None = None
-        for told in fsmrank.work(data):
-            if isinstance(told, WorkProgress):
-                yield told
-            else:
-                last = told
-                yield WorkProgress("FSMRank", told.number / self.max_iter)
-        assert last is not None  # FSMRank takes at least one step
-        data.remembered[key] = last
-        return last

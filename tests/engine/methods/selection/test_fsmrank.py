@@ -13,7 +13,7 @@ from scipy.optimize import check_grad, minimize
 from sklearn.base import clone
 from strategies import Problem, problems
 
-from rankstudio.engine import FSMSVM, FSMRank, RankSVM, evaluate, open_dataset
+from rankstudio.engine import FSMSVM, FSMRank, FSMRankTop, RankSVM, evaluate, open_dataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.feature_importance import (
     importance,
@@ -25,6 +25,7 @@ from rankstudio.engine.optimization.nesterov import FSMObjective, accelerated
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.pairs import Pairs
 from rankstudio.engine.querywise.query_data import group
+from rankstudio.engine.steps import Step, WorkProgress
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -339,3 +340,52 @@ def test_rounding_near_the_minimum_does_not_shorten_the_steps() -> None:
     )
     assert isinstance(last, FSMStep)
     assert last.lipschitz < 1e3
+
+
+@pytest.mark.parametrize("parameters", [{}, {"lambda2": 1e-5, "similarity": "none"}, {"importance": "map"}])
+def test_the_first_k_score_with_the_weights_of_the_whole_model(parameters: dict[str, object]) -> None:
+    X, y, qid = ranking()
+    whole = FSMRank(**parameters).fit(X, y, qid=qid)
+    w, order = whole.coef_, np.argsort(-np.abs(whole.coef_), kind="stable")
+    steps = list(FSMRankTop(**parameters).steps(X, y, qid=qid))
+    assert len(steps) == np.count_nonzero(w)
+    documents = np.ascontiguousarray(X.T)
+    for k, step in enumerate(steps, start=1):
+        top = order[:k]
+        assert step.selected == tuple(top.tolist())
+        np.testing.assert_allclose(step.scores(documents), X[:, top] @ w[top], rtol=1e-12, atol=1e-14)
+        np.testing.assert_array_equal(step.coef, whole.coef_path_[k - 1])
+    fitted = FSMRankTop(n_features_to_select=2, **parameters).fit(X, y, qid=qid)
+    np.testing.assert_allclose(fitted.predict(X), X[:, order[:2]] @ w[order[:2]], rtol=1e-12, atol=1e-14)
+    assert fitted.n_iter_ == whole.n_iter_
+
+
+def test_the_criterion_of_a_cut_model_is_its_objective() -> None:
+    X, y, qid = ranking()
+    parameters = {"lambda1": 0.3, "lambda2": 1e-3}
+    whole = FSMRank(**parameters).fit(X, y, qid=qid)
+    steps = list(FSMRankTop(**parameters).steps(X, y, qid=qid))
+    assert steps[-1].criterion == pytest.approx(whole.objective_, rel=1e-9)
+    assert all(step.criterion >= whole.objective_ * (1 - 1e-9) for step in steps)
+    data = group(X, y, qid)
+    A, s = np.abs(np.corrcoef(X.T)), importance(data, "pearson")[: X.shape[1]]
+    pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if qid[i] == qid[j] and y[i] > y[j]]
+    for step in steps:
+        w, scores = np.abs(step.coef), X @ step.coef
+        loss = np.mean([max(0.0, 1 - scores[i] + scores[j]) ** 2 for i, j in pairs])
+        assert step.criterion == pytest.approx(0.15 * w @ A @ w + 1e-3 * np.sum(w / s) + loss, rel=1e-9)
+
+
+def test_a_model_of_zeros_cut_is_one_of_zeros() -> None:
+    X, _, qid = ranking()
+    cut = FSMRankTop(importance="none").fit(X, np.ones(len(qid)), qid=qid)
+    assert not cut.support_.any()
+    assert (cut.predict(X) == 0).all()
+
+
+def test_all_that_begins_with_fsmrank_learns_it_once() -> None:
+    data = group(*ranking())
+    cut = [step for step in FSMRankTop().work(data) if isinstance(step, Step)]
+    told = list(FSMSVM().work(data))
+    assert not any(isinstance(one, WorkProgress) and one.what == "FSMRank" for one in told)
+    assert told[-1].selected == cut[-1].selected

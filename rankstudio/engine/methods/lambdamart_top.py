@@ -1,0 +1,126 @@
+"""The features that LambdaMART's trees gain most from, and LambdaMART learned anew with the first k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
+from rankstudio.engine.methods.selection.base import GrowingSelector
+from rankstudio.engine.methods.selection.filter_base import without
+from rankstudio.engine.methods.two_stage import Narrowed, two_stage_steps
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, WorkProgress
+
+
+class LambdaMARTTop(GrowingSelector):
+    """LambdaMART's features in the order of the total gain of their splits, and LambdaMART with the first k.
+
+    The order is that of one LambdaMART with all features. Trees have no weights that a model of k features
+    could keep: a split on a feature that is left out would have to send its documents somewhere. So for every
+    k LambdaMART is learned anew, with the same parameters, and the model with k features is one of its own.
+    Where it is only the order that counts, another method can rank with it.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many features to select at most, k; all that some split has used where it is not given, and never
+        more than those.
+    n_rounds : int, default 100
+        Trees of every model, 1 to 10,000. All of them make the model.
+    learning_rate, num_leaves, min_data_in_leaf, ndcg_at, feature_fraction, seed
+        Of :class:`rankstudio.engine.LambdaMART`.
+
+    Attributes
+    ----------
+    booster_ : lightgbm.Booster
+        The model with all selected features, in ascending order of their columns.
+    coef_ : ndarray of shape (n,)
+        Total gain of its splits on each feature. The model is not linear.
+    support_, selection_order_ : ndarray
+        As in :class:`rankstudio.engine.methods.selection.base.Selector`.
+    gains_ : ndarray of shape (n,)
+        Total gain of the splits on each feature of LambdaMART with all of them, which makes the order.
+    criterion_path_ : ndarray of shape (k,)
+        Minus NDCG of the training documents by the model of each size.
+    coef_path_ : ndarray of shape (k, n)
+        ``coef_`` of the models of each size.
+
+    Notes
+    -----
+    1 + k times LambdaMART's cost. Needs the extra ``boosting``.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> LambdaMARTTop(3, n_rounds=5).fit(train.X, train.y, qid=train.qid).selection_order_.size
+    3
+    """
+
+    booster_: Any
+    gains_: Floats
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        n_rounds: int = 100,
+        learning_rate: float = 0.1,
+        num_leaves: int = 31,
+        min_data_in_leaf: int = 20,
+        ndcg_at: int = 10,
+        feature_fraction: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_rounds = n_rounds
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.min_data_in_leaf = min_data_in_leaf
+        self.ndcg_at = ndcg_at
+        self.feature_fraction = feature_fraction
+        self.seed = seed
+
+    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+        """Yield one step a selected feature: LambdaMART with it and all before it.
+
+        Where no split gains anything, the one step is the model without a feature.
+        """
+        wanted = self._most(data.X.shape[1])
+        for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
+            self.checked(name)
+        parameters = {
+            name: value for name, value in self.get_params().items() if name != "n_features_to_select"
+        }
+        ranker = LambdaMART(**parameters)
+        gains = np.zeros(data.X.shape[1])
+        for step in ranker.learn(data):
+            gains = step.coef
+            yield WorkProgress("growing trees with all features", step.number / self.n_rounds)
+        self.gains_ = gains
+        order = [j for j in np.argsort(-gains, kind="stable").tolist() if gains[j] > 0][:wanted]
+        sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
+        for told in two_stage_steps(ranker, data, sets):
+            if isinstance(told, Step):
+                yield replace(told, candidates=without(gains, list(told.selected[:-1])))
+            else:
+                yield told
+
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+        super()._finish(data, taken)
+        last = taken[-1]
+        self.booster_ = None
+        if isinstance(last, Narrowed) and isinstance(last.inner, TreeStep):
+            self.booster_ = last.inner.detached()
+
+    def _score(self, X: Floats) -> Floats:
+        if self.booster_ is None:  # no feature
+            return np.zeros(X.shape[0])
+        scores: Floats = self.booster_.predict(
+            X[:, np.sort(self.selection_order_)], raw_score=True, num_threads=1
+        )
+        return scores
