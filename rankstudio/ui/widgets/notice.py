@@ -51,7 +51,7 @@ class Notice(QWidget):
         )
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._act: Callable[[], object] | None = None
-        self._action = QPushButton()
+        self._action = named(QPushButton(), "notice-action")
         self._action.clicked.connect(self._on_action)
         text = "Close this message"
         self._close = named(QToolButton(), said=text, tip=text, role="quiet")

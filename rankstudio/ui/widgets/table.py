@@ -235,22 +235,26 @@ class TableView(QTableView):
         """Copy on Ctrl+C; Enter chooses again."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
-            return
-        if event.key() == Qt.Key.Key_Space and self._has_ticks():
+        elif event.key() == Qt.Key.Key_Space and self._has_ticks():
             for index in self.selectionModel().selectedRows():
                 self.toggled.emit(index.data(ROW_ROLE))
-            return
-        if event.key() == Qt.Key.Key_F2:
+        elif event.key() == Qt.Key.Key_F2:
             self.edit_cell(None)
-            return
-        self._focus_shown = True
-        super().keyPressEvent(event)
+        else:
+            self._focus_shown = True
+            super().keyPressEvent(event)
+
+    def moveCursor(self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier) -> QModelIndex:
+        """Let Home and End lead to the first and the last row: rows are chosen whole."""
+        return super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to copy and save, and what can be done with the row."""
-        index = self.indexAt(event.pos())
+        """Offer to copy and save, and what can be done with the row: by key, with the chosen one."""
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
         menu = self.menu(index.data(ROW_ROLE) if index.isValid() else None)
-        menu.exec(event.globalPos())
+        menu.exec(below if by_key else event.globalPos())
         menu.deleteLater()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

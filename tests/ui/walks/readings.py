@@ -38,6 +38,7 @@ def rest(window: MainWindow) -> None:
 def is_open(window: MainWindow, data: Path) -> None:
     """Wait for data that were chosen."""
     wait_until(lambda: window.session.dataset is not None)
+    wait_until(window.workspace.isVisible)
     rest(window)
     assert window.windowTitle().startswith(data.name)
 
@@ -99,7 +100,7 @@ def substitute(window: MainWindow) -> str:
 
 
 def seal_says(window: MainWindow, text: str, part: str) -> None:
-    """Read in the status bar how it is with the seal, and in the table of runs of which part its means are."""
+    """Read in the status bar how it is with the seal, and in the table of runs what its means are of."""
     rest(window)
     assert read(found(QLabel, "status-seal")) == text
     assert f"{part} part, mean over folds" in found(QWidget, "runs-panel").caption()

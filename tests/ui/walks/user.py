@@ -8,7 +8,15 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QCoreApplication, QModelIndex, QPoint, QPointF, QRect, Qt, QTimer
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeySequence, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QMenu, QMenuBar, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QMainWindow,
+    QMenu,
+    QMenuBar,
+    QWidget,
+)
 from waiting import wait_until
 
 W = TypeVar("W", bound=QWidget)
@@ -60,12 +68,14 @@ class User:
         polls: list[QWidget | None] = []
         timer, watch = QTimer(), QTimer()
         timer.setInterval(_POLL)
-        watch.setInterval(round(_PATIENCE * 1000))
+        watch.setInterval(round(2 * _PATIENCE * 1000))
 
         def look() -> None:
-            opened = QApplication.activePopupWidget() or QApplication.activeModalWidget()
+            popup = QApplication.activePopupWidget()
+            opened = popup or QApplication.activeModalWidget()
             polls.append(opened)
             there = opened not in before and isinstance(opened, kind) and opened.isVisible()
+            there = there and (popup is not None or QApplication.activeWindow() is opened)
             if not there and len(polls) * _POLL < 1000 * _PATIENCE:
                 return
             timer.stop()
@@ -75,7 +85,6 @@ class User:
             except BaseException as failure:
                 failures.append(failure)
                 close_all()
-            watch.start()
 
         def give_up() -> None:
             failures.append(AssertionError(f"{polls[-1]} is still open"))
@@ -84,12 +93,21 @@ class User:
         watch.timeout.connect(give_up)
         timer.timeout.connect(look)
         timer.start()
+        watch.start()
         act()
         wait_until(lambda: not timer.isActive(), _PATIENCE)
         watch.stop()
         if failures:
             raise failures[0]
         QCoreApplication.processEvents()
+
+
+def give_keyboard_back() -> None:
+    """Do what the system does when a dialog is closed, and the platform without a screen does not."""
+    windows = [one for one in QApplication.topLevelWidgets() if one.isVisible()]
+    below = QApplication.activeModalWidget() or next(one for one in windows if isinstance(one, QMainWindow))
+    below.activateWindow()
+    wait_until(below.isActiveWindow)
 
 
 def close_all() -> None:
@@ -114,6 +132,7 @@ class Mouse(User):
         double: bool = False,
     ) -> None:
         """Click on a widget, on its middle or on a point; with `then` deal with what opens."""
+        QCoreApplication.processEvents()  # nobody aims at what is not drawn yet
         if at is None:
             in_sight(widget)
         assert widget.isEnabled(), f"{widget.objectName()} is not enabled"
@@ -263,9 +282,9 @@ class Keyboard(User):
 
     @staticmethod
     def _window() -> Any:
-        window = QGuiApplication.focusWindow()
-        assert window is not None, "no window has the keyboard"
-        return window
+        if QGuiApplication.focusWindow() is None:
+            give_keyboard_back()
+        return QGuiApplication.focusWindow()
 
 
 def entry(menu: QMenu | QMenuBar, text: str) -> QAction:

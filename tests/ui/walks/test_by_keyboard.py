@@ -1,0 +1,98 @@
+"""A walk through the window with nothing but the keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QListWidget, QMenu, QMessageBox
+from walks import readings
+from walks.user import Keyboard, found
+
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.results.comparison_dialog import ComparisonDialog
+from rankstudio.ui.shell.open_dialog import OpenDialog
+
+
+def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:
+    keys = Keyboard()
+
+    def name_data(dialog: OpenDialog) -> None:
+        keys.type(str(home / "Small"))
+        keys.press("Return")
+
+    keys.press("Ctrl+O", then=name_data)
+    readings.is_open(walked, home / "Small")
+
+    keys.press("Ctrl+4")
+    keys.tab_to("run-comparison")
+    keys.press("Space", then=lambda dialog: compare_three(keys, dialog))
+    readings.runs_are_there(walked)
+
+    keys.tab_to("runs-table")
+    keys.press("Home")
+    readings.rest(walked)
+    keys.press("Ctrl+5")
+    readings.rest(walked)
+    keys.tab_to("query-table")
+    keys.press("Home")
+    readings.rest(walked)
+    readings.chosen_query(walked)
+    readings.why_first(walked)
+
+    keys.press("Ctrl+3")
+    readings.substitute(walked)
+
+    keys.press("Ctrl+4")
+    for text, part in ((readings.SEALED, "validation"), (readings.UNSEALED, "test")):
+        keys.press("Ctrl+Shift+L")
+        readings.seal_says(walked, text, part)
+
+    def confirm(question: QMessageBox) -> None:
+        keys.press("Alt+Y")
+
+    def remove(menu: QMenu) -> None:
+        keys.choose(menu, "Remove from the table", then=confirm)
+
+    keys.tab_to("runs-table")
+    keys.press("Home", "Down")
+    readings.rest(walked)
+    keys.press("Delete", then=confirm)
+    readings.runs_left(walked, 1, 3)
+    keys.press("Ctrl+Z")
+    readings.runs_left(walked, 1, 2, 3)
+    keys.tab_to("runs-table")
+    keys.press("Home", "Down", "Down")
+    readings.rest(walked)
+    keys.open_menu(then=remove)
+    readings.runs_left(walked, 1, 2)
+    readings.undo_offered(3)
+    keys.tab_to("notice-action", "Shift+Tab")
+    keys.press("Space")
+    readings.runs_left(walked, 1, 2, 3)
+
+    def name_study(dialog: QFileDialog) -> None:
+        keys.type(str(home / "walked.rankstudio"))
+        keys.press("Return")
+
+    keys.press("Ctrl+Shift+S", then=name_study)
+    readings.rest(walked)
+    keys.press("Ctrl+Shift+N")
+    readings.runs_left(walked)
+    keys.press("Ctrl+Shift+O", then=name_study)
+    readings.runs_are_there(walked)
+    readings.seal_says(walked, readings.UNSEALED, "test")
+    assert "walked" in walked.windowTitle()
+
+
+def compare_three(keys: Keyboard, dialog: ComparisonDialog) -> None:
+    """Tick two methods beside that of the form, and run them."""
+    ticks = found(QListWidget, "comparison-methods", dialog)
+    keys.tab_to("comparison-methods")
+    for name in readings.METHODS[1:]:
+        for _ in range(ticks.count()):
+            if ticks.currentItem().text() == name:
+                break
+            keys.press("Down")
+        assert ticks.currentItem().text() == name
+        keys.press("Space")
+    keys.press("Alt+R")
