@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QWidget
+from walks.user import User
 
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, TableView
@@ -35,17 +36,19 @@ def test_home_and_end_lead_to_the_first_and_the_last_row(table: TableView) -> No
 
 
 @pytest.mark.parametrize("row", [0, 7])
-def test_the_menu_key_opens_the_menu_of_the_chosen_row(
-    table: TableView, row: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_menu_key_opens_the_menu_of_the_chosen_row(table: TableView, row: int) -> None:
     asked: list[object] = []
     table.row_actions = lambda one: asked.append(one) or ()
     places: list[QPoint] = []
-    monkeypatch.setattr(QMenu, "exec", lambda _menu, at: places.append(at))
+
+    def look(menu: QMenu) -> None:
+        places.append(menu.pos())
+        menu.close()
+
     table.select(row)
     middle = table.rect().center()
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, middle, table.mapToGlobal(middle))
-    QCoreApplication.sendEvent(table, event)
+    User().doing(lambda: QCoreApplication.sendEvent(table, event), look, QMenu)
     assert asked == [row]
     room = table.visualRect(table.currentIndex())
     assert places == [table.viewport().mapToGlobal(room.bottomLeft())]
