@@ -1,0 +1,52 @@
+"""Open, run and close, again and again: nothing is left of it."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
+from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
+from windows import finish, open_window, settle
+
+from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.style.theme import Theme
+
+_WARM_UP, _ROUNDS = 3, 8
+
+
+def left() -> dict[str, int]:
+    """Count what lives: objects of Qt by their classes, widgets of its own, threads, and open files."""
+    for _ in range(2):
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+        QCoreApplication.processEvents()
+        gc.collect()
+    kinds = Counter(
+        type(one).__name__ for one in gc.get_objects() if isinstance(one, QObject) and isValid(one)
+    )
+    own = {"widgets": len(QApplication.allWidgets()), "threads": len(os.listdir("/proc/self/task"))}
+    return {**kinds, **own, "files": len(os.listdir("/proc/self/fd"))}
+
+
+def walk(theme: Theme, config: Path, folds: Path) -> None:
+    """Open data, run a method, look at every page, and close."""
+    with open_window(theme, config, folds) as window:
+        finish(window)
+        for page in PAGES:
+            window.workspace.show_page(page.key)
+            settle(window)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts threads and files as Linux lists them")
+def test_rounds_of_open_run_and_close_leave_nothing(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    for number in range(_WARM_UP):
+        walk(theme, tmp_path / str(number), folds)
+    before = left()
+    for number in range(_WARM_UP, _WARM_UP + _ROUNDS):
+        walk(theme, tmp_path / str(number), folds)
+    after = left()
+    assert {kind: (before.get(kind, 0), n) for kind, n in after.items() if n > before.get(kind, 0)} == {}
