@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -28,8 +27,8 @@ def left() -> dict[str, int]:
     kinds = Counter(
         type(one).__name__ for one in gc.get_objects() if isinstance(one, QObject) and isValid(one)
     )
-    own = {"widgets": len(QApplication.allWidgets()), "threads": len(os.listdir("/proc/self/task"))}
-    return {**kinds, **own, "files": len(os.listdir("/proc/self/fd"))}
+    own = {"widgets": len(QApplication.allWidgets()), "threads": len(list(Path("/proc/self/task").iterdir()))}
+    return {**kinds, **own, "files": len(list(Path("/proc/self/fd").iterdir()))}
 
 
 def walk(theme: Theme, config: Path, folds: Path) -> None:
