@@ -69,6 +69,7 @@ def measure_all(
     out: Floats,
     reals: Floats,
     integers: Ints,
+    tree: Ints | None,
 ) -> None:
     """Compute every measure of every model in every query.
 
@@ -82,7 +83,10 @@ def measure_all(
     out : ndarray of shape (M, K, Q)
         Receives the values.
     reals, integers : ndarray
-        Of ``scratch_space``; the last row of the latter is 0 before and after.
+        Of ``scratch_space``.
+    tree : ndarray of shape (L + 1,), or None
+        Zeros, before and after. None where every measure is MAP, P or NDCG: what the others need is not
+        compiled then.
 
     Notes
     -----
@@ -93,7 +97,7 @@ def measure_all(
     gains, relevants, chances, weight = truth.gain, truth.relevant, truth.stop, truth.weight
     key, passed, gain, relevant = reals[0], reals[1], reals[2], reals[3]
     dcg, hits, precisions = reals[4], reals[5], reals[6]
-    level, tree = integers[0], integers[2]
+    level = integers[0]
     deepest, graded = _deepest(cuts, query_ptr[-1]), _any_graded(kinds)
     for model in range(ranked.shape[0]):
         for q in range(query_ptr.shape[0] - 1):
@@ -103,7 +107,7 @@ def measure_all(
                 _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg)
             _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions)
             for j in range(kinds.shape[0]):
-                kind, cut = kinds[j], cuts[j]
+                kind, cut, value = kinds[j], cuts[j], np.nan
                 if kind == MeasureKind.MAP:
                     value = _average_precision(cut, precisions, n_relevant[q], rules, n)
                 elif kind == MeasureKind.P:
@@ -112,16 +116,11 @@ def measure_all(
                     value = _ndcg(cut, dcg, ideal, first, rules, n)
                 elif kind == MeasureKind.MEAN_NDCG:
                     value = _mean_ndcg(dcg, ideal, first, rules, n)
-                elif kind == MeasureKind.RECALL:
-                    value = hits[min(cut, n) - 1] / n_relevant[q] if n_relevant[q] else 0.0
-                elif kind == MeasureKind.AUC:
-                    value = _area(key, hits, n_relevant[q], n)
-                elif kind == MeasureKind.DISAGREEMENT:
-                    value = _disagreement(key, level, n_pairs[q], n, tree)
-                else:
-                    stops = relevants if kind == MeasureKind.RR else chances
-                    last = n if cut == 0 else min(cut, n)
-                    value = _cascade(key, level, stops, depth, last, rules.ties_averaged, passed)
+                elif tree is not None:
+                    value = _measure_order(
+                        kind, cut, key, level, hits, relevants, chances, depth, n, n_relevant[q],
+                        n_pairs[q] if n_pairs.size else 0, rules.ties_averaged, passed, tree,
+                    )  # fmt: skip
                 out[j, model, q] = value
 
 
@@ -272,6 +271,34 @@ def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> 
     for i in range(n):
         total += dcg[i] / ideal[first + i]
     return total / n
+
+
+@subroutine
+def _measure_order(
+    kind: int,
+    cut: int,
+    key: Floats,
+    level: Ints,
+    hits: Floats,
+    relevants: Floats,
+    chances: Floats,
+    depth: int,
+    n: int,
+    n_relevant: int,
+    n_pairs: int,
+    averaged: bool,
+    passed: Floats,
+    tree: Ints,
+) -> float:
+    """Return Recall, AUC, RR, ERR or the disagreement error."""
+    if kind == MeasureKind.RECALL:
+        return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
+    if kind == MeasureKind.AUC:
+        return _area(key, hits, n_relevant, n)
+    if kind == MeasureKind.DISAGREEMENT:
+        return _disagreement(key, level, n_pairs, n, tree)
+    stops = relevants if kind == MeasureKind.RR else chances
+    return _cascade(key, level, stops, depth, n if cut == 0 else min(cut, n), averaged, passed)
 
 
 @subroutine

@@ -17,9 +17,9 @@ RUN = 16
 """Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
 
 
-def scratch_space(longest: int, n_labels: int = 0) -> tuple[Floats, Ints]:
+def scratch_space(longest: int) -> tuple[Floats, Ints]:
     """Return what the kernels work in: arrays that are made there take long to compile."""
-    return np.empty((7, longest + 1)), np.zeros((3, max(longest, n_labels) + 1), dtype=np.int64)
+    return np.empty((7, longest + 1)), np.empty((2, longest + 1), dtype=np.int64)
 
 
 @subroutine

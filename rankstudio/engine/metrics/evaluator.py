@@ -15,6 +15,7 @@ from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
 
+_PLAIN = {MeasureKind.MAP, MeasureKind.P, MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
 _BLOCK = 1 << 22  # values per query kept at a time: 32 MB
 
 
@@ -191,8 +192,10 @@ class Evaluator:
     def _measured(self, ranked: Codes, rules: _kernels.Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q)."""
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
-        space = scratch_space(self._truth.weight.size, self._truth.gain.size)
-        _kernels.measure_all(ranked, self._truth, rules, self._kinds, self._cuts, out, *space)
+        space = scratch_space(self._truth.weight.size)
+        plain = all(m.kind in _PLAIN for m in self.measures)
+        tree = None if plain else np.zeros(self._truth.gain.size + 1, dtype=np.int64)
+        _kernels.measure_all(ranked, self._truth, rules, self._kinds, self._cuts, out, *space, tree)
         return out
 
 
