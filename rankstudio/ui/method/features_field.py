@@ -102,6 +102,7 @@ class FeaturesField(Field):
         self._stack_chips()
         self._line.setPlaceholderText(_HOW)
         completer = QCompleter(self._known, self._line)
+        self._known.setParent(completer)  # deleted with it, and not when Python finds it
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setMaxVisibleItems(10)

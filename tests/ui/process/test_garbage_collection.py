@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent
+from shiboken6 import isValid
+from windows import open_window
+
+from rankstudio.ui.style.theme import Theme
 
 PROGRAM = """
 import threading
@@ -60,3 +67,16 @@ def test_garbage_of_qt_is_deleted_by_the_thread_of_the_window(tmp_path: Path) ->
         timeout=120,
     )
     assert (done.stdout, done.stderr) == ("{True}\n", "")
+
+
+def models() -> list[QAbstractItemModel]:
+    found = [one for one in gc.get_objects() if isinstance(one, QAbstractItemModel)]
+    return [model for model in found if isValid(model)]
+
+
+def test_no_model_of_a_closed_window_waits_for_python_to_delete_it(theme: Theme, tmp_path: Path) -> None:
+    before = models()
+    with open_window(theme, tmp_path / "config") as window:
+        window.session.change("trying", method="greedy-rankrls", parameters={})
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert [type(model).__name__ for model in models() if all(model is not one for one in before)] == []
