@@ -111,7 +111,7 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
         painter.setPen(pen(colors.q(role), width))
         painter.drawEllipse(points[i], _RING, _RING)
     taken = [QRectF(points[i].x() - _RING, points[i].y() - _RING, 2 * _RING, 2 * _RING) for i in named]
-    for i, (text, role, _) in named.items():
+    for i, (text, role, _) in reversed(named.items()):  # the longer name has fewer places
         spot = around(points[i], text_size(text, role == "accent"))
         taken.append(_write(plot, painter, frame, colors.q(role), text, role == "accent", spot, taken))
 

@@ -36,7 +36,7 @@ class ResultsPanel(Panel):
     viewChosen = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Comparison", padding=0)
+        super().__init__(theme, "Views", padding=0)
         self.setObjectName("results-panel")
         self.folds = FoldsView(theme)
         self.tests = TestsView(theme)

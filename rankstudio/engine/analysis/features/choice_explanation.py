@@ -119,9 +119,11 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
     score = context.score
     if np.isnan(margin.score):
         return "It came without a comparison: no other candidate was left that could change a ranking."
+    added = score.source is ScoreSource.CRITERION and margin.score < 0
     if score.source is ScoreSource.CRITERION:
-        off = score.name.removeprefix("drop in ")
-        said = f"Took {number(margin.score)} off the {off} {score.unit}"
+        verb, by = ("Added", "to") if added else ("Took", "off")
+        name = score.name.removeprefix("drop in ")
+        said = f"{verb} {number(abs(margin.score))} {by} the {name} {score.unit}"
     else:
         said = f"{score.title[0].upper()}{score.title[1:]}: {number(margin.score)}"
     if score.least and margin.rival is not None:
@@ -135,7 +137,7 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
         return f"{said}: the {score.name}, {number(margin.score)}, was {how}."
     if margin.rival is None:
         return f"{said}; it was the last candidate."
-    rival = f"{context.names[margin.rival]} ({number(margin.rival_score)})"
+    rival = f"{context.names[margin.rival]} ({number(-margin.rival_score if added else margin.rival_score)})"
     if margin.share == 0:
         return f"{said}, the same as {rival}: the first in the file was taken."
     if margin.share < 0:

@@ -170,6 +170,10 @@ class FeatureMapPlot(HeatMapPlot):
 
     # Plot
 
+    def bar_texts(self) -> tuple[str, ...]:
+        """Return nothing: `draw_margins` draws the bar, with the numbers of what is shown."""
+        return ()
+
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for labels at the left, the colour bar at the right and groups of columns above."""
         frame = super().frame_for(size)

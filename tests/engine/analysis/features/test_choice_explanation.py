@@ -58,6 +58,13 @@ def test_what_was_taken_says_its_drop_its_lead_and_where_it_would_not_be() -> No
     )
 
 
+def test_what_made_the_criterion_worse_says_that_it_added_to_it() -> None:
+    values = np.array([12.0, 11.0, 13.0, 14.0])
+    path = PathResult(UNIT, (Step(1, (1,), np.zeros(4), 11.0, values, before=10.0),), {}, 2.0)
+    said = explain(ChoiceContext(path, 0, DROP, NAMES[:4], "λ", [], []), 1).sentences
+    assert said[0] == "Added 0.5 to the error per document, ahead of feature 0 (1) by 50 %."
+
+
 def test_what_came_later_says_how_it_began() -> None:
     sentences = explain(context(), 2).sentences
     assert sentences[0] == "Took 0.5 off the error per document, ahead of feature 3 (0.4) by 20 %."

@@ -69,6 +69,10 @@ def test_the_box_says_feature_column_and_value(plot):
     ]
 
 
+def test_there_is_one_bar_of_colours_with_the_numbers_of_what_is_shown(plot):
+    assert plot.bar_texts() == ()
+
+
 def test_the_first_rank_has_the_brightest_colour(plot):
     image = plot.grab().toImage()
     first = image.pixelColor(center(plot, 0, 0).toPoint())
