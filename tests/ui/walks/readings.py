@@ -29,7 +29,10 @@ def read(label: QWidget) -> str:
 
 def rest(window: MainWindow) -> None:
     """Wait until nothing runs, nothing is computed for what is seen, and all is drawn."""
-    wait_until(lambda: not window.runs.busy and not window.models.task_worker.jobs, 120.0)
+    models = window.models
+    workers = models.run_worker, models.task_worker
+    wait_until(lambda: not (models.loader.busy or any(worker.jobs for worker in workers)), 120.0)
+    wait_until(lambda: not window.loading.isVisible())
     wait_until(lambda: not window._refreshing.isActive())
     for plot in window.findChildren(Plot):
         plot.flush()

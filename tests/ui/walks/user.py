@@ -26,6 +26,7 @@ _LEFT = Qt.MouseButton.LeftButton
 _MOST_TABS, _MOST_TURNS = 120, 60
 _PATIENCE = 15.0  # seconds for what a click opens
 _POLL = 5  # milliseconds
+_STILL = 4  # turns of the event loop
 
 
 def found(kind: type[W], name: str, root: QWidget | None = None) -> W:
@@ -102,6 +103,19 @@ class User:
         QCoreApplication.processEvents()
 
 
+def keep_still(widget: QWidget) -> None:
+    """Let the window lay itself out, until a widget stays where it is: nobody aims at what moves."""
+    window = widget.window()
+    places: list[QRect] = []
+
+    def stays() -> bool:
+        QCoreApplication.sendPostedEvents()
+        places.append(QRect(widget.mapTo(window, QPoint()), widget.size()))
+        return len(places) >= _STILL and len({room.getRect() for room in places[-_STILL:]}) == 1
+
+    wait_until(stays)
+
+
 def give_keyboard_back() -> None:
     """Do what the system does when a dialog is closed, and the platform without a screen does not."""
     windows = [one for one in QApplication.topLevelWidgets() if one.isVisible()]
@@ -132,7 +146,7 @@ class Mouse(User):
         double: bool = False,
     ) -> None:
         """Click on a widget, on its middle or on a point; with `then` deal with what opens."""
-        QCoreApplication.processEvents()  # nobody aims at what is not drawn yet
+        keep_still(widget)
         if at is None:
             in_sight(widget)
         assert widget.isEnabled(), f"{widget.objectName()} is not enabled"
