@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 SUFFIX = ".rankstudio"
 """The ending of a study's name; the engine's own constant would bring its heavy modules."""
 
+_WAIT_SECONDS, _MOST_WAITS = 0.1, 100  # for a study to be closed, between two looks at whether that is wanted
+
 
 def is_study(path: str | Path) -> bool:
     """Tell by its name whether a file is a study."""
@@ -113,6 +115,7 @@ class StudyStore:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or data_folder() / "studies"
         self._lock = threading.Lock()  # for the attributes; never held while the disk is waited for
+        self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []
         self._writing = threading.Lock()  # so that no study is closed between a mark's turn and its writing
@@ -158,12 +161,17 @@ class StudyStore:
         """Make the job that opens a study (OpenedStudy), and then reads its runs, the oldest first.
 
         It is not taken yet. The runs (RestoredRun) come one by one: the window lists some in each turn.
-        Last come sentences on what is damaged.
+        Last come sentences on what is damaged. A study that this window is about to close is waited for.
         """
 
-        def work(_: CancelFlag) -> Iterator[OpenedStudy | RestoredRun | str]:
+        def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RestoredRun | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
+            with self._closed:
+                for _ in range(_MOST_WAITS):
+                    if cancelled() or all(one.path != path for one in self._open):
+                        break
+                    self._closed.wait(_WAIT_SECONDS)
             study = self._add(Study.open(path, reading=True))
             try:
                 runs, last_id, marks = study.runs(), study.last_id, study.seal_marks
@@ -234,6 +242,7 @@ class StudyStore:
         with self._lock:
             if study in self._open:
                 self._open.remove(study)
+                self._closed.notify_all()
 
     def close_all(self) -> None:
         """Give everything up."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -260,6 +261,22 @@ def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folde
     wait_until(lambda: window.runs.shown is not None)
     assert window.runs.shown.dataset is window.session.dataset
     settle(window)
+
+
+def test_a_study_that_is_just_being_closed_is_waited_for(window: MainWindow, tmp_path: Path) -> None:
+    finish(window)
+    before, go = window.models.study_store.path, threading.Event()
+    window.models.run_worker.task("Ending a long run", lambda: go.wait(10))
+    window.commands["new_study"].trigger()
+    window.open_path(str(before))
+    turn()  # it cannot be opened yet
+    assert window.notice.text() == ""
+    assert window.runs.records == ()
+    go.set()
+    wait_until(lambda: len(window.runs.records) == 1)
+    settle(window)
+    assert window.models.study_store.path == before
+    assert window.notice.text() == ""
 
 
 def test_a_run_that_works_is_asked_about_before_another_study_is_opened(
