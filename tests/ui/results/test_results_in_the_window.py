@@ -1,62 +1,28 @@
-"""The Compare page in the real window: what each view shows after some runs, and what a click there does."""
+"""The Compare page in the real window: what each view shows after some runs."""
 
 from __future__ import annotations
 
 import json
 import threading
 from dataclasses import asdict
-from math import sqrt
 from pathlib import Path
 from statistics import mean, stdev
 
 import numpy as np
 import pytest
+from compare_page import look, paired, run_with, three_runs, views
 from hands import fact_texts
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import finish, open_window, settle
+from windows import open_window, settle
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.significance import ComparedRun, compare_runs
+from rankstudio.engine.analysis.significance import compare_runs
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.results import paired_tests
-from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.style.theme import Theme
-
-
-def views(window: MainWindow) -> ResultsPanel:
-    return window.sections.results.views
-
-
-def look(window: MainWindow, key: str) -> None:
-    """Choose a view of the Compare page by its button, and wait for what it has computed."""
-    window.workspace.show_page("compare")
-    buttons = {button.text().lower(): button for button in views(window)._choice._group.buttons()}
-    buttons[key].click()
-    settle(window)
-
-
-def run_with(window: MainWindow, **changes: object) -> RunRecord:
-    window.session.change("editing", **changes)
-    finish(window)
-    return window.runs.records[-1]
-
-
-def three_runs(window: MainWindow) -> list[RunRecord]:
-    """Run with fewer features, with a pin, and another method."""
-    parameters = window.session.plan.parameters
-    return [
-        run_with(window),
-        run_with(window, parameters={**parameters, "pinned": (7,)}),
-        run_with(window, method="rankrls", parameters={"regularization": (0.5, 2.0)}),
-    ]
-
-
-def paired(window: MainWindow) -> list[ComparedRun]:
-    return views(window).tests.table.rows()
 
 
 def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviation(
@@ -303,183 +269,3 @@ def test_one_fold_and_a_method_without_a_choice_have_no_stability(window: MainWi
     settle(window)
     assert view.table.rows() == []
     assert views(window).caption().endswith("takes all features")
-
-
-def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
-    records = three_runs(window)
-    look(window, "pareto")
-    view = views(window).pareto
-    best = max(
-        (float(np.mean([p.validation["MAP"][k] for p in paths])), -int(paths[0].sizes[k]))
-        for record in records
-        for paths in zip(*(record.folds[f].paths for f in (1, 2)), strict=True)
-        for k in range(len(paths[0].steps))
-    )
-    spots, marks = view.plot.spots, view.plot.marks
-    assert marks is not None
-    assert (spots[marks.best].y, -spots[marks.best].x) == pytest.approx(best)
-    assert marks.rule == "not told apart"
-    assert marks.levels[-1] == spots[marks.best].y
-    enough = [i for i, level in zip(marks.front, marks.levels, strict=True) if spots[i].y >= level]
-    assert marks.suggested == enough[0]
-    rows = view.table.rows()
-    assert [row.model.size for row in rows] == sorted(row.model.size for row in rows)
-    assert [row.note for row in rows][-1].startswith("best")
-    position = next(i for i in marks.front if spots[i].category < 2)
-    at = view.plot.frame().point(spots[position].x, spots[position].y)
-    view.plot.click(at)
-    model = window.current.model
-    assert model is not None
-    assert window.runs.shown.key == spots[position].category + 1
-    assert (model.x_value, len(model.step.selected)) == (spots[position].x, spots[position].x)
-    assert f"k = {model.x_value}" in spots[position].note
-    assert view.plot.chosen == position
-    assert view.table.current().position == position
-    view.plot.hover(at)
-    told = [line.text for line in view.plot.box.lines()]
-    assert told[:2] == [spots[position].title, spots[position].note]
-    settle(window)
-
-
-def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWindow) -> None:
-    record = run_with(window)
-    look(window, "pareto")
-    for model in (row.model for row in views(window).pareto._rows):
-        setting = record.combination_of(model.values)
-        values = [record.paths[f, setting].validation["MAP"][model.step - 1] for f in (1, 2)]
-        assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
-    assert "told apart from the best MAP" in views(window).pareto.sentence.text()
-
-
-def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(window: MainWindow) -> None:
-    three_runs(window)
-    look(window, "pareto")
-    view, table = views(window).pareto, window.sections.results.panel.table
-    curves = window.sections.results.curves
-    assert {spot.category for spot in view.plot.spots} == {0, 1, 2}
-    assert [curve.key for curve in curves.plot.curves] == [1, 2, 3]
-    shown = window.runs.shown
-    box = table.visualRect(table.model().index(0, 0)).center()
-    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=box)
-    settle(window)
-    assert window.runs.shown is shown  # a tick chooses no run
-    assert {spot.category for spot in view.plot.spots} == {1, 2}
-    assert [curve.key for curve in curves.plot.curves] == [2, 3]
-    table.select(table.rows()[2])
-    table.setFocus()
-    QTest.keyClick(table, Qt.Key.Key_Space)
-    settle(window)
-    assert {spot.category for spot in view.plot.spots} == {1}
-    look(window, "tests")
-    assert paired(window) == []  # nothing is beside it
-    QTest.keyClick(table, Qt.Key.Key_Space)
-    settle(window)
-    assert {row.key for row in paired(window)} == {2, 3}
-
-
-def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> None:
-    three_runs(window)
-    look(window, "pareto")
-    plot = window.sections.results.curves.plot
-    plot.flush()
-    reference = next(curve for curve in plot.curves if curve.reference)
-    others = [curve for curve in plot.curves if not curve.reference]
-    assert np.isnan(reference.half).all()
-    assert all(np.isfinite(curve.half[curve.x >= reference.x[0]]).all() for curve in others)
-    curve = plot.curves[0]
-    plot.picked.emit(0, 2)
-    settle(window)
-    assert window.runs.shown.key == curve.key
-    assert window.current.model.x_value == 3
-    assert plot.chosen == (0, 2)
-    assert f"chosen: {curve.label}" in plot.accessibleDescription()
-    plot.setFocus()
-    QTest.keyClick(plot, Qt.Key.Key_Right)
-    settle(window)
-    assert (plot.chosen, window.current.model.x_value) == ((0, 3), 4)
-    QTest.keyClick(plot, Qt.Key.Key_Down)
-    settle(window)
-    assert (plot.chosen, window.runs.shown.key) == ((1, 3), plot.curves[1].key)
-    number = window.runs.record(2).combination_of(window.session.choice.values)
-    folds = window.runs.record(2).result.folds
-    wanted = mean(float(fold.paths[number].validation["MAP"][3]) for fold in folds)
-    assert plot.curves[1].y[3] == pytest.approx(wanted)
-    view = window.sections.results.curves
-    view.by._group.buttons()[-1].click()
-    settle(window)
-    assert [list(one.x) for one in plot.curves] == [[r.result.seconds] for r in window.runs.records]
-    assert "seconds" in plot.axes.x_label
-
-
-def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindow) -> None:
-    run_with(window)
-    run_with(window)
-    inside = {
-        "tests": ["tests-table"],
-        "pareto": ["pareto-plot", "pareto-table"],
-        "stability": ["stability-map", "stability-table"],
-    }
-    for key, names in inside.items():
-        look(window, key)
-        views(window)._choice._group.checkedButton().setFocus()
-        seen = []
-        for _ in names:
-            QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
-            at = window.focusWidget()
-            seen.append(at.objectName() or at.text())
-        assert seen == names
-    tools = {
-        "tests": "Run to compare with",
-        "stability": "similarity Jaccard",
-    }
-    for key, name in tools.items():
-        look(window, key)
-        views(window)._choice._group.checkedButton().setFocus()
-        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Backtab)
-        assert window.focusWidget().accessibleName() == name
-
-
-def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
-    run_with(window)
-    look(window, "pareto")
-    plot = views(window).pareto.plot
-    assert plot.marks is not None
-    plot.setFocus()
-    for _ in plot.spots:
-        QTest.keyClick(plot, Qt.Key.Key_Left)
-    assert plot.chosen == plot.marks.front[0]
-    for _ in plot.spots:
-        QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert plot.chosen == plot.marks.front[-1] == plot.marks.best
-    settle(window)
-
-
-def test_in_the_smallest_window_every_view_has_its_place(window: MainWindow) -> None:
-    run_with(window)
-    window.resize(window.minimumSize())
-    turn(0.02)
-    for key in ("stability", "pareto", "folds", "tests", "published"):
-        look(window, key)
-        turn(0.02)
-        assert window.size() == window.minimumSize(), key
-        assert window.workspace.height() >= window.workspace.minimumSizeHint().height(), key
-
-
-def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
-    panel = views(window)
-    window.workspace.show_page("compare")
-    panel._choice._group.checkedButton().setFocus()
-    for key in ("tests", "folds", "stability", "conventions", "published", "published"):
-        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
-        assert panel.key() == key
-        assert panel.view().isVisible()
-    assert not views(window).tests.reference.isVisible()
-
-
-def test_where_nothing_is_known_the_view_says_of_what_numbers_are(window: MainWindow) -> None:
-    run_with(window)
-    look(window, "published")
-    table = views(window).published.table
-    assert table.rows() == []
-    assert "MQ2008: " in table.placeholder
-    assert "Greedy RankRLS" in table.placeholder

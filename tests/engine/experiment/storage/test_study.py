@@ -1,16 +1,13 @@
-"""A study: what comes back, who may open it, what it refuses, and that a refusal changes nothing."""
+"""A study: what comes back, who may open it, its versions, and data that change."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -19,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiment.small import dataset, part
+from experiment.stored import PLAN, die_with, fill, finished, open_elsewhere
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
@@ -26,26 +24,16 @@ from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import features_table, results_as_dict
-from rankstudio.engine.experiment.results.events import FoldFinished, RunFinished
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.storage import sqlite_file as study_file
 from rankstudio.engine.experiment.storage.sqlite_file import APPLICATION_ID, MIGRATIONS, StudyFile
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.versions import versions
 
-PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "a study.rankstudio"
-
-
-def finished(plan: Plan = PLAN) -> tuple[RunResult, list[FoldResult]]:
-    events = list(run(plan, dataset()))
-    assert isinstance(events[-1], RunFinished)
-    return events[-1].result, [e.result for e in events if isinstance(e, FoldFinished)]
 
 
 def assert_same_path(one: PathResult, other: PathResult) -> None:
@@ -56,19 +44,6 @@ def assert_same_path(one: PathResult, other: PathResult) -> None:
     assert one.criterion.tobytes() == other.criterion.tobytes()
     for a, b in zip(one.steps, other.steps, strict=True):
         assert (a.number, a.selected, a.coef.tobytes()) == (b.number, b.selected, b.coef.tobytes())
-
-
-def fill(path: Path) -> tuple[RunResult, Study]:
-    """A study with a finished run, still open."""
-    result, folds = finished()
-    study = Study.create(path, "Small things")
-    key = study.begin(PLAN, dataset())
-    for fold in folds:
-        for unit in fold.paths:
-            study.save_unit(key, unit, 0.25)
-        study.save_fold(key, fold)
-    study.finish(key, 3.5)
-    return result, study
 
 
 def test_a_run_comes_back_with_the_same_bits(path: Path) -> None:
@@ -147,25 +122,6 @@ def test_other_versions_begin_anew(path: Path, monkeypatch: pytest.MonkeyPatch) 
 # Who may open it
 
 
-OPEN = """
-import os, sys
-from rankstudio.engine.errors import StoreError
-from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
-if len(sys.argv) > 2:
-    os.setuid(int(sys.argv[2]))
-try:
-    StudyFile(sys.argv[1]).close()
-except StoreError as error:
-    sys.exit(str(error))
-"""
-
-
-def open_elsewhere(path: Path, *user: int) -> str:
-    """What another process is told when it opens the study; "" where nothing speaks against it."""
-    command = [sys.executable, "-c", OPEN, str(path), *map(str, user)]
-    return subprocess.run(command, check=False, capture_output=True, text=True).stderr.strip()
-
-
 def test_a_second_process_is_refused_at_once_and_told_who_is_first(path: Path) -> None:
     with Study.create(path) as study:
         refusal = f"{path}: the study is in use by process {os.getpid()}."
@@ -194,19 +150,6 @@ def test_closing_twice_does_not_remove_the_next_owners_name(path: Path) -> None:
         first.close()
         with pytest.raises(StoreError, match=f"process {os.getpid()}"):
             Study.open(path)
-
-
-def die_with(path: Path, statements: str) -> None:
-    """Leave a database as a process does that is killed: the last commits are in the log beside it."""
-    script = (
-        "import os, signal, sqlite3, sys\n"
-        "from rankstudio.engine.experiment.storage.sqlite_file import StudyFile\n"
-        f"{statements}\n"
-        "os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert path.with_name(path.name + "-wal").stat().st_size > 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
@@ -291,242 +234,6 @@ def test_threads_share_a_study(path: Path) -> None:
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(work, range(8)))
         assert [s.n_finished for s in study.runs()] == [6] * 8
-
-
-# What is refused, and stays as it is
-
-
-def foreign_database(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("CREATE TABLE theirs (value)")
-
-
-def newer(path: Path) -> None:
-    study_file.create(path, (*MIGRATIONS, "CREATE TABLE later (value)"))
-
-
-def of_no_version(path: Path) -> None:
-    study_file.create(path, ())
-
-
-def truncated(path: Path) -> None:
-    fill(path)[1].close()
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) - 5000])
-
-
-def overwritten(path: Path) -> None:
-    fill(path)[1].close()
-    content = path.read_bytes()
-    path.write_bytes(content[:4096] + bytes(4096) + content[8192:])
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda path: path.write_text("method = 'gas'\n" * 100), "this is not a study written by RankStudio"),
-        (lambda path: path.write_bytes(b""), "this is not a study written by RankStudio"),
-        (foreign_database, "this is not a study written by RankStudio"),
-        (of_no_version, "this is not a study written by RankStudio"),
-        (newer, f"the study is of version {len(MIGRATIONS) + 1}, made by a newer RankStudio; expected"),
-        (truncated, "the file is damaged or cut short; expected a complete study"),
-        (overwritten, "the file is damaged or cut short; expected a complete study"),
-    ],
-)
-def test_what_is_no_sound_study_is_refused_and_untouched(
-    path: Path, make: Callable[[Path], object], message: str
-) -> None:
-    make(path)
-    before = path.read_bytes(), path.stat().st_mtime_ns, sorted(path.parent.iterdir())
-    with pytest.raises(StoreError) as caught:
-        Study.open(path)
-    assert str(caught.value).startswith(f"{path}: {message}")
-    with pytest.raises(StoreError, match="there is a file of this name already"):
-        Study.create(path)
-    assert (path.read_bytes(), path.stat().st_mtime_ns, sorted(path.parent.iterdir())) == before
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-@pytest.mark.parametrize("what", ["foreign", "truncated"])
-def test_what_has_a_log_is_refused_and_untouched_too(path: Path, what: str) -> None:
-    if what == "foreign":
-        die_with(
-            path,
-            "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
-            "db.execute('PRAGMA journal_mode = WAL'); db.execute('CREATE TABLE theirs (value)')",
-        )
-    else:
-        fill(path)[1].close()
-        die_with(
-            path,
-            "file = StudyFile(sys.argv[1])\n"
-            "with file.transaction() as db: db.execute(\"UPDATE study SET title = 'other'\")",
-        )
-        path.write_bytes(path.read_bytes()[:-5000])
-    log = path.with_name(path.name + "-wal")
-    before = path.read_bytes(), log.read_bytes()
-    with pytest.raises(StoreError, match="this is not a study" if what == "foreign" else "is damaged or cut"):
-        Study.open(path)
-    assert (path.read_bytes(), log.read_bytes()) == before
-
-
-def test_what_is_no_file_is_refused(path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no such study"):
-        Study.open(path)
-    with pytest.raises(StoreError, match="found a folder, expected a study"):
-        Study.open(path.parent)
-    with pytest.raises(StoreError, match="could not be written: No such file or directory"):
-        Study.create(path.parent / "none" / path.name)
-    assert list(path.parent.iterdir()) == []
-
-
-@pytest.mark.parametrize("version", range(1, len(MIGRATIONS) + 1))
-@pytest.mark.parametrize(
-    "tables", ["CREATE TABLE t (x)", "CREATE TABLE run (id); CREATE TABLE study (title)"]
-)
-def test_a_foreign_database_with_our_number_is_refused_and_untouched(
-    path: Path, version: int, tables: str
-) -> None:
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript(
-            f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}; {tables}"
-        )
-    before = path.read_bytes()
-    with pytest.raises(StoreError) as caught:
-        Study.open(path)
-    assert str(caught.value) == f"{path}: this is not a study written by RankStudio."
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_study_that_does_something_by_itself_is_refused(path: Path) -> None:
-    Study.create(path).close()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE TRIGGER t AFTER INSERT ON unit BEGIN DELETE FROM run; END")
-        db.commit()
-    with pytest.raises(StoreError, match="this is not a study written by RankStudio"):
-        Study.open(path)
-
-
-@pytest.mark.parametrize("length", [250, 300])
-def test_a_name_too_long_is_refused_before_anything_is_written(path: Path, length: int) -> None:
-    long = path.with_name("s" * length)
-    for refused in (Study.create, Study.open):
-        with pytest.raises(StoreError, match="expected a shorter name"):
-            refused(long)
-    with Study.create(path) as study:
-        with pytest.raises(StoreError, match="expected a shorter name"):
-            study.save_as(long)
-        assert study.begin(PLAN, dataset()).id == 1
-    assert list(path.parent.iterdir()) == [path]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions are another matter there")
-@pytest.mark.parametrize("what", ["folder", "file"])
-def test_without_permission_to_write_it_is_refused_and_untouched(what: str) -> None:
-    # root may write anywhere, so the other process is of somebody who may not; he may not enter pytest's
-    # own folders, though.
-    user = () if os.getuid() else (65534,)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder).resolve() / "study.rankstudio"
-        fill(path)[1].close()
-        before = path.read_bytes()
-        path.parent.chmod(0o555 if what == "folder" else 0o777)
-        path.chmod(0o644 if what == "folder" else 0o444)
-        try:
-            refusal = f"{path}: there is no permission to write this file or its folder."
-            assert open_elsewhere(path, *user) == refusal
-            assert path.read_bytes() == before
-            assert list(path.parent.iterdir()) == [path]
-        finally:
-            path.parent.chmod(0o755)
-
-
-@pytest.mark.parametrize("log", [False, True])
-def test_without_permission_to_write_it_can_be_read(
-    path: Path, monkeypatch: pytest.MonkeyPatch, log: bool
-) -> None:
-    result, study = fill(path)
-    if log:  # as a process leaves it that was killed
-        content = {end: Path(f"{path}{end}").read_bytes() for end in ("", "-wal")}
-    study.close()
-    for end, raw in content.items() if log else ():
-        Path(f"{path}{end}").write_bytes(raw)
-    # root may write anywhere, so that the answer is made up here
-    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
-    with pytest.raises(StoreError, match="no permission to write"):
-        Study.open(path)
-    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
-    with Study.open(path, reading=True) as study:
-        (run,) = study.finished(study.runs())
-        assert results_as_dict(run) == results_as_dict(result)
-        with pytest.raises(StoreError, match="no permission to write"):
-            study.begin(PLAN, dataset(), anew=True)
-    assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
-
-
-def test_what_cannot_be_written_and_is_no_study_is_refused(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path.write_bytes(b"text" * 2000)
-    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
-    with pytest.raises(StoreError) as caught:
-        Study.open(path, reading=True)
-    assert str(caught.value) == f"{path}: this is not a study written by RankStudio."
-
-
-def test_a_full_disk_is_told_and_takes_nothing(path: Path) -> None:
-    result, folds = finished()
-    with Study.create(path) as study:
-        key = study.begin(PLAN, dataset())
-        db = study._file._db
-        db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0] + 2}")
-        stored = []
-        with pytest.raises(StoreError) as caught:
-            for unit in folds[0].paths + folds[1].paths:
-                study.save_unit(key, unit, 0.25)
-                stored.append((unit.unit.fold, unit.unit.position))
-        assert str(caught.value) == f"{path}: the disk is full; what was stored before is safe."
-        assert list(study.finished_units(key)) == stored
-        assert stored
-        db.execute("PRAGMA max_page_count = 1000000")  # somebody made room
-        for fold in folds:
-            for unit in fold.paths:
-                if (unit.unit.fold, unit.unit.position) not in stored:
-                    study.save_unit(key, unit, 0.25)
-            study.save_fold(key, fold)
-        assert results_as_dict(study.result(key)) == results_as_dict(result)
-
-
-def test_a_full_disk_makes_no_study(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreError, match="could not be written: No space left on device"):
-        Study.create(path)
-    assert list(path.parent.iterdir()) == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there nobody can remove an open file")
-@pytest.mark.parametrize("what", ["file", "folder", "replaced"])
-def test_a_study_removed_while_it_is_open_is_told_at_the_next_unit(tmp_path: Path, what: str) -> None:
-    path = tmp_path / "studies" / "study.rankstudio"
-    path.parent.mkdir()
-    _, folds = finished()
-    with Study.create(path) as study:
-        key = study.begin(PLAN, dataset())
-        study.save_unit(key, folds[0].paths[0], 0.25)
-        if what == "folder":
-            shutil.rmtree(path.parent)
-        else:
-            path.unlink()
-        if what == "replaced":
-            path.write_bytes(b"of somebody else")
-        with pytest.raises(StoreError, match="removed, moved or replaced while it was open"):
-            study.save_unit(key, folds[0].paths[1], 0.25)
-    assert what != "replaced" or path.read_bytes() == b"of somebody else"
 
 
 # Versions

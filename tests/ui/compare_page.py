@@ -1,0 +1,42 @@
+"""The Compare page as its tests go about it: runs to compare, and a view chosen by its button."""
+
+from __future__ import annotations
+
+from windows import finish, settle
+
+from rankstudio.engine.analysis.significance import ComparedRun
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.results.panel import ResultsPanel
+
+
+def views(window: MainWindow) -> ResultsPanel:
+    return window.sections.results.views
+
+
+def look(window: MainWindow, key: str) -> None:
+    """Choose a view of the Compare page by its button, and wait for what it has computed."""
+    window.workspace.show_page("compare")
+    buttons = {button.text().lower(): button for button in views(window)._choice._group.buttons()}
+    buttons[key].click()
+    settle(window)
+
+
+def run_with(window: MainWindow, **changes: object) -> RunRecord:
+    window.session.change("editing", **changes)
+    finish(window)
+    return window.runs.records[-1]
+
+
+def three_runs(window: MainWindow) -> list[RunRecord]:
+    """Run with fewer features, with a pin, and another method."""
+    parameters = window.session.plan.parameters
+    return [
+        run_with(window),
+        run_with(window, parameters={**parameters, "pinned": (7,)}),
+        run_with(window, method="rankrls", parameters={"regularization": (0.5, 2.0)}),
+    ]
+
+
+def paired(window: MainWindow) -> list[ComparedRun]:
+    return views(window).tests.table.rows()
