@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
@@ -18,7 +19,7 @@ looked at, versions, and the plans to run it again. It is one HTML file that nee
 and reads on a phone, on a screen and on paper.
 
   rankstudio report results/study.rankstudio --out report.html
-  rankstudio report results/study.rankstudio --out report.html --sections question,results,features
+  rankstudio report results/study.rankstudio --out short.html --sections question,results,features
 
 Without --sections it has those that were ticked in the window, in their order there, else all."""
 
@@ -45,6 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without-data", action="store_true", help="read no documents, and leave out what needs them"
     )
+    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
     add_force_option(parser)
 
 
@@ -66,6 +68,10 @@ def run(args: argparse.Namespace) -> int:
         tell_damage(study, study.runs())
         source = read_study(study, no_data if args.without_data else DataOpener())
     report = make_report(replace(source, measure=name))
-    write_text(args.out, html_page(report.arranged(keys or wanted_keys(source.settings.sections))))
-    print(f"Written: {args.out}", file=sys.stderr)
+    report = report.arranged(keys or wanted_keys(source.settings.sections))
+    write_text(args.out, html_page(report))
+    if args.json:
+        print(as_json({"path": str(args.out), "sections": [section.key for section in report.sections]}))
+    else:
+        print(f"Written: {args.out}", file=sys.stderr)
     return 0

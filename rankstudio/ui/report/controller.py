@@ -63,7 +63,7 @@ class ReportController(QObject):
         self._session, self._runs, self._store, self._worker = session, runs, store, worker
         self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
         self._settings = ReportSettings()
-        self._unwritten = False
+        self._unwritten, self._sealed = False, session.sealed
         self._report: Report | None = None
         self._shown: tuple[object, ...] = ()
         self._job: Job | None = None
@@ -71,6 +71,10 @@ class ReportController(QObject):
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE)
         self._pause.timeout.connect(self._show)
+        self._turn = QTimer(self)  # the click is stored first, which the report counts
+        self._turn.setSingleShot(True)
+        self._turn.setInterval(0)
+        self._turn.timeout.connect(self.update)
         self._show_settings(self._settings)
         self.words.written.connect(self._note_words)
         self.outline.arranged.connect(self._note_sections)
@@ -81,7 +85,7 @@ class ReportController(QObject):
         runs.storageBegan.connect(self._write)
         for signal in (runs.ended, runs.removed, runs.added, runs.labelled, runs.changed):
             signal.connect(self.update)
-        session.measureChanged.connect(self.update)
+        session.measureChanged.connect(self._cover)
 
     @property
     def report(self) -> Report | None:
@@ -104,6 +108,14 @@ class ReportController(QObject):
         self._job = self._worker.task(
             "Making the report", report_of, asked, on_done=self._receive, on_error=self._fail, slot=_SLOT
         )
+
+    @Slot()
+    def _cover(self) -> None:
+        """Show no number that the seal covers now, not even until the other report is made."""
+        if self._sealed != self._session.sealed:
+            self._sealed, self._report, self._shown = self._session.sealed, None, ()
+            self.preview.clear()
+            self._turn.start()
 
     @Slot()
     def ask_save(self) -> None:
@@ -210,6 +222,7 @@ class ReportController(QObject):
     def _read(self) -> None:
         """Show what another study says."""
         self._report, self._shown, self._unwritten = None, (), False
+        self.preview.clear()
         self._show_settings(ReportSettings())
         study = self._store.study
         if study is not None:

@@ -52,6 +52,11 @@ class _Sheet(QTextBrowser):
         self._figures = {figure_name(number): figure for number, figure in enumerate(figures)}
         self._draw()
 
+    def clear_report(self) -> None:
+        """Show nothing."""
+        self._html, self._figures = "", {}
+        self.clear()
+
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return a figure; there is nothing else to load."""
         figure = self._figures.get(name if isinstance(name, str) else name.toString())
@@ -117,6 +122,11 @@ class PreviewPanel(Panel):
             self.tools.addWidget(button)
         self.read.clicked.connect(self.browserAsked)
         self.save.clicked.connect(self.saveAsked)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.sheet.clear_report()
+        self.set_caption("")
 
     def show_report(self, report: Report) -> None:
         """Show a report."""
