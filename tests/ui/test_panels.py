@@ -10,6 +10,7 @@ from rankstudio.ui.inspect.features_panel import FeaturesPanel
 from rankstudio.ui.inspect.inspector_panel import InspectorPanel
 from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.plots import Plot
+from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
 from rankstudio.ui.run.curves_panel import CurvesPanel
@@ -25,6 +26,8 @@ PANELS = (
     FeaturesPanel,
     InspectorPanel,
     ResultsPanel,
+    WordsPanel,
+    OutlinePanel,
 )
 INTERACTIVE = (QAbstractButton, QComboBox, QLineEdit, QTableView, Plot)
 

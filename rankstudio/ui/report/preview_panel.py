@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QImage, QResizeEvent, QTextDocument
+from PySide6.QtGui import QImage, QResizeEvent, QTextDocument, QTextOption
 from PySide6.QtWidgets import QFrame, QPushButton, QTextBrowser
 
 from rankstudio.ui.report.rich_text import BREAK, figure_name, picture, rich_text
@@ -45,6 +45,7 @@ class _Sheet(QTextBrowser):
         # The width of the text must not depend on whether it is long, nor a pixel more than there is.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
+        self.setWordWrapMode(QTextOption.WrapMode.WordWrap)  # no number is cut in two
 
     def show_report(self, report: Report) -> None:
         """Show a report where the one before was being read."""

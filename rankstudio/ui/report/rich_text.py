@@ -131,5 +131,4 @@ def _table(table: ReportTable) -> str:
 
 def _cell(table: ReportTable, at: int, column: int, side: str) -> str:
     text = html_text(table.rows[at][column])
-    text = text if side == "left" else text.replace(" ", "\u00a0")  # numbers stay on one line
     return f'<td align="{side}">{f"<b>{text}</b>" if (at, column) in table.bold else text}</td>'
