@@ -30,7 +30,7 @@ class LambdaMARTTop(GrowingSelector):
     n_features_to_select : int, optional
         How many features to select at most, k; all that some split has used where it is not given, and never
         more than those.
-    n_rounds : int, default 100
+    n_rounds : int, default 30
         Trees of every model, 1 to 10,000. All of them make the model.
     learning_rate, num_leaves, min_data_in_leaf, ndcg_at, feature_fraction, seed
         Of :class:`rankstudio.engine.LambdaMART`.
@@ -68,7 +68,7 @@ class LambdaMARTTop(GrowingSelector):
     def __init__(
         self,
         n_features_to_select: int | None = None,
-        n_rounds: int = 100,
+        n_rounds: int = 30,
         learning_rate: float = 0.1,
         num_leaves: int = 31,
         min_data_in_leaf: int = 20,

@@ -344,7 +344,7 @@ LAMBDAMART_TOP = Method(
     estimator="rankstudio.engine.methods.lambdamart_top:LambdaMARTTop",
     parameters=(
         replace(SIZE, source="LightGBM, feature importance"),
-        replace(LAMBDAMART.parameters[0], default=100, help="Trees of every model; all of them make it."),
+        replace(LAMBDAMART.parameters[0], default=30, help="Trees of every model; all of them make it."),
         *LAMBDAMART.parameters[1:],
     ),
 )
