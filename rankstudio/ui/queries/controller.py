@@ -189,8 +189,8 @@ class QueriesController(QObject):
             of_b.append((SINGLE, single_label(a)))
         self.bar.set_options(of_a, of_b, a.key if a else None, (b.key if b else SINGLE) if a else None)
         folds = dataset.folds if dataset is not None else ()
-        open_parts = ("vali",) if self._session.sealed else ("test", "vali")
-        there = [part for part in open_parts if any(part in one.parts for one in folds)] or ["train"]
+        open_parts = ("vali", "train") if self._session.sealed else ("test", "vali", "train")
+        there = [part for part in open_parts if any(part in one.parts for one in folds)]
         self.bar.set_parts([(part, PART_NAMES[part]) for part in there])
         self.bar.set_fold(fold, len(folds))
 

@@ -13,6 +13,7 @@ from rankstudio.engine.analysis.features.candidate_map import Margin
 from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.plots import Bar, BarsPlot
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -52,6 +53,7 @@ class CandidatesPanel(Panel):
         margin: Margin,
         feature_ids: Sequence[int] | Ints,
         names: Sequence[str],
+        kind: StepKind = StepKind.FEATURES,
     ) -> None:
         """Show the candidates of a step.
 
@@ -64,8 +66,11 @@ class CandidatesPanel(Panel):
         margin : Margin
             Of the feature that was taken.
         feature_ids, names : sequence of length n
+        kind : StepKind
+            What a step is: an iteration or a round is called so.
         """
-        self.set_title(f"Candidates at step {margin.number}")
+        step = "step" if kind is StepKind.FEATURES else kind.value
+        self.set_title(f"Candidates at {step} {margin.number}")
         if not np.isfinite(values).any():
             self._show_nothing(_NONE)
             return

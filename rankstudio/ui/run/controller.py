@@ -335,7 +335,8 @@ class RunController(QObject):
             self.candidates.clear()
         else:
             margin, values = step_margin(score, step, divisor=divisor), score.of(step, divisor)
-            self.candidates.show_step(score, values, margin, dataset.feature_ids, dataset.feature_names)
+            ids, names = dataset.feature_ids, dataset.feature_names
+            self.candidates.show_step(score, values, margin, ids, names, plan.step_kind)
 
     @Slot(object, object)
     def _take(self, record: RunRecord, event: Event) -> None:

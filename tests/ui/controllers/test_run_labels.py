@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,26 @@ def test_to_write_the_method_s_own_name_is_to_give_none(window: MainWindow) -> N
     panel.written.emit(1, "method", "Greedy RankRLS")
     assert window.runs.records[0].label == RunLabel()
     settle(window)
+
+
+def test_what_is_written_of_a_run_is_undone_and_done_again(window: MainWindow) -> None:
+    finish(window)
+    record, undo = window.runs.shown, window.session.undo
+    assert record is not None
+    written = window.sections.results.panel.written
+    written.emit(record.key, "name", "first")
+    written.emit(record.key, "tags", "paper, good")
+    written.emit(record.key, "note", "grid at its end")
+    before = RunLabel(name="first", tags=("paper", "good"))
+    assert undo.undoText() == f"the note of run {record.key}"
+    window.commands["undo"].trigger()
+    assert record.label == before
+    window.commands["undo"].trigger()
+    window.commands["undo"].trigger()
+    assert record.label == RunLabel()
+    for _ in range(3):
+        window.commands["redo"].trigger()
+    assert record.label == replace(before, note="grid at its end")
+    count = undo.count()
+    written.emit(record.key, "note", "grid at its end")  # the same again is no change
+    assert undo.count() == count

@@ -95,13 +95,13 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     results, queries = window.sections.results, window.sections.queries
     window.workspace.show_page("queries")
     settle(window)
-    assert [key for key, _ in queries.bar.part.options()] == ["test", "vali"]
+    assert [key for key, _ in queries.bar.part.options()] == ["test", "vali", "train"]
     assert queries.queries
     window.commands["seal"].trigger()
     assert not queries.queries  # at once, not only when those of the validation are there
     settle(window)
     assert queries.queries
-    assert queries.bar.part.options() == [("vali", "validation")]
+    assert queries.bar.part.options() == [("vali", "validation"), ("train", "training")]
     assert queries._asked is not None
     assert queries._asked.part == "vali"
     window.workspace.show_page("compare")
@@ -117,7 +117,7 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     settle(window)
     window.workspace.show_page("queries")
     settle(window)
-    assert [key for key, _ in queries.bar.part.options()] == ["test", "vali"]
+    assert [key for key, _ in queries.bar.part.options()] == ["test", "vali", "train"]
 
 
 def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:

@@ -194,6 +194,29 @@ def test_part_fold_and_measure_change_what_is_compared(window: MainWindow) -> No
     assert sorted(query.a for query in page.queries) == sorted(kept)
 
 
+def test_the_training_part_stands_beside_the_others(window: MainWindow) -> None:
+    page = two_runs(window)
+    assert [text for _, text in page.bar.part.options()] == ["test", "validation", "training"]
+    page.bar.part._buttons()[2].click()
+    folds = window.session.dataset.folds
+    wait_until(lambda: len(page.queries) == sum(fold.train.n_queries for fold in folds))
+
+
+def test_the_part_stays_when_the_seal_is_broken(window: MainWindow) -> None:
+    page = two_runs(window)
+    page.bar.part._buttons()[1].click()
+    settle(window)
+    window.session.seal(True)
+    settle(window)
+    assert [text for _, text in page.bar.part.options()] == ["validation", "training"]
+    assert page.bar.part.value() == "vali"
+    window.session.seal(False)
+    settle(window)
+    assert page.bar.part.value() == "vali"
+    folds = window.session.dataset.folds
+    wait_until(lambda: len(page.queries) == sum(fold.vali.n_queries for fold in folds))
+
+
 def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow) -> None:
     finish(window)
     page = look(window)

@@ -4,6 +4,7 @@ from PySide6.QtCore import QCoreApplication
 
 from rankstudio.engine.analysis.features.candidate_map import step_margin
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.run.candidates_panel import CandidatesPanel, verdict
 from rankstudio.ui.run.heat_panel import HeatPanel
@@ -130,3 +131,12 @@ def test_without_a_validation_part_the_map_says_so(heat):
     assert "no validation part" in heat.plot.placeholder
     heat.set_measured(True)
     assert "no validation part" not in heat.plot.placeholder
+
+
+def test_an_iteration_is_called_so(candidates):
+    shown = step(7, [0.9, NAN, 0.6, 0.8], 2)
+    panel_step = DROP.of(shown), step_margin(DROP, shown), IDS, NAMES
+    candidates.show_step(DROP, *panel_step, StepKind.ITERATIONS)
+    assert candidates.accessibleName() == "Candidates at iteration 7"
+    candidates.show_step(DROP, *panel_step, StepKind.ROUNDS)
+    assert candidates.accessibleName() == "Candidates at round 7"
