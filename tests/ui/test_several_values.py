@@ -74,7 +74,7 @@ def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
     assert record is not None
     assert {len(path.steps) for path in record.paths.values()} == {5, 9}
     assert window.sections.run.curves.label(1) == "rounds = 9"
-    assert "one curve per rounds, 5 dark … 9 bright" in window.sections.run.curves.caption()
+    assert "one curve per rounds, 5 dark … 9 bright" in window.sections.run.curves._below.text()
     window.session.select((9,), 7)
     settle(window)
     assert window.current.model is not None

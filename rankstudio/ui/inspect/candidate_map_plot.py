@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QLinearGradient, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QResizeEvent
 
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.analysis.features.choice_explanation import number
@@ -17,10 +17,10 @@ from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_layer import draw_cells, draw_values, outline
 from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.maps.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
-from rankstudio.ui.style.palettes import viridis
 from rankstudio.ui.style.theme import Theme
 
 ROW = 17
@@ -34,8 +34,7 @@ HEADER = 22
 
 _WIDEST, _HIGHEST = 44, 26  # of a cell, in pixels
 _NAMES = 0.38  # share of the width that the names of features may take
-_STRIP, _STRIP_HEIGHT = 12.0, 120.0
-_WORDS = 62.0  # room for what the colours mean
+_LONGEST_BAR = 120.0
 _STEPS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (0, -1),
     Qt.Key.Key_Right: (0, 1),
@@ -128,13 +127,19 @@ class CandidateMapPlot(HeatMapPlot):
         names = self._all_names if self._whole else ()
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
         left = round(min(widest, size.width() * _NAMES) + AIR)  # of all names, so that no column moves
-        right = _STRIP + _WORDS + 2 * AIR
+        right = color_bar_width(self.key()) + 3 * AIR
         width, height = max(1.0, size.width() - left - right), max(1.0, size.height() - HEADER - 4)
         if self._map is not None:
             width = min(width, _WIDEST * len(self._map.numbers))
             height = min(height, _HIGHEST * len(self._map.features))
         area = QRectF(left, HEADER, width, height)
         return Frame(area, QRectF(QPointF(0, 0), size), (0.0, 1.0), (0.0, 1.0))
+
+    def color_bar(self, frame: Frame) -> ColorBar:
+        """Return the bar of colours with what they mean."""
+        height = min(_LONGEST_BAR, frame.area.height())
+        at = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), BAR, height)
+        return ColorBar(at, list(zip((1.0, 0.5, 0.0), self.key(), strict=True)))
 
     def text_of(self, row: int, column: int) -> str:
         """Return the rank or the score of a cell, its row counted from the bottom."""
@@ -231,7 +236,7 @@ class CandidateMapPlot(HeatMapPlot):
             painter.drawRoundedRect(box, 3, 3)
         if self.under_mouse is not None:
             outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
-        self._draw_key(painter, frame, colors)
+        draw_color_bar(painter, self.color_bar(frame), colors)
 
     # Parts
 
@@ -291,21 +296,6 @@ class CandidateMapPlot(HeatMapPlot):
             painter.setPen(colors.q("accent" if chosen else "muted"))
             box = QRectF(rect.center().x() - 20, 0, 40, HEADER - 3)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self._map.numbers[column]))
-
-    def _draw_key(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the strip of colours with what they mean."""
-        height = min(_STRIP_HEIGHT, frame.area.height())
-        strip = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), _STRIP, height)
-        ramp = QLinearGradient(strip.topLeft(), strip.bottomLeft())
-        for at in np.linspace(0.0, 1.0, 17).tolist():
-            ramp.setColorAt(at, QColor(*map(int, viridis(np.array([1.0 - at]))[0])))
-        painter.fillRect(strip, ramp)
-        painter.setFont(font(TINY))
-        painter.setPen(colors.q("muted"))
-        aligned = (Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignBottom)
-        box = QRectF(strip.right() + 6, strip.top() - 2, _WORDS - 4, height + 4)
-        for text, where in zip(self.key(), aligned, strict=True):
-            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | where, text)
 
     def _spoken(self) -> str:
         """Return the map, and the marked cell, as a screen reader says it."""

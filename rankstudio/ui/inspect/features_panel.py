@@ -30,6 +30,7 @@ _MARGIN_WIDTH = 66
 _ROOM_FOR_MARGIN = 300
 _ROOM_FOR_IDS = 400  # beside margins
 _WEIGHT = 60  # pixels of a number with its sign
+_IMPORTANCE = 84  # pixels of that word
 
 NO_PATH = "Run a method, or move λ, to see which features it selects."
 
@@ -324,9 +325,12 @@ class FeaturesPanel(Panel):
         if self._with_margin:
             self.table.setColumnHidden(numbers["margin"], not with_margin)
         self.table.setColumnHidden(numbers["gain"], width < _ROOM_FOR_GAIN)
+        rows = self.table.rows()
+        # Of a path whose last iteration alone is a model no feature has a measure of its own.
+        self.table.setColumnHidden(numbers["after"], bool(rows) and all(isnan(row.after) for row in rows))
         self.table.setColumnHidden(numbers["feature_id"], with_margin and self.width() < _ROOM_FOR_IDS)
         bars = 0 if width < _ROOM_FOR_BARS + (50 if with_margin else 0) else WEIGHT_BAR + PAD
-        self.table.setColumnWidth(numbers["weight"], _WEIGHT + bars)
+        self.table.setColumnWidth(numbers["weight"], (_WEIGHT if self._linear else _IMPORTANCE) + bars)
 
     def _actions(self, row: FeatureRow) -> list[QAction]:
         """Return what the context menu offers for a row."""
@@ -375,5 +379,6 @@ def _caption(path: PathResult, position: int, measure: str) -> str:
     value = float(path.validation[measure][position]) if measure in path.validation else nan
     measured = "" if isnan(value) else f" · {measure} {value:.4f}"
     most = int(path.sizes.max())
-    round_ = f" · round {int(path.x_values[position])}" if path.step_kind is StepKind.ROUNDS else ""
-    return f"k = {int(path.sizes[position])} of {most}{round_}{measured}"
+    if path.step_kind is StepKind.ROUNDS:
+        return f"k = {int(path.sizes[position])} · round {int(path.x_values[position])}{measured}"
+    return f"k = {int(path.sizes[position])} of {most}{measured}"

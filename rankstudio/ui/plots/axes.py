@@ -43,6 +43,8 @@ class Axes:
         Whether the axis has ticks, and y a grid.
     log_y : bool
         Whether equal heights are equal ratios.
+    short : str
+        What stands for the title where there is no room for it.
     """
 
     title: str = ""
@@ -51,6 +53,7 @@ class Axes:
     show_x: bool = True
     show_y: bool = True
     log_y: bool = False
+    short: str = ""
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
         """Return positions and texts of the ticks that fit into a height in pixels."""
@@ -114,7 +117,9 @@ def draw_axes(plot: Plot, painter: QPainter, frame: Frame, colors: Colors) -> No
     painter.setPen(colors.q("muted"))
     if axes.title:
         room = int(frame.outer.width() - plot.beside_title(frame))
-        title = painter.fontMetrics().elidedText(axes.title, Qt.TextElideMode.ElideRight, room)
+        fits = painter.fontMetrics().horizontalAdvance(axes.title) <= room
+        title = axes.title if fits else axes.short or axes.title
+        title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
         painter.drawText(QRectF(0, 0, frame.outer.width(), 18), Qt.AlignmentFlag.AlignLeft, title)
     if axes.x_label and not empty:
         low = QRectF(area.left(), frame.outer.bottom() - LABEL_HEIGHT, area.width(), LABEL_HEIGHT)

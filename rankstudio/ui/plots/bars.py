@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import isnan
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
-from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline
@@ -22,6 +22,7 @@ _LEAST_WIDTH = 21.0
 _WIDEST = 44.0
 _FILL = 0.72
 _GAP = 10.0
+_SCALE = 56.0  # pixels left of the bars, for the numbers of their axis
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class BarsPlot(Plot):
         self._bars: list[Bar] = []
         self._winner: Hashable | None = None
         self._chosen: Hashable | None = None
-        super().__init__(theme, Axes(title, show_x=False, show_y=False))
+        super().__init__(theme, Axes(title, show_x=False))
         self.add_layer(self._draw, 0.0, clipped=False)
 
     def set_bars(self, bars: Sequence[Bar], winner: Hashable | None = None) -> None:
@@ -102,7 +103,7 @@ class BarsPlot(Plot):
 
     def shown(self, width: float | None = None) -> list[Bar]:
         """Return the bars that fit into a width in pixels (the plot's own); the winner is among them."""
-        room = self.frame().area.width() if width is None else width
+        room = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
         widest = max((metrics.horizontalAdvance(str(bar.id)) for bar in self._bars[:60]), default=0.0)
         count = max(1, int(room // max(_LEAST_WIDTH, widest + 7)))
@@ -115,26 +116,29 @@ class BarsPlot(Plot):
         """Return the rectangles of bars, upwards from zero, or downwards for values below it."""
         area = frame.area
         step = min(_WIDEST, area.width() / max(1, len(bars)))
-        zero, unit = self._scale(frame, bars)
+        zero = frame.y_px(0.0)
         rects = []
         for i, bar in enumerate(bars):
-            height = max(1.5, abs(bar.value) * unit)
+            height = max(1.5, abs(frame.y_px(bar.value) - zero))
             left = area.left() + i * step + step * (1 - _FILL) / 2
             top = zero - height if bar.value >= 0 else zero
             rects.append(QRectF(round(left), top, round(step * _FILL), height))
         return rects
 
-    def zero(self, frame: Frame, bars: Sequence[Bar]) -> float:
-        """Return the vertical pixel of zero."""
-        return self._scale(frame, bars)[0]
-
-    def _scale(self, frame: Frame, bars: Sequence[Bar]) -> tuple[float, float]:
-        """Return the vertical pixel of zero, and how many pixels one unit is."""
-        values = [0.0, *(bar.value for bar in bars)]
-        unit = frame.area.height() / ((max(values) - min(values)) or 1.0)
-        return frame.area.bottom() + min(values) * unit, unit
-
     # Plot
+
+    def frame_for(self, size: QSizeF) -> Frame:
+        """Show zero and the values of the bars that fit, with room for the numbers of their axis."""
+        values = [0.0, *(bar.value for bar in self.shown(self._room(size.width())))]
+        low, high = min(values), max(values)
+        plain = self.axes.frame(size, (0.0, 1.0), (low, high if high > low else low + 1.0))
+        plain.area.setLeft(_SCALE)
+        return plain
+
+    @staticmethod
+    def _room(width: float) -> float:
+        """Return the width that the bars have in a plot of some width."""
+        return max(1.0, width - _SCALE - 2 * AIR)
 
     def is_empty(self) -> bool:
         """Tell whether there are no candidates."""
@@ -212,7 +216,7 @@ class BarsPlot(Plot):
             painter.setPen(colors.q("text" if won else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, str(bar.id))
-        zero, area = self.zero(frame, bars), frame.area
+        zero, area = frame.y_px(0.0), frame.area
         hairline(painter, colors.q("line"), QPointF(area.left(), zero), QPointF(area.right(), zero))
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))

@@ -59,10 +59,10 @@ class DensityPlot(Plot):
     ----------
     theme : Theme
     x_label : str
-        What the axis measures: the feature's name.
+        What the axes measure.
     """
 
-    def __init__(self, theme: Theme, x_label: str = "") -> None:
+    def __init__(self, theme: Theme, x_label: str = "value (height: density)") -> None:
         self.densities: list[Density] = []
         super().__init__(theme, Axes("", x_label, show_y=False))
         self.add_layer(self._draw, 0.0)

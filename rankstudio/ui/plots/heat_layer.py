@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.maps.color_bar import draw_color_bar
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.palettes import viridis
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
 
 LEAST_WITH_GAP = 6
 """Pixels of a cell, from which on there is one between it and the next."""
-BAR = 24.0
-"""Pixels that the bar of colours takes, with the air beside it and without its numbers."""
+
+NAME_WIDTH = 15.0
+"""Pixels that the name of the rows takes, beside their labels."""
 
 _SHADES = 64
-_STOPS = 16
-_ROOM_FOR_MIDDLE = 60
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
 
 
@@ -35,7 +35,9 @@ def draw_map(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors)
         return
     draw_cells(plot, painter, frame)
     _draw_labels(plot, painter, frame, colors)
-    _draw_bar(plot, painter, frame, colors)
+    bar = plot.color_bar(frame)
+    if bar is not None:
+        draw_color_bar(painter, bar, colors)
     if plot.written:
         draw_values(plot, painter, frame)
     if plot.under_mouse is not None:
@@ -88,9 +90,15 @@ def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
 
 
 def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write as many row and column labels as have room."""
+    """Write what the rows are, and as many row and column labels as have room."""
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
+    painter.save()
+    painter.translate(NAME_WIDTH / 2, frame.area.center().y())
+    painter.rotate(-90)
+    height = frame.area.height()
+    painter.drawText(QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, plot.row_name())
+    painter.restore()
     xs, ys = plot.edges(frame)
     n_rows, n_columns = plot.values.shape
     every = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
@@ -105,27 +113,6 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
         box = QRectF(middle - 30, frame.area.bottom() + 4, 60, 16)
         flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
         painter.drawText(box, flags, plot.column_labels[column])
-
-
-def _draw_bar(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the bar of colours at the right, with numbers at its ends and in its middle."""
-    texts = plot.bar_texts()
-    if not texts:
-        return
-    area = frame.area
-    bar = QRectF(area.right() + AIR, area.top(), 10, area.height())
-    shades = QLinearGradient(bar.bottomLeft(), bar.topLeft())
-    for share, color in zip(np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True):
-        shades.setColorAt(float(share), QColor(*map(int, color)))
-    painter.fillRect(bar, shades)
-    painter.setFont(font(TINY))
-    painter.setPen(colors.q("muted"))
-    left = bar.right() + 4
-    ends = Qt.AlignmentFlag.AlignBottom, Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignTop
-    for number, (text, end) in enumerate(zip(texts, ends, strict=True)):
-        if number != 1 or area.height() > _ROOM_FOR_MIDDLE:
-            box = QRectF(left, area.top() - 3, frame.outer.right() - left, area.height() + 6)
-            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | end, text)
 
 
 def outline(

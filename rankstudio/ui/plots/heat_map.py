@@ -13,7 +13,8 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.heat_layer import BAR, draw_map
+from rankstudio.ui.plots.heat_layer import NAME_WIDTH, draw_map
+from rankstudio.ui.plots.maps.color_bar import BAR, ColorBar, color_bar_width
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
@@ -83,6 +84,10 @@ class HeatMapPlot(Plot):
         """Call rows and columns otherwise; "" for rows whose labels say what they are."""
         self._names = (row, column)
 
+    def row_name(self) -> str:
+        """Return what the rows are, as it is written beside their labels; "" where the labels say it."""
+        return self._names[0] if any(self.row_labels) else ""
+
     def set_values(self, values: ArrayLike, rows: Sequence[str], columns: Sequence[str]) -> None:
         """Show other values.
 
@@ -135,6 +140,14 @@ class HeatMapPlot(Plot):
         ends = fixed(low, self._decimals), fixed(high, self._decimals)
         return below + ends[0], fixed((low + high) / 2, self._decimals), above + ends[1]
 
+    def color_bar(self, frame: Frame) -> ColorBar | None:
+        """Return the bar of colours beside the map; None for a map that has none."""
+        texts, area = self.bar_texts(), frame.area
+        if not texts:
+            return None
+        at = QRectF(area.right() + AIR, area.top(), BAR, area.height())
+        return ColorBar(at, list(zip((0.0, 0.5, 1.0), texts, strict=True)))
+
     def edges(self, frame: Frame) -> tuple[Ints, Ints]:
         """Return the pixel columns and rows between the cells: C + 1 and R + 1, whole and ascending."""
         n_rows, n_columns = self.values.shape
@@ -165,12 +178,12 @@ class HeatMapPlot(Plot):
         plain = super().frame_for(size)
         metrics = QFontMetricsF(font(TINY))
         left = max((metrics.horizontalAdvance(text) for text in self.row_labels), default=0.0) + AIR
+        left += NAME_WIDTH if self.row_name() else 0.0
         area = plain.area
         area.setLeft(round(left))
         texts = self.bar_texts()
         if texts:
-            widest = max(metrics.horizontalAdvance(text) for text in texts)
-            area.setRight(round(plain.outer.right() - AIR - widest - BAR))
+            area.setRight(round(plain.outer.right() - 2 * AIR - color_bar_width(texts)))
         return Frame(area, plain.outer, plain.x_range, plain.y_range)
 
     def is_empty(self) -> bool:

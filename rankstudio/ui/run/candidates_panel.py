@@ -75,8 +75,8 @@ class CandidatesPanel(Panel):
             self._show_nothing(_NONE)
             return
         known = np.flatnonzero(np.isfinite(values)).tolist()
-        self.set_caption("click a bar to look at its feature")
-        self.plot.set_axes(replace(self.plot.axes, title=score.title))
+        self.set_caption("click for details")
+        self.plot.set_axes(replace(self.plot.axes, title=score.title, short=score.name))
         self.plot.set_bars(
             [Bar(int(feature_ids[c]), names[c], float(values[c])) for c in known],
             winner=int(feature_ids[margin.feature]),

@@ -49,6 +49,8 @@ class RunController(QObject):
 
     grown = Signal(object)
     """The path that grows just now (PathResult), while no model is chosen yet."""
+    arranged = Signal()
+    """Another choice of panels has something to show."""
 
     def __init__(
         self,
@@ -113,7 +115,7 @@ class RunController(QObject):
         combinations = record.combinations if record else ()
         measured = bool(plan.inner) or any(fold.vali is not None for fold in session.dataset.folds)
         self.curves.set_measured(measured)
-        self.heat.set_measured(measured)
+        self.heat.setVisible(measured and _has_map(plan))
         self.curves.set_measure(session.measure)
         self.curves.begin(
             plan.title,
@@ -256,14 +258,9 @@ class RunController(QObject):
     def _draw_heat(self) -> None:
         self._heat_is_old = False
         record, dataset = self._record, self._session.dataset
-        if record is None or dataset is None or not record.plan.axes:
-            self.heat.clear()
-            return
-        if record.plan.step_kind is not StepKind.FEATURES or not record.plan.entry.selects:
-            self.heat.clear()
-            return
-        if self._why_no_measures() != NO_MEASURES:
-            self.heat.clear()
+        why = self._why_no_measures()
+        if record is None or dataset is None or not _has_map(record.plan) or why != NO_MEASURES:
+            self.heat.clear("" if why == NO_MEASURES else why)
             return
         lines = [self._heat_line(record, combination) for combination in range(len(record.combinations))]
         longest = max(int(places.max(initial=0)) for places, _ in lines)
@@ -300,6 +297,7 @@ class RunController(QObject):
         plan = self._record.plan if self._record else self._session.plan
         self.candidates.setVisible(plan.candidate_score is not None)
         self.candidates.clear()
+        self.arranged.emit()
 
     @Slot()
     def _mark_mean(self) -> None:
@@ -329,6 +327,7 @@ class RunController(QObject):
         """Show the candidates of a step, with scores that compare between folds."""
         dataset, score = self._session.dataset, plan.candidate_score
         self.candidates.setVisible(score is not None)
+        self.arranged.emit()
         if score is None:
             return
         if dataset is None or not step.selected:
@@ -379,6 +378,11 @@ class RunController(QObject):
             self.mark()
         else:
             self._show_measured(record)
+
+
+def _has_map(plan: Plan) -> bool:
+    """Tell whether the models of a plan have several parameters and sizes to be laid out by."""
+    return bool(plan.axes) and plan.step_kind is StepKind.FEATURES and plan.entry.selects
 
 
 def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:

@@ -122,7 +122,7 @@ class CurvesPanel(Panel):
         """
         self.set_title(f"{method_label} · {data_label}")
         self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
-        self._below.setText(_BELOW[step_kind])
+        self._below.setText(" · ".join(filter(None, (_BELOW[step_kind], self._which()))))
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
         self._chosen = None
@@ -247,20 +247,19 @@ class CurvesPanel(Panel):
         self.validation_plot.hovered.connect(self.criterion_plot.set_cursor)
 
     def _explain(self) -> None:
-        """Say in the caption how to read and to use the curves, once there is one."""
+        """Say in the caption how to use the curves, once there is one."""
         if not self.caption():
-            self.set_caption(self._explanation())
+            self.set_caption(_ACT[self._step_kind])
 
-    def _explanation(self) -> str:
-        """Return the caption: which curve is which, and what a click does."""
-        act = _ACT[self._step_kind]
+    def _which(self) -> str:
+        """Return which curve is which; "" for a single one."""
         if len(self._combinations) < 2:
-            return act
+            return ""
         if len(self._axes) > 1:
-            return f"one curve per combination, the first dark … the last bright · {act}"
+            return "one curve per combination, the first dark … the last bright"
         (axis,) = self._axes
         first, last = (axis_value(axis, self._combinations[place][0]) for place in (0, -1))
-        return f"one curve per {axis.label}, {first} dark … {last} bright · {act}"
+        return f"one curve per {axis.label}, {first} dark … {last} bright"
 
     def _path(self, key: Key) -> _Path:
         return self._paths.setdefault(key, _Path())

@@ -15,7 +15,6 @@ from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
 
 _NO_RUN = "Every combination and k that a run has tried is shown here."
-_NO_PART = "The data have no validation part to measure models on."
 
 
 class HeatPanel(Panel):
@@ -33,14 +32,10 @@ class HeatPanel(Panel):
         super().__init__(theme, "λ × k", "")
         self.setObjectName("heat-panel")
         self._chosen: tuple[int, int] | None = None
-        self.plot = named(HeatMapPlot(theme, "validation measure"), "heat-map")
+        self.plot = named(HeatMapPlot(theme, "validation measure", "features selected, k"), "heat-map")
         self.plot.placeholder = _NO_RUN
         self.set_content(self.plot)
         self.plot.picked.connect(self._on_picked)
-
-    def set_measured(self, measured: bool) -> None:
-        """Say whether the data have a validation part to measure on."""
-        self.plot.placeholder = _NO_RUN if measured else _NO_PART
 
     def set_values(
         self, combinations: Sequence[str], matrix: ArrayLike, measure: str, name: str = "λ"
@@ -65,9 +60,10 @@ class HeatPanel(Panel):
         self.plot.set_values(values, list(combinations), [str(k + 1) for k in range(values.shape[1])])
         self._mark()
 
-    def clear(self) -> None:
-        """Show no values."""
+    def clear(self, why: str = "") -> None:
+        """Show no values, but perhaps why there are none."""
         self._chosen = None
+        self.plot.placeholder = why or _NO_RUN
         self.set_caption("")
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.plot.select(None)

@@ -80,6 +80,7 @@ class Sections(QObject):
         """Return the pages with their panels, laid out."""
         data = row("data", (self.data.panel, self.data.statistics), (0, 1), (300, 1020))
         below = row("below-curves", (self.run.candidates, self.run.heat), (1, 1), (370, 370))
+        self.run.arranged.connect(lambda: _hide_where_empty(below))
         middle = column("middle", (self.run.curves, below), (3, 2), (440, 280))
         right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))
         right.setMinimumWidth(_LEAST_RIGHT)

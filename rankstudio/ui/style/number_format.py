@@ -51,12 +51,15 @@ def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
 def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
     """Return a number with so many decimals and a true minus: "0.5341", "−0.0021"; "–" for NaN.
 
-    What would be all zeros and is not 0 is written by its size, "−3e-6", and 0 itself has no sign.
+    What would be all zeros and is not 0 has a decimal more, else it is written by its size, "−3e-6"; 0 itself
+    has no sign.
     """
     if math.isnan(value):
         return "–"
     signs = "+" if sign and value else ""
     text = f"{value:{signs}.{decimals}f}" if value else f"{0:.{decimals}f}"
+    if value and not text.strip("+-0."):
+        text = f"{value:{signs}.{decimals + 1}f}"
     if value and not text.strip("+-0."):
         text = f"{value:{signs}.0e}".replace("e-0", "e-")
         return text.replace("-", MINUS, 1) if value < 0 else text

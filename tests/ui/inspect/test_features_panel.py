@@ -196,8 +196,8 @@ def test_rows_of_an_optimiser_can_be_looked_at_and_change_no_k(panel, told, alon
     assert panel.table.current().feature_id == 20
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
     assert told == [("inspected", 30)]
-    place = " · round 3" if along is StepKind.ROUNDS else ""
-    assert panel.caption() == f"k = 4 of 4{place} · MAP 0.6000"
+    place = " · round 3" if along is StepKind.ROUNDS else " of 4"
+    assert panel.caption() == f"k = 4{place} · MAP 0.6000"
 
 
 def test_a_step_of_several_features_is_marked_by_its_last(panel):

@@ -107,7 +107,7 @@ def test_values_below_zero_go_down_from_it(plot):
     plot.set_bars([Bar(1, "one", 0.1), Bar(2, "two", -0.1), Bar(3, "three", -0.3)])
     frame, bars = plot.frame(), plot.shown()
     up, down, further = plot.slots(frame, bars)
-    zero = plot.zero(frame, bars)
+    zero = frame.y_px(0.0)
     assert up.bottom() == pytest.approx(zero)
     assert down.top() == further.top() == pytest.approx(zero)
     assert (up.top(), further.bottom()) == pytest.approx((frame.area.top(), frame.area.bottom()))

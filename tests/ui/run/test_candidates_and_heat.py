@@ -126,13 +126,6 @@ def test_cells_are_picked_and_chosen_by_setting_and_k(heat):
     assert heat.plot.is_empty()
 
 
-def test_without_a_validation_part_the_map_says_so(heat):
-    heat.set_measured(False)
-    assert "no validation part" in heat.plot.placeholder
-    heat.set_measured(True)
-    assert "no validation part" not in heat.plot.placeholder
-
-
 def test_an_iteration_is_called_so(candidates):
     shown = step(7, [0.9, NAN, 0.6, 0.8], 2)
     panel_step = DROP.of(shown), step_margin(DROP, shown), IDS, NAMES
@@ -140,3 +133,10 @@ def test_an_iteration_is_called_so(candidates):
     assert candidates.accessibleName() == "Candidates at iteration 7"
     candidates.show_step(DROP, *panel_step, StepKind.ROUNDS)
     assert candidates.accessibleName() == "Candidates at round 7"
+
+
+def test_an_empty_map_says_why(heat):
+    heat.clear("Open its data.")
+    assert heat.plot.placeholder == "Open its data."
+    heat.clear()
+    assert heat.plot.placeholder.startswith("Every combination")

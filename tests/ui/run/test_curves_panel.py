@@ -37,7 +37,8 @@ def test_titles_say_what_runs_on_what_and_how_to_act(panel):
     assert panel.accessibleName() == "Greedy RankRLS · MQ2008 fold 4"
     assert panel.caption() == "", "there is no curve yet"
     panel.add_step(0, 1, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "one curve per λ, 2⁰ dark … 2² bright · click a curve to choose k"
+    assert panel.caption() == "click a curve to choose k"
+    assert panel._below.text() == "features selected, k · one curve per λ, 2⁰ dark … 2² bright"
     assert panel.criterion_plot.axes.title == "leave-query-out error per document"
     assert panel.validation_plot.axes.title == "validation MAP"
 
@@ -140,10 +141,9 @@ def test_of_iterations_it_is_said_that_the_last_is_the_model(panel):
     panel.begin("FSMRank", "MQ2008", plan.axes, values, 400, "objective", StepKind.ITERATIONS)
     for k in (1, 2):
         panel.add_step(1, k, 1.0 / k, {"MAP": 0.4})
-    assert panel._below.text() == "iteration"
-    assert panel.caption() == (
-        "one curve per combination, the first dark … the last bright · the last iteration is the model"
-    )
+    which = "one curve per combination, the first dark … the last bright"
+    assert panel._below.text() == f"iteration · {which}"
+    assert panel.caption() == "the last iteration is the model"
     assert panel.label(1) == "λ1 = 2⁰ · λ2 = 0.0001"
     panel.validation_plot.flush()
     assert panel.validation_plot.ranges()[0] == (1, 2), "nobody knows how many iterations it takes"
@@ -154,7 +154,7 @@ def test_a_rankers_grid_has_its_name_before_it(panel):
     panel.begin("GAS, then RankSVM", "x", plan.axes, [s.values for s in plan.combinations], 3, "objective")
     panel.add_step(0, 1, 0.5, {"MAP": 0.4})
     assert panel.label(0) == "RankSVM C = 2⁻²"
-    assert panel.caption() == "one curve per RankSVM C, 2⁻² dark … 2² bright · click a curve to choose k"
+    assert panel._below.text().endswith("one curve per RankSVM C, 2⁻² dark … 2² bright")
 
 
 def test_the_best_single_feature_is_a_level_of_the_measure_that_is_shown(panel):

@@ -106,7 +106,7 @@ ADARANK = Method(
         "badly."
     ),
     formula="α_t = ½ ln( Σ_q P(q)(1 + E(q, x_k)) / Σ_q P(q)(1 − E(q, x_k)) )",
-    criterion="minus the measure of the training documents",
+    criterion="minus the training measure",
     step_kind=StepKind.ROUNDS,
     takes=("convention",),
     estimator="rankstudio.engine.methods.rankers.adarank:AdaRank",
@@ -171,7 +171,7 @@ COORDINATE_ASCENT = Method(
         "Changes one weight at a time to whatever ranks the training documents best by the measure itself, "
         "from several starts."
     ),
-    criterion="minus the measure of the training documents",
+    criterion="minus the training measure",
     step_kind=StepKind.ITERATIONS,
     takes=("convention", "seed"),
     estimator="rankstudio.engine.methods.rankers.coordinate_ascent:CoordinateAscent",

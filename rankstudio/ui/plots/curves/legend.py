@@ -44,7 +44,7 @@ def draw_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) 
 
 
 def draw_reference_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write beside the title what the dotted line is, cut to the room there is; without room nothing.
+    """Write beside the title what the dotted line is: without its name where there is no room for that.
 
     The box beside the mouse has it in full.
     """
@@ -55,7 +55,10 @@ def draw_reference_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors
     room = frame.outer.width() - title - _SWATCH - 4 * _GAP
     if room < _LEAST_NAME:
         return
-    text = painter.fontMetrics().elidedText(plot.reference[1], Qt.TextElideMode.ElideRight, int(room))
+    metrics, text = painter.fontMetrics(), plot.reference[1]
+    if metrics.horizontalAdvance(text) > room:
+        text = text.partition(":")[0]
+    text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room))
     left = _write(painter, colors, text, frame.outer.right()) - _GAP
     painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
     painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))

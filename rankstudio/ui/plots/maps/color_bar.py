@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
@@ -18,6 +19,26 @@ BAR = 10.0
 
 _STOPS = 17
 _BESIDE = 5.0  # pixels between the bar and its numbers
+_LINE = 16.0  # pixels of a number's height
+
+
+@dataclass(frozen=True)
+class ColorBar:
+    """Where a bar is, and what is written at it.
+
+    Attributes
+    ----------
+    at : QRectF
+        Of the bar, its numbers not counted.
+    ticks : sequence of (float, str)
+        Shares of the height, from 0 at the bottom, and what is written there.
+    title : str
+        What the colours measure, above the bar; "" where that is said elsewhere.
+    """
+
+    at: QRectF
+    ticks: Sequence[tuple[float, str]]
+    title: str = ""
 
 
 def color_bar_width(texts: Sequence[str]) -> float:
@@ -26,21 +47,9 @@ def color_bar_width(texts: Sequence[str]) -> float:
     return BAR + _BESIDE + max((metrics.horizontalAdvance(text) for text in texts), default=0.0)
 
 
-def draw_color_bar(
-    painter: QPainter, at: QRectF, colors: Colors, ticks: Sequence[tuple[float, str]], title: str
-) -> None:
-    """Draw viridis from bottom to top, with numbers at the right and what they measure above.
-
-    Parameters
-    ----------
-    painter : QPainter
-    at : QRectF
-        Of the bar, its numbers not counted.
-    colors : Colors
-    ticks : sequence of (float, str)
-        Shares of the height, from 0 at the bottom, and what is written there.
-    title : str
-    """
+def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
+    """Draw viridis from bottom to top, with its numbers at the right; those without room are left out."""
+    at = bar.at
     gradient = QLinearGradient(at.bottomLeft(), at.topLeft())
     for share, shade in zip(np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True):
         gradient.setColorAt(float(share), QColor(*map(int, shade)))
@@ -49,9 +58,10 @@ def draw_color_bar(
     painter.drawRect(at)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    for share, text in ticks:
-        y = at.bottom() - share * at.height()
-        box = QRectF(at.right() + _BESIDE, y - 8, 80, 16)
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-    above = QRectF(at.left() - 2, at.top() - 24, 80, 16)
-    painter.drawText(above, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+    aligned = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    room = at.height() / _LINE
+    for share, text in bar.ticks:
+        if share in (0.0, 1.0) or min(share, 1.0 - share) * room >= 1.0:
+            y = at.bottom() - share * at.height()
+            painter.drawText(QRectF(at.right() + _BESIDE, y - _LINE / 2, 120, _LINE), aligned, text)
+    painter.drawText(QRectF(at.left() - 2, at.top() - 24, 120, _LINE), aligned, bar.title)

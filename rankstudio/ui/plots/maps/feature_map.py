@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSizeF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
 
 from rankstudio.engine.arrays import Floats
@@ -15,8 +15,8 @@ from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_map import HeatMapPlot
-from rankstudio.ui.plots.maps.color_bar import BAR, color_bar_width
-from rankstudio.ui.plots.maps.feature_map_layers import SPARE, TICKS_HEIGHT, draw_margins, draw_outlines
+from rankstudio.ui.plots.maps.color_bar import BAR, ColorBar, color_bar_width
+from rankstudio.ui.plots.maps.feature_map_layers import TICKS_HEIGHT, draw_margins, draw_outlines
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.theme import Theme
@@ -26,6 +26,8 @@ GROUPS_HEIGHT = 18.0
 
 _ROOM_FOR_NAMES = 620  # pixels of the plot's width, from which on rows are called by names
 _LONGEST_NAME = 190.0
+_LONGEST_BAR = 180.0
+_SPARE = 12.0  # pixels between map and colour bar
 _MOVES: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (0, -1),
     Qt.Key.Key_Right: (0, 1),
@@ -183,7 +185,7 @@ class FeatureMapPlot(HeatMapPlot):
         widths = [metrics.horizontalAdvance(self.label_of(row)) for row in self.features if row.rank]
         left = max(widths, default=0.0) + 2 * AIR
         title = metrics.horizontalAdvance(self.shown.title) - 2
-        right = SPARE + max(color_bar_width([text for _, text in self.shown.bar]), title)
+        right = _SPARE + max(color_bar_width([text for _, text in self.shown.bar]), title)
         top = GROUPS_HEIGHT + 4
         below = TICKS_HEIGHT * any(self.shown.ticks) + LABEL_HEIGHT
         area = frame.outer.adjusted(round(left), top, -round(max(right, BAR + AIR)), -below)
@@ -191,6 +193,15 @@ class FeatureMapPlot(HeatMapPlot):
         side = min(width, height)
         area.setSize(QSizeF(side, side) if self.shown.square else QSizeF(width, height))
         return Frame(area, frame.outer, frame.x_range, frame.y_range)
+
+    def color_bar(self, frame: Frame) -> ColorBar | None:
+        """Return the bar of colours with its own numbers and title."""
+        shown = self.shown
+        if shown is None:
+            return None
+        area, (low, high) = frame.area, shown.limits
+        at = QRectF(area.right() + _SPARE, area.top() + 4, BAR, min(area.height() - 8, _LONGEST_BAR))
+        return ColorBar(at, [((value - low) / (high - low), text) for value, text in shown.bar], shown.title)
 
     def numbers(self) -> Numbers:
         """Return a row for each feature, from top to bottom."""

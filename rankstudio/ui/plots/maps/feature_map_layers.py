@@ -1,4 +1,4 @@
-"""What `FeatureMapPlot` draws over and around its cells: outlines, labels, groups and the colour bar."""
+"""What `FeatureMapPlot` draws over and around its cells: outlines, labels and groups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_layer import LEAST_WITH_GAP
 from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.maps.color_bar import BAR, draw_color_bar
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
@@ -25,14 +24,10 @@ if TYPE_CHECKING:
 _SPACING = 13.0  # pixels between two row labels at least
 _CROWDED = 0.75  # of the labels that have room: with more, many would stand far from their rows
 _DOT = 3.5
-_LONGEST_BAR = 180.0
 _MOST_OUTLINED = 0.5  # of the rows: where more are selected, outlines would tell nothing
 
 TICKS_HEIGHT = 16.0
 """Of the texts under the columns, in pixels."""
-
-SPARE = 12.0
-"""Pixels between map and colour bar."""
 
 
 def draw_outlines(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -58,18 +53,13 @@ def draw_outlines(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors:
 
 
 def draw_margins(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw row labels, column texts, groups of columns and the colour bar."""
+    """Draw row labels, column texts and groups of columns."""
     shown = plot.shown
     if shown is None or plot.is_empty():
         return
     _draw_row_labels(plot, painter, frame, colors)
     _draw_ticks(plot, painter, frame, colors)
     _draw_groups(plot, painter, frame, colors)
-    low, high = shown.limits
-    left = frame.area.right() + SPARE
-    bar = QRectF(left, frame.area.top() + 4, BAR, min(frame.area.height() - 8, _LONGEST_BAR))
-    ticks = [((value - low) / (high - low), text) for value, text in shown.bar]
-    draw_color_bar(painter, bar, colors, ticks, shown.title)
 
 
 def spread(wanted: list[float], low: float, high: float, spacing: float = _SPACING) -> list[float]:
