@@ -17,6 +17,7 @@ from rankstudio.ui.style.fonts import TINY, font
 BAR = 8.0
 N_COLORS = 6
 """Features that have a colour of their own; the others share one."""
+_LEAST_WITH_GAP = 3.0  # pixels of a part
 
 
 def paint_difference(
@@ -60,7 +61,7 @@ def paint_interval(
 
 def paint_label(painter: QPainter, room: QRect, colors: Colors, label: float, relevant: bool) -> None:
     """Draw a relevance label as a chip; that of a relevant document in the colour of its class."""
-    color = palettes.category(colors, min(max(0, int(label)), 6)).color if relevant else colors.q("faint")
+    color = palettes.category(colors, min(max(0, int(label)), 6)).color if relevant else colors.q("bar")
     chip = QRectF(room.left(), room.center().y() - 8, 24, 17)
     painter.setPen(pen(color, 1.3))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -95,7 +96,7 @@ def feature_color(colors: Colors, place: int) -> QColor:
 def paint_stack(
     painter: QPainter, room: QRect, colors: Colors, parts: Sequence[float], largest: float
 ) -> None:
-    """Draw parts, none negative, one behind the other; ``largest`` is as long as the room."""
+    """Draw parts, none negative, one behind the other with a gap; ``largest`` is as long as the room."""
     if not largest:
         return
     x, top = float(room.left()), room.center().y() - BAR / 2 + 1
@@ -103,5 +104,5 @@ def paint_stack(
     for place, part in enumerate(parts):
         width = room.width() * part / largest
         painter.setBrush(feature_color(colors, place))
-        painter.drawRect(QRectF(x, top, width, BAR))
+        painter.drawRect(QRectF(x, top, width - 1 if width > _LEAST_WITH_GAP else width, BAR))
         x += width

@@ -1,8 +1,9 @@
 """Colours of data: categories (runs, relevance classes) and ordered families (one curve per λ).
 
-Categories take the Okabe-Ito colours, which people with any colour vision tell apart, and a dash and a
-marker as second cue. Ordered families take viridis, whose lightness grows with the value, so that the order
-survives without hue.
+Categories take the hues of Okabe and Ito, made so light or dark that each has a contrast of 3:1 to the panel
+and that any two are told apart with normal colour vision, with protanopia and with deuteranopia, and a dash
+and a marker as second cue. Ordered families take the part of viridis that has that contrast; its lightness
+grows with the value, so that the order survives without hue.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ class Category(NamedTuple):
     marker: str
 
 
-# Okabe-Ito; its yellow vanishes on white and its blue on black, so each ground has its own choice and order.
-_ON_LIGHT = ("#0072b2", "#e69f00", "#d55e00", "#a05195", "#009e73", "#56b4e9", "#1b2330")
-_ON_DARK = ("#56b4e9", "#f0b23e", "#ff8552", "#cc8fc4", "#2cc79a", "#f0e442", "#e7eaf0")
+# Blue, amber, vermilion, purple, green, sky blue (yellow on the dark ground), and the colour of text.
+_ON_LIGHT = ("#0b438a", "#b8891d", "#8e2400", "#993cd5", "#097967", "#3c99cd", "#1b2330")
+_ON_DARK = ("#86bdfd", "#e6b433", "#d75b05", "#a95bde", "#14af95", "#effa60", "#e7eaf0")
 _DASHES: tuple[tuple[float, ...], ...] = (
     (),
     (4.0, 2.2),
@@ -81,10 +82,10 @@ def viridis(values: Floats) -> Bytes:
 
 
 def sequential(colors: Colors, n: int) -> list[QColor]:
-    """Return n ordered colours, dark to bright, of which none vanishes on the theme's panel.
+    """Return n ordered colours, dark to bright, each with a contrast of 3:1 to the theme's panel.
 
     The end of the map that comes close to the ground is left out: yellow on white, dark violet on black.
     """
-    low, high = (0.24, 1.0) if colors.dark else (0.0, 0.9)
+    low, high = (0.38, 1.0) if colors.dark else (0.0, 0.6)
     spots = np.linspace(low, high, n) if n != 1 else np.array([(low + high) / 2])
     return [QColor(int(r), int(g), int(b)) for r, g, b in viridis(spots)]

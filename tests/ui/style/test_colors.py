@@ -8,6 +8,43 @@ from PySide6.QtGui import QColor
 from rankstudio.ui.style.colors import DARK, LIGHT, contrast, luminance, mix
 from rankstudio.ui.style.palettes import category, sequential, viridis
 
+AA_TEXT, AA_GRAPHICS = 4.5, 3.0  # WCAG 2.1, success criteria 1.4.3 and 1.4.11
+TOLD_APART = 0.11  # distance in OKLab; 0.02 is about what is just noticed
+
+# What is left of linear RGB without one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1).
+VISIONS = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+}
+# Ottosson's OKLab: from linear RGB to cones, and from their cube roots to lightness and two opponents.
+TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+def oklab(color, vision):
+    share = np.array(color.getRgbF()[:3])
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(VISIONS[vision] @ linear, 0.0, 1.0)
+    return TO_LAB @ np.cbrt(TO_CONES @ seen)
+
+
 BOTH = pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
 
 
@@ -18,17 +55,17 @@ def test_contrast_is_that_of_wcag():
 
 
 @BOTH
-@pytest.mark.parametrize("role", ["text", "muted", "warning", "ok", "error"])
+@pytest.mark.parametrize("role", ["text", "muted", "accent", "warning", "ok", "error"])
 def test_texts_are_readable(colors, role):
-    for ground in (colors.panel, colors.inset, colors.ground):
-        assert contrast(colors.role(role), ground) >= (4.5 if ground == colors.panel else 4.3)
+    for ground in (colors.panel, colors.inset, colors.ground, colors.tint):
+        assert contrast(colors.role(role), ground) >= AA_TEXT
 
 
 @BOTH
 def test_what_is_chosen_is_readable(colors):
     assert contrast(colors.text, colors.tint) >= 7
-    assert contrast(colors.on_accent, colors.accent) >= 4.5
-    assert contrast(colors.accent, colors.tint) >= 4.5
+    for ground in (colors.accent, colors.accent_hover):
+        assert contrast(colors.on_accent, ground) >= AA_TEXT
 
 
 @BOTH
@@ -43,8 +80,21 @@ def test_categories_differ_in_colour_dash_and_marker(colors):
         assert a.color != b.color
         assert a.dash != b.dash
         assert a.marker != b.marker
-    assert all(contrast(look.color.name(), colors.panel) > 2 for look in looks)
     assert category(colors, 7) == category(colors, 0)
+
+
+@BOTH
+def test_data_have_contrast_to_the_panel(colors):
+    assert contrast(colors.bar, colors.panel) >= AA_GRAPHICS
+    for i in range(7):
+        assert contrast(category(colors, i).color.name(), colors.panel) >= AA_GRAPHICS
+
+
+@BOTH
+@pytest.mark.parametrize("vision", VISIONS)
+def test_categories_are_told_apart_by_colour_alone(colors, vision):
+    seen = [oklab(category(colors, i).color, vision) for i in range(7)]
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) >= TOLD_APART
 
 
 @BOTH
@@ -55,7 +105,7 @@ def test_sequential_colours_grow_brighter_and_none_vanishes(colors, n):
     light = [luminance(c) for c in shades]
     assert light == sorted(light)
     assert len(set(shades)) == n
-    assert min(contrast(c, colors.panel) for c in shades) > 1.4
+    assert min(contrast(c, colors.panel) for c in shades) >= AA_GRAPHICS
 
 
 def test_viridis_has_its_ends_and_is_clipped():
