@@ -58,7 +58,7 @@ class StatisticsPanel(Panel):
         self._names.clicked.connect(self.namesAsked)
         self._rows: QTableView | None = None
         self._part: RankingDataset | None = None
-        self._tabs = named(QTabWidget(), "statistics-tabs")
+        self._tabs = named(QTabWidget(), "statistics-tabs", "Features and documents")
         self._tabs.addTab(self.table, "Features")
         self._tabs.addTab(self.sizes, "Documents per query")
         theme.changed.connect(self._fit)

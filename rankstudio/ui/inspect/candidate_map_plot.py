@@ -260,7 +260,6 @@ class CandidateMapPlot(HeatMapPlot):
         if self._ranked:
             values = 1.0 - (shown.ranks - 1.0) / np.maximum(1.0, shown.n_candidates - 1.0)
         self.set_values(values[::-1], self._labels[::-1], tuple(map(str, shown.numbers)))
-        self.setAccessibleDescription(self._spoken())
 
     def _shown(self, row: int) -> int:
         """Return a row counted from the bottom."""
@@ -297,8 +296,8 @@ class CandidateMapPlot(HeatMapPlot):
             box = QRectF(rect.center().x() - 20, 0, 40, HEADER - 3)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self._map.numbers[column]))
 
-    def _spoken(self) -> str:
-        """Return the map, and the marked cell, as a screen reader says it."""
+    def summary(self) -> str:
+        """Say what the map is of, and its marked cell."""
         shown = self._map
         if shown is None or self._score is None:
             return ""

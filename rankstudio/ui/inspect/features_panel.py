@@ -29,7 +29,7 @@ _ROOM_FOR_BARS = 360
 _MARGIN_WIDTH = 66
 _ROOM_FOR_MARGIN = 300
 _ROOM_FOR_IDS = 400  # beside margins
-_WEIGHT = 60  # pixels of a number with its sign
+_WEIGHT = 70  # pixels of a number with its sign
 _IMPORTANCE = 84  # pixels of that word
 
 NO_PATH = "Run a method, or move λ, to see which features it selects."
@@ -326,8 +326,9 @@ class FeaturesPanel(Panel):
             self.table.setColumnHidden(numbers["margin"], not with_margin)
         self.table.setColumnHidden(numbers["gain"], width < _ROOM_FOR_GAIN)
         rows = self.table.rows()
-        # Of a path whose last iteration alone is a model no feature has a measure of its own.
-        self.table.setColumnHidden(numbers["after"], bool(rows) and all(isnan(row.after) for row in rows))
+        # Where the whole model alone was measured, as of iterations, the caption has that measure.
+        measured = sum(not isnan(row.after) for row in rows)
+        self.table.setColumnHidden(numbers["after"], len(rows) > 1 and measured <= 1)
         self.table.setColumnHidden(numbers["feature_id"], with_margin and self.width() < _ROOM_FOR_IDS)
         bars = 0 if width < _ROOM_FOR_BARS + (50 if with_margin else 0) else WEIGHT_BAR + PAD
         self.table.setColumnWidth(numbers["weight"], (_WEIGHT if self._linear else _IMPORTANCE) + bars)

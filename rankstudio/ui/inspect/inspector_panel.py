@@ -48,7 +48,7 @@ class InspectorPanel(Panel):
         super().__init__(theme, "Inspector")
         self.setObjectName(f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", "Values by relevance")
-        self.facts = named(QLabel(), "inspector-facts", role="caption")
+        self.facts = named(QLabel(), "inspector-facts", "Facts about the feature", role="caption")
         self.facts.setWordWrap(True)
         self.facts.setMinimumHeight(_FACT_LINES * self.facts.fontMetrics().lineSpacing())
         self.facts.setTextFormat(Qt.TextFormat.RichText)

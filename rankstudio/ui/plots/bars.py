@@ -82,7 +82,6 @@ class BarsPlot(Plot):
         self._bars = sorted(known, key=lambda bar: -bar.value)
         self._winner = self._bars[0].id if winner is None and self._bars else winner
         self.under_mouse = None
-        self.setAccessibleDescription(describe([self.axes.title, self._describe()]))
         self.box.silence()
         self.mark_dirty()
 
@@ -184,18 +183,16 @@ class BarsPlot(Plot):
         number = int((at.x() - frame.area.left()) // step)
         return number if 0 <= number < len(bars) else None
 
-    def _describe(self) -> str:
-        """Return who won, the runner-up and the distance."""
-        if not self._bars:
-            return ""
+    def summary(self) -> str:
+        """Say who won, the runner-up and the distance."""
         winner = next((bar for bar in self._bars if bar.id == self._winner), self._bars[0])
         other = next((bar for bar in self._bars if bar is not winner), None)
-        parts = [winner.name]
+        parts = [f"{winner.name} {winner.value:.4g}"]
         if other is not None:
             lead = winner.value - other.value
             word = "ahead of" if lead >= 0 else "behind"
             parts.append(f"{word} {other.name} by {abs(lead):.2g}" if lead else f"tied with {other.name}")
-        return ", ".join(parts)
+        return describe([self.axes.title, ", ".join(parts)])
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the bars, their ids below, and how many of them are shown."""

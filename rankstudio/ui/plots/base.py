@@ -91,6 +91,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Return the numbers behind the plot: column names, and rows of texts and numbers."""
         raise NotImplementedError
 
+    def summary(self) -> str:
+        """Return in words what is drawn, for a screen reader: "validation MAP, best 0.5341 at k = 3"."""
+        raise NotImplementedError
+
     def beside_title(self, frame: Frame) -> float:
         """Return the width of what stands at the right of the title, in pixels."""
         return 0.0
@@ -172,6 +176,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Redraw now what was set since the last frame."""
         self._timer.stop()
         self.refresh()
+        self.setAccessibleDescription("" if self.is_empty() else self.summary())
         self.redraw()
 
     def redraw(self) -> None:

@@ -74,9 +74,6 @@ class DensityPlot(Plot):
         """Show other densities, in the order of their classes."""
         self.densities = list(densities)
         self.under_mouse = None
-        told = [f"{d.label} most often near {d.xs[int(np.argmax(d.ys))]:.3g}" for d in densities if d.xs.size]
-        told += [f"{percent(d.zeros)} of {d.label} are 0" for d in self._with_zeros()]
-        self.setAccessibleDescription(", ".join(told))
         self.mark_dirty()
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -121,6 +118,12 @@ class DensityPlot(Plot):
     def is_empty(self) -> bool:
         """Tell whether there is no density."""
         return not any(d.xs.size for d in self.densities)
+
+    def summary(self) -> str:
+        """Say where each class has most of its values, and how many of them are 0."""
+        shown = [d for d in self.densities if d.xs.size]
+        told = [f"{d.label} most often near {d.xs[int(np.argmax(d.ys))]:.3g}" for d in shown]
+        return ", ".join(told + [f"{percent(d.zeros)} of {d.label} are 0" for d in self._with_zeros()])
 
     def numbers(self) -> Numbers:
         """Return class, value and density, one row per point, and a row with the share of zeros."""

@@ -53,6 +53,8 @@ class HeatMapPlot(Plot):
 
     Attributes
     ----------
+    note : str
+        What the map comes to, in words, for a screen reader; empty where that is its greatest value.
     picked : Signal(int, int)
         Row and column of the cell that was clicked, counted from 0.
     """
@@ -70,6 +72,7 @@ class HeatMapPlot(Plot):
         written: bool = False,
     ) -> None:
         self.written = written
+        self.note = ""
         self._limits = limits
         self.values: Floats = np.empty((0, 0))
         self.row_labels: tuple[str, ...] = ()
@@ -111,7 +114,6 @@ class HeatMapPlot(Plot):
     def select(self, row: int | None, column: int = 0) -> None:
         """Outline a cell; None takes the outline away."""
         self.chosen = None if row is None else (row, column)
-        self.setAccessibleDescription(self._spoken())
         self.mark_dirty()
 
     def color_range(self) -> tuple[float, float]:
@@ -241,13 +243,15 @@ class HeatMapPlot(Plot):
         named = f"{self._names[0]} = " if self._names[0] else ""
         return f"{self._names[1]} = {self.column_labels[column]} · {named}{self.row_labels[row]}"
 
-    def _spoken(self) -> str:
-        """Return the chosen cell as a screen reader says it."""
-        if self.chosen is None or self.values.size == 0:
-            return ""
-        row, column = self.chosen
-        if not (row < self.values.shape[0] and column < self.values.shape[1]):
-            return ""
-        return describe(
-            [self._where(row, column), f"{self.axes.title} {self.values[row, column]:.{self._decimals}f}"]
-        )
+    def summary(self) -> str:
+        """Say what the note says, else where the greatest value is, and the chosen cell."""
+        row, column = np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
+        greatest = f"{self.axes.title}, greatest {self._said(int(row), int(column))}"
+        said = [self.note or greatest]
+        if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
+            said.append(f"chosen: {self._said(*self.chosen)}")
+        return describe(said)
+
+    def _said(self, row: int, column: int) -> str:
+        """Return value and place of a cell in words."""
+        return f"{self.text_of(row, column) or 'no value'} at {self._where(row, column)}"

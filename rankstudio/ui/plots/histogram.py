@@ -56,6 +56,14 @@ class HistogramPlot(Plot):
         self.under_mouse = None
         self.mark_dirty()
 
+    def summary(self) -> str:
+        """Say how many numbers there are, and between which most of them lie."""
+        most, wide = int(self.counts.argmax()), self.width_of_bins
+        first = int(self.starts[most])
+        where = f"{first}" if wide == 1 else f"{first} to {first + wide - 1}"
+        said = f"{self.axes.title}: {int(self.counts.sum())} in all"
+        return f"{said}, most often {where} {self.axes.x_label} ({int(self.counts[most])})"
+
     def is_empty(self) -> bool:
         """Tell whether there are no numbers."""
         return self.starts.size == 0

@@ -99,7 +99,6 @@ class ParetoPlot(Plot):
         self.spots, self.marks = tuple(spots), marks if spots else None
         self.chosen = self.under_mouse = None
         self.box.silence()
-        self.setAccessibleDescription(self._spoken())
         self.mark_dirty()
 
     def select(self, position: int | None) -> None:
@@ -199,9 +198,10 @@ class ParetoPlot(Plot):
             return f"best, and the choice by “{self.marks.rule}”"
         return names.get(position, "")
 
-    def _spoken(self) -> str:
+    def summary(self) -> str:
+        """Say which model is best, and which is suggested."""
         if self.marks is None:
-            return ""
+            return f"{self.axes.title} of {len(self.spots)} models"
         told = {"best": self.marks.best, self.marks.rule: self.marks.suggested}
         return describe(
             [

@@ -238,13 +238,13 @@ class QueryPlot(Plot):
         else:
             self.set_axes(Axes(f"{found.measure} of B − A", "queries, greatest loss first", integer_x=True))
         self.setAccessibleName("A against B")
-        self.setAccessibleDescription(describe(self._spoken()))
 
-    def _spoken(self) -> list[str]:
+    def summary(self) -> str:
+        """Say how many queries are better and worse, and which is lost most."""
         found = self.comparison
-        if found is None or self.is_empty():
-            return []
+        if found is None:
+            return ""
         counts = found.counts
         lines = [f"B is better in {counts.wins}, worse in {counts.losses}, equal in {counts.ties} queries"]
         first = found.queries[0]
-        return [*lines, f"greatest loss: query {first.query_id}, {signed(first.difference, 4)}"]
+        return describe([*lines, f"greatest loss: query {first.query_id}, {signed(first.difference, 4)}"])

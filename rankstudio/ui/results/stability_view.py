@@ -123,9 +123,10 @@ class StabilityView(View):
         values = found.indices.similarity if index == _JACCARD else found.indices.corrected
         folds = [str(number) for number in found.folds]
         self.plot.set_axes(replace(self.plot.axes, title=f"{index} similarity of the features chosen"))
+        mean = f"mean over the pairs of folds {_mean(found, index):.2f}"
+        self.plot.note = f"{self.plot.axes.title}, {mean}"
         self.plot.set_values(values[::-1], folds[::-1], folds)
         self.plot.select(None)
-        self.plot.setAccessibleDescription(f"mean over the pairs of folds {_mean(found, index):.2f}")
 
     @Slot(object)
     def _on_chosen(self, row: ChosenFeature) -> None:

@@ -87,6 +87,7 @@ class CurvesPanel(Panel):
         self.tools.addWidget(self.slider)
         self.criterion_plot = named(CurvesPlot(theme, "criterion", x_label=""), "criterion-plot")
         self.criterion_plot.may_be_logarithmic = True
+        self.criterion_plot.best_is_least = True
         validation = CurvesPlot(theme, f"validation {self._measure}", x_label="")
         self.validation_plot = named(validation, "validation-plot")
         self.explain(NO_CRITERION, NO_MEASURES)

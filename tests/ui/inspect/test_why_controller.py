@@ -112,6 +112,7 @@ def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
     assert inspect.path.table.current().feature_id == int(ids[column])
     wait_until(lambda: inspect.profile.why_title.text() == "Why not with k = 2")
     assert any("closest at step" in text for text in texts(window))
+    why.panel.plot.flush()
     assert why.panel.plot.accessibleDescription().count(window.session.dataset.feature_names[column]) == 1
 
 

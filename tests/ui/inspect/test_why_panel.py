@@ -72,11 +72,13 @@ def test_arrow_keys_go_from_cell_to_cell(panel, told):
 
 def test_the_marked_cell_is_said(panel):
     panel.mark(order()[1], 0)
+    panel.plot.flush()
     said = panel.plot.accessibleDescription()
     value = growing(3).steps[0].candidates[order()[1]]
     assert said.startswith("score: 8 features at 5 steps")
     assert f"{NAMES[order()[1]]} at step 1. score {value:.3g}" in said
     panel.mark(order()[0], 4)
+    panel.plot.flush()
     assert said != panel.plot.accessibleDescription()
     assert "no candidate" in panel.plot.accessibleDescription()
 

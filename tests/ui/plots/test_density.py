@@ -80,6 +80,7 @@ def inflated(plot):
 
 def test_zeros_stand_as_bars_left_of_the_densities(inflated):
     frame = inflated.frame()
+    inflated.flush()
     assert "62\N{NO-BREAK SPACE}% of not relevant are 0" in inflated.accessibleDescription()
     image = inflated.grab().toImage()
     left = frame.area.left() - inflated._strip(frame.outer.width())

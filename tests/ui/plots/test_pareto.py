@@ -67,6 +67,7 @@ def test_arrow_keys_walk_the_front_and_begin_at_the_suggested_model(plot, picked
 
 
 def test_what_to_take_is_told_to_those_who_do_not_see_it(plot):
+    plot.flush()
     assert plot.accessibleDescription() == (
         "best: run 1 · Greedy RankRLS, k = 8, 0.4700. one standard error: run 2 · GAS, k = 2, 0.4600"
     )

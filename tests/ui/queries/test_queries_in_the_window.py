@@ -79,6 +79,7 @@ def test_two_runs_have_in_every_query_what_they_have_kept_of_it(window: MainWind
     worse = sum(row.difference < -1e-12 for row in rows)
     assert plot.axes.x_label == f"MAP of A: better in {worse}"
     assert f"of {len(rows)} queries." in page.comparison.sentence.text()
+    plot.flush()
     assert plot.accessibleDescription()
 
 

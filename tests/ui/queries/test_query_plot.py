@@ -96,6 +96,7 @@ def test_the_exact_values_are_read_and_exported(plot, tmp_path):
 
 def test_axes_and_words_count_what_is_drawn(plot):
     assert (plot.axes.title, plot.axes.x_label) == ("MAP of B: better in 1", "MAP of A: better in 2")
+    plot.flush()
     assert "B is better in 1, worse in 2, equal in 2 queries" in plot.accessibleDescription()
     assert plot.accessibleName() == "A against B"
     plot.set_mode(SORTED)

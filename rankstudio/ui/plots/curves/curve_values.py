@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from rankstudio.ui.plots.base import CellValue, Numbers
+from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.curves.curve_set import Band, CurveSet
 from rankstudio.ui.plots.frame import padded, readable_range
 from rankstudio.ui.plots.readout import Line
@@ -167,11 +167,24 @@ def whole(x: float) -> int | float:
     return int(x) if float(x).is_integer() else x
 
 
-def choice_texts(
-    family: CurveSet, choice: tuple[Hashable, float] | None, x_name: str, title: str
-) -> list[str]:
-    """Return the chosen point as a screen reader says it: curve and x, then the value; [] without one."""
-    if choice is None or choice[0] not in family:
-        return []
-    curve, x = family[choice[0]], choice[1]
-    return [f"{curve.label}, {x_name} = {x:g}", f"{title} {curve.value_at(x):.{DECIMALS}f}"]
+def spoken(
+    family: CurveSet, choice: tuple[Hashable, float] | None, x_name: str, title: str, least: bool
+) -> str:
+    """Return the best point, and the chosen one, as a screen reader says them.
+
+    "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves; ``least`` tells whether the
+    least value is the best.
+    """
+    best: tuple[float, str] | None = None
+    for curve in family.curves.values():
+        xs, ys = curve.arrays()
+        if not np.isfinite(ys).any():
+            continue
+        i = int(np.nanargmin(ys) if least else np.nanargmax(ys))
+        if best is None or (ys[i] < best[0] if least else ys[i] > best[0]):
+            best = float(ys[i]), f"{x_name} = {xs[i]:g}, {curve.label}"
+    said = [f"{title}, best {best[0]:.{DECIMALS}f} at {best[1]}"] if best else [title]
+    if choice is not None and choice[0] in family:
+        curve, x = family[choice[0]], choice[1]
+        said.append(f"chosen: {curve.value_at(x):.{DECIMALS}f} at {x_name} = {x:g}, {curve.label}")
+    return describe(said)

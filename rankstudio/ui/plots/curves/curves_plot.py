@@ -12,17 +12,17 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication
 
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import Numbers, Plot, describe
+from rankstudio.ui.plots.base import Numbers, Plot
 from rankstudio.ui.plots.curves import curve_layers
 from rankstudio.ui.plots.curves.curve_set import Band, CurveKind, CurveSet
 from rankstudio.ui.plots.curves.curve_values import (
     MOST_LINES,
     band_lines,
-    choice_texts,
     fitting_ranges,
     neighbour,
     numbers,
     reference_lines,
+    spoken,
     value_lines,
     whole,
 )
@@ -80,9 +80,8 @@ class CurvesPlot(Plot):
         self._note: tuple[str, ...] = ()
         self._fixed_x: tuple[float, float] | None = None
         self._auto = ((0.0, 1.0), (0.0, 1.0))
-        self._zoomed = self._show_all = False
+        self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = False
         self._scale: bool | None = None  # logarithmic or not; None lets the values decide
-        self.may_be_logarithmic = False  # unasked, where values are far apart
         self.zoom = Zoom()
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         self._clicked: tuple[Hashable, float] | None = None
@@ -179,9 +178,11 @@ class CurvesPlot(Plot):
         """
         self.choice = None if key is None else (key, x)
         self._note = tuple(note)
-        said = choice_texts(self.family, self.choice, self.x_name, self.axes.title)
-        self.setAccessibleDescription(describe([*said, *self._note]) if said else "")
         self.mark_dirty()
+
+    def summary(self) -> str:
+        """Say where the curves are best, and what is chosen."""
+        return spoken(self.family, self.choice, self.x_name, self.axes.title, self.best_is_least)
 
     def chosen_key(self) -> Hashable | None:
         """Return the key of the chosen curve."""

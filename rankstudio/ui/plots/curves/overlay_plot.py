@@ -88,14 +88,12 @@ class OverlayPlot(Plot):
         self.curves = tuple(curves)
         self.chosen = self.under_mouse = None
         self.box.silence()
-        self.setAccessibleDescription(self._spoken())
         self.mark_dirty()
 
     def select(self, point: Point | None) -> None:
         """Ring the current choice; None takes the ring away."""
         if point != self.chosen:
             self.chosen = point
-            self.setAccessibleDescription(self._spoken())
             self.mark_dirty()
 
     # Plot
@@ -181,7 +179,8 @@ class OverlayPlot(Plot):
         self.picked.emit(number, i)
         event.accept()
 
-    def _spoken(self) -> str:
+    def summary(self) -> str:
+        """Say where each curve is best, and what is chosen."""
         said = []
         for curve in self.curves:
             i = int(np.nanargmax(curve.y))

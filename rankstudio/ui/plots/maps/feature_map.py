@@ -148,14 +148,12 @@ class FeatureMapPlot(HeatMapPlot):
             self.chosen[0] < len(features) and self.chosen[1] < len(shown.columns)
         ):
             self.chosen = None
-        self.setAccessibleDescription(self._spoken())
 
     def show_nothing(self, why: str) -> None:
         """Say why there is no map."""
         self.placeholder = why
         self.features, self.shown, self.chosen = (), None, None
         self.set_values(np.empty((0, 0)), (), ())
-        self.setAccessibleDescription("")
 
     def mark_feature(self, feature: int | None) -> None:
         """Mark the row of the feature that is inspected, by its id."""
@@ -252,8 +250,8 @@ class FeatureMapPlot(HeatMapPlot):
         """Return a cell with its row counted from the top, as the features are."""
         return len(self.features) - 1 - cell[0], cell[1]
 
-    def _spoken(self) -> str:
-        """Return the map, or its chosen cell, in words."""
+    def summary(self) -> str:
+        """Say what the map is of, or its chosen cell."""
         if self.shown is None:
             return ""
         if self.chosen is None:

@@ -70,8 +70,10 @@ def test_a_run_has_the_colour_of_its_number_and_its_name_above(plot, theme):
 
 
 def test_it_says_in_words_what_is_drawn(plot):
+    plot.flush()
     assert "2 GAS: best 0.5100 at 3" in plot.accessibleDescription()
     plot.select((1, 0))
+    plot.flush()
     assert plot.accessibleDescription().endswith("chosen: 4 RankSVM, k = 4, 0.5200")
 
 

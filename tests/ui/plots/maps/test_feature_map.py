@@ -57,6 +57,7 @@ def test_arrow_keys_go_from_cell_to_cell(plot):
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Up):
         QTest.keyClick(plot, key)
     assert seen == [39, 23, 23, 7, 23]
+    plot.flush()
     assert "LMIR of body (23)" in plot.accessibleDescription()
     assert "fold 2 of run 1" in plot.accessibleDescription()
 
@@ -107,6 +108,7 @@ def test_numbers_are_those_of_the_features_in_order(plot):
 def test_fewer_features_take_the_chosen_cell_away(plot):
     QTest.keyClick(plot, Qt.Key.Key_Down)
     plot.show_nothing("nothing")
+    plot.flush()
     assert plot.accessibleDescription() == ""
     plot.grab()
 
