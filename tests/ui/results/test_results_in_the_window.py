@@ -269,4 +269,3 @@ def test_one_fold_and_a_method_without_a_choice_have_no_stability(window: MainWi
     settle(window)
     assert view.table.rows() == []
     assert views(window).caption().endswith("takes all features")
-    plot.flush()
