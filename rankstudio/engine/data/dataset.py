@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -319,6 +319,8 @@ class FoldedDataset:
         Of the first file that was read; "" for data made in memory.
     given_names : tuple of str
         The names of the features as the data have them, where the user gave others; else ().
+    feature_groups : Mapping of str to tuple of int
+        Groups that the user made of the features, by their ids, with which a plan begins.
     """
 
     name: str
@@ -329,6 +331,7 @@ class FoldedDataset:
     divided_by: str = ""
     checksum: str = ""
     given_names: tuple[str, ...] = ()
+    feature_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:

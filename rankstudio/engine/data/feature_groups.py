@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import DatasetError, FileAccessError, ParameterError, shown
-from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.csv_cells import cells, unguarded
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -18,7 +17,7 @@ Groups = Mapping[str, tuple[int, ...]]
 
 _MOST_BYTES = 16 << 20
 _LONGEST = 200
-_ID = re.compile(r"[1-9]\d{0,8}")
+_ID = re.compile(r"0*[1-9]\d{0,8}")
 _ID_HEADER = re.compile(r"(feature\W?)?(id|number|no\.?|feature)", re.IGNORECASE)
 _EXPECTED = (
     "groups such as BM25: 21, 22; TF: 1, 2, each with a name and ids of features, no id in two of them"
@@ -119,6 +118,37 @@ def groups_in_words(groups: Groups, most: int = 4) -> str:
     return ", ".join(names[:most]) + more or "none"
 
 
+def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
+    """Return some ids, each once, with those that are in a group with one of them."""
+    names = group_names(groups)
+    return tuple(dict.fromkeys(i for one in ids for i in groups.get(names.get(one, ""), (one,))))
+
+
+def candidate_names(ids: Iterable[int], names: Sequence[str], groups: Groups) -> tuple[str, ...]:
+    """Return what each feature is called where candidates are compared: its group, if it is in one."""
+    known = group_names(groups)
+    return tuple(known.get(int(i), name) for i, name in zip(ids, names, strict=True))
+
+
+def in_other_group(group: str, members: Iterable[int], groups: Groups) -> Groups:
+    """Return groups with some features, by their ids, in another one; "" takes them out of any."""
+    moved = {i: group_name(group) for i in members}
+    return groups_of({**group_names(groups), **moved})
+
+
+def among(groups: Groups, ids: Iterable[int]) -> Groups:
+    """Return groups of some features only."""
+    there = set(ids)
+    return groups_of({i: name for i, name in group_names(groups).items() if i in there})
+
+
+def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
+    """Return how many features so many steps select at most, each a group or a feature of none."""
+    sizes = sorted(map(len, groups.values()), reverse=True)
+    alone = n_features - sum(sizes)
+    return min(n_features, sum([*sizes, *([1] * alone)][:n_steps]))
+
+
 def groups_of(names: Mapping[int, str]) -> Groups:
     """Return the groups that features name by their ids; "" is none."""
     found: defaultdict[str, list[int]] = defaultdict(list)
@@ -158,7 +188,7 @@ def read_groups(path: Path) -> Groups:
 
 def groups_in_table(text: str) -> dict[int, str]:
     """Return the group of each feature in a table, by id; none where its header names no such columns."""
-    rows = _rows(text.splitlines())
+    rows = map(cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
     at = next((place for place, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)
     if at is None or "group" not in header or header.index("group") == at:
@@ -171,12 +201,3 @@ def groups_in_table(text: str) -> dict[int, str]:
             if name:
                 found[int(row[at])] = name
     return found
-
-
-def _rows(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the cells of lines, each read for itself: a quote without its other one ends with the line."""
-    for line in lines:
-        try:
-            yield next(csv.reader([line]), [])
-        except csv.Error:  # a cell of more than 131,072 characters
-            yield []

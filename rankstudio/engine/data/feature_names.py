@@ -1,4 +1,4 @@
-"""Names of features from files of several programs, and the user's own names and notes."""
+"""Names of features from files of several programs, and the user's own names, notes and groups."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_groups import Groups, group_names, groups_of
 from rankstudio.engine.data.known_datasets import names_in_table
 from rankstudio.engine.errors import DatasetError, FileAccessError, OutputError
 from rankstudio.engine.support.csv_cells import guarded, unguarded
 from rankstudio.engine.support.files import make_folder, read_text, write_bytes
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _MOST_BYTES = 16 << 20
 _LONGEST = 200
-_HEADER = ("id", "name", "note")
+_HEADER = ("id", "name", "note", "group")
 _RANKLIB = re.compile(r"\s*(\d{1,9})(?:[\t ,;:]+(.*?))?\s*")
 _EXPECTED = (
     "lines of id and name (CSV, or RankLib's list of features), or JSON of Solr or Elasticsearch with a list "
@@ -34,10 +36,13 @@ class FeatureNotes:
     Attributes
     ----------
     names, notes : Mapping of int to str
+    groups : Mapping of str to tuple of int
+        See :mod:`rankstudio.engine.data.feature_groups`.
     """
 
     names: Mapping[int, str] = field(default_factory=dict)
     notes: Mapping[int, str] = field(default_factory=dict)
+    groups: Groups = field(default_factory=FrozenMapping)
 
     def with_name(self, feature: int, name: str) -> FeatureNotes:
         """Return these with another name; "" for the one that the data give it."""
@@ -89,20 +94,22 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
         return FeatureNotes()
     names: dict[int, str] = {}
     notes: dict[int, str] = {}
+    groups: dict[int, str] = {}
     for row in rows:
         if len(row) >= 3 and re.fullmatch(r"[1-9]\d{0,8}", row[0]):
-            names[int(row[0])], notes[int(row[0])] = unguarded(row[1]).strip(), unguarded(row[2]).strip()
-    return FeatureNotes(_filled(names), _filled(notes))
+            texts = [unguarded(text).strip() for text in (*row[1:4], "")]
+            names[int(row[0])], notes[int(row[0])], groups[int(row[0])] = texts[:3]
+    return FeatureNotes(_filled(names), _filled(notes), groups_of(groups))
 
 
 def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> None:
-    """Keep names and notes with the contents of the data, wherever these are moved.
+    """Keep names, notes and groups with the contents of the data, wherever these are moved.
 
     Parameters
     ----------
     folder : Path
-        Of all such files. Each is a table of id, name and note, which can be put beside the data as
-        ``features.csv``, where every program finds it.
+        Of all such files. Each is a table of id, name, note and group, which can be put beside the data as
+        ``features.csv``, where every program finds the names.
     dataset : FoldedDataset
         It is known by the checksum of its first file.
     notes : FeatureNotes
@@ -118,8 +125,9 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     written = io.StringIO()
     writer = csv.writer(written)
     writer.writerow(_HEADER)
-    for feature in sorted({*notes.names, *notes.notes}):
-        texts = (notes.names.get(feature, ""), notes.notes.get(feature, ""))
+    group_of = group_names(notes.groups)
+    for feature in sorted({*notes.names, *notes.notes, *group_of}):
+        texts = (of.get(feature, "") for of in (notes.names, notes.notes, group_of))
         writer.writerow([feature, *map(guarded, texts)])
     make_folder(folder)
     write_bytes(path, written.getvalue().encode())

@@ -8,7 +8,6 @@ unless its header says that it holds something else.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.csv_cells import cells, unguarded
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.resources import resource, table
@@ -163,23 +162,18 @@ def _read_names(path: Path) -> dict[int, str]:
 def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     """Return the names in a table with lines of id and name, ``separated`` by commas or in any usual way.
 
-    None are in a table whose header says that its first column holds something other than ids.
+    None are in a table whose header says that its first column holds something other than ids, or the second
+    groups.
     """
     if separated:
-        rows = [[row[0], unguarded(row[1])] for row in map(_cells, text.splitlines()) if len(row) >= 2]
+        if [cell.strip().lower() for cell in cells(text.partition("\n")[0])][1:2] == ["group"]:
+            return {}  # what stands beside the ids are no names
+        rows = [[row[0], unguarded(row[1])] for row in map(cells, text.splitlines()) if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
     if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):
         return {}
     return {int(i): name.strip() for i, name in rows if _ID.fullmatch(i.strip()) and name.strip()}
-
-
-def _cells(line: str) -> list[str]:
-    """Return the cells of a line, read for itself: a quote without its other one ends with the line."""
-    try:
-        return next(csv.reader([line]), [])
-    except csv.Error:  # a cell of more than 131,072 characters
-        return []
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:

@@ -6,6 +6,7 @@ semicolons in some countries. Such a text gets the apostrophe that spreadsheets 
 
 from __future__ import annotations
 
+import csv
 import re
 
 _BEGINS = r"(?:^|(?<=[;,\t\r\n]))"
@@ -32,3 +33,11 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def cells(line: str) -> list[str]:
+    """Return the cells of a line, read for itself: a quote without its other one ends with the line."""
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:  # a cell of more than 131,072 characters
+        return []

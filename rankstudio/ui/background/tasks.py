@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -87,7 +87,7 @@ def load(
 def _open(
     path: str, plan: Plan, names: Path | None, progress: Callable[[int, int], None], cancelled: CancelFlag
 ) -> FoldedDataset:
-    from rankstudio.engine.data.feature_names import load_notes, renamed  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.feature_names import FeatureNotes, load_notes, renamed  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
 
@@ -98,8 +98,9 @@ def _open(
         dataset = open_dataset(
             path, missing=plan.missing, normalize=normalize, progress=progress, cancelled=cancelled
         )
-    own = load_notes(names, dataset).names if names is not None else {}
-    return parse_protocol(plan.protocol).divide(renamed(dataset, own) if own else dataset, plan.seed)
+    notes = load_notes(names, dataset) if names is not None else FeatureNotes()
+    own = replace(dataset, feature_groups=notes.groups)
+    return parse_protocol(plan.protocol).divide(renamed(own, notes.names) if notes.names else own, plan.seed)
 
 
 def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:

@@ -6,7 +6,10 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.shell.workspace import PAGES
 
-_ON_DATA = ("export", "save_plan", "copy_command", "copy_python", "best", "next_fold", "previous_fold")
+_ON_DATA = (
+    *("export", "save_plan", "copy_command", "copy_python"),
+    *("group", "best", "next_fold", "previous_fold"),
+)
 
 
 def enabled_commands(models: Models) -> dict[str, bool]:

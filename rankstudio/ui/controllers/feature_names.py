@@ -1,14 +1,16 @@
-"""Names, notes and costs of features, written on the Data page."""
+"""Names, notes and costs of features, written on the Data page; groups come with them from files."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
+from rankstudio.engine.data.feature_groups import Groups
 from rankstudio.engine.data.feature_names import (
     FeatureNotes,
     load_notes,
@@ -17,6 +19,7 @@ from rankstudio.engine.data.feature_names import (
     save_notes,
 )
 from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.controllers.feature_groups import FeatureGroups
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.model.app_model import Models
@@ -28,8 +31,9 @@ _FILTER = "Names of features (*.csv *.txt *.json);;All files (*)"
 class FeatureNames(QObject):
     """Keeps what the user calls features, and what they cost.
 
-    Names and notes go with the contents of the data, whichever study is open: they are a table in the folder
-    of the settings, under the checksum of the first file. Costs are a parameter of the plan.
+    Names, notes and groups go with the contents of the data, whichever study is open: they are a table in the
+    folder of the settings, under the checksum of the first file. Groups and costs are in the plan, too, as
+    they were when a run began.
 
     Parameters
     ----------
@@ -40,6 +44,11 @@ class FeatureNames(QObject):
         Beside which they are kept.
     parent : QWidget
         Over which questions are asked.
+
+    Attributes
+    ----------
+    groups : FeatureGroups
+        Those that are made on the same table.
     """
 
     failed = Signal(str)
@@ -50,6 +59,9 @@ class FeatureNames(QObject):
         self._folder = settings.names_folder
         self._window = parent
         self._notes = FeatureNotes()
+        self.groups = FeatureGroups(models.session, data, parent)
+        self.groups.failed.connect(self.failed)
+        self.groups.changed.connect(self._keep_groups)
         self._of = ""  # checksum of the data whose notes these are
         models.session.datasetChanged.connect(self._load)
         data.statistics.edited.connect(self._change)
@@ -68,23 +80,25 @@ class FeatureNames(QObject):
             self.read(Path(name))
 
     def read(self, path: Path) -> None:
-        """Take the names in a file; one that has none is refused."""
+        """Take the names and groups in a file; one that has neither is refused."""
         dataset = self._session.dataset
         if dataset is None:
             return
+        has_groups = self.groups.read(path)
         try:
             found = read_feature_names(path)
         except RankStudioError as error:
-            self.failed.emit(str(error))
+            if not has_groups:
+                self.failed.emit(str(error))
             return
         ids = set(dataset.feature_ids.tolist())
         known = {i: name for i, name in found.items() if i in ids}
-        if not known:
+        if not known and not has_groups:
             self.failed.emit(
                 f"{path}: found names of other features than the data have ({len(ids)} of them)."
             )
             return
-        self._keep(FeatureNotes({**self._notes.names, **known}, self._notes.notes))
+        self._keep(replace(self._notes, names={**self._notes.names, **known}))
 
     @Slot()
     def _load(self) -> None:
@@ -105,7 +119,7 @@ class FeatureNames(QObject):
         """Return what can be done with a feature of the table."""
         note = QAction("Note…", self._data.statistics.table)
         note.triggered.connect(lambda: self._ask_note(row))
-        return [note]
+        return [note, self.groups.action()]
 
     def _ask_note(self, row: DescribedFeature) -> None:
         text, agreed = QInputDialog.getText(
@@ -113,6 +127,10 @@ class FeatureNames(QObject):
         )
         if agreed:
             self._keep(self._notes.with_note(row.feature_id, text))
+
+    @Slot(object)
+    def _keep_groups(self, groups: Groups) -> None:
+        self._keep(replace(self._notes, groups=groups))
 
     def _keep(self, notes: FeatureNotes) -> None:
         """Show other names and notes everywhere, and keep them."""

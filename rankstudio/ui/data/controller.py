@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.tasks import look_at_features
@@ -109,6 +110,7 @@ class DataController(QObject):
         report = self._reports.get(self._wanted)
         found = report.features if report is not None else [None] * len(summary.features)
         dataset, costs = self._session.dataset, self._costs()
+        groups = group_names(self._session.plan.groups)
         names = dataset.feature_names if dataset is not None else tuple(f.name for f in summary.features)
         return [
             DescribedFeature(
@@ -117,6 +119,7 @@ class DataController(QObject):
                 name,
                 self._notes.get(feature.feature_id, ""),
                 costs.get(feature.feature_id, 1.0) if costs is not None else None,
+                groups.get(feature.feature_id, ""),
             )
             for feature, quality, name in zip(summary.features, found, names, strict=True)
         ]

@@ -27,6 +27,8 @@ class DescribedFeature:
         Of the user.
     cost : float or None
         In the plan; None where the method knows no costs.
+    group : str
+        In the plan; "" where it is in none.
     """
 
     summary: FeatureSummary
@@ -34,6 +36,7 @@ class DescribedFeature:
     name: str
     note: str = ""
     cost: float | None = None
+    group: str = ""
 
     @property
     def feature_id(self) -> int:
@@ -171,6 +174,16 @@ _COST = Column(
     tooltip="What it costs in the plan; 1 where nothing is said. Double-click or F2 changes it.",
     width=56,
 )
+_GROUP = Column(
+    "group",
+    "group",
+    edited=lambda row: row.group,
+    tooltip=(
+        "Features of one group are taken or left together by a selector. Double-click changes it, Ctrl+G for "
+        "all selected rows; an empty cell takes the feature out."
+    ),
+    width=84,
+)
 _WARNING = Column(
     "warning",
     "warnings",
@@ -194,8 +207,11 @@ def _alone(measure: str) -> Column:
     )
 
 
-GIVING_WAY = ("mean", "zeros", "range")
-"""Columns that go one after another where the names would have less than `NAME_WIDTH`."""
+def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
+    """Return the columns that go one after another where the names would have less than `NAME_WIDTH`."""
+    empty = () if any(row.group for row in rows) else ("group",)
+    return (*empty, "mean", "zeros", "range")
+
 
 NAME_WIDTH = 150
 
@@ -205,4 +221,4 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
     missing = [_MISSING] if any(row.summary.missing for row in rows) else []
     costs = [_COST] if any(row.cost is not None for row in rows) else []
     alone = [_alone("MAP"), _alone("NDCG@10")]
-    return [_ID, _NAME, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *alone, *costs, _WARNING]
+    return [_ID, _NAME, _GROUP, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *alone, *costs, _WARNING]

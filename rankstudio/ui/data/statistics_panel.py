@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QTableView, QTabWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary
-from rankstudio.ui.data.described_features import GIVING_WAY, NAME_WIDTH, DescribedFeature, feature_columns
+from rankstudio.ui.data.described_features import NAME_WIDTH, DescribedFeature, feature_columns, giving_way
 from rankstudio.ui.data.preview import preview_table
 from rankstudio.ui.plots.histogram import HistogramPlot
 from rankstudio.ui.style.fonts import scaled
@@ -105,7 +105,10 @@ class StatisticsPanel(Panel):
         if [c.key for c in columns] != [c.key for c in self.table.rows_model.columns]:
             self.table.set_columns(columns)
             self._fit()
+        grouped = [row.group != "" for row in self.table.rows()]
         self.table.set_rows(rows)
+        if any(grouped) is not any(row.group for row in rows):
+            self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out the columns for which there is no room beside the names."""
@@ -117,7 +120,8 @@ class StatisticsPanel(Panel):
         keys = [column.key for column in self.table.rows_model.columns]
         widths = [self.table.rows_model.columns[i].width for i in range(len(keys))]
         spare = self.width() - scaled(sum(widths) + NAME_WIDTH)
-        for key in GIVING_WAY:
+        self.table.setColumnHidden(keys.index("group"), False)
+        for key in giving_way(self.table.rows()):
             number = keys.index(key)
             self.table.setColumnHidden(number, spare < 0)
             spare += scaled(widths[number]) if spare < 0 else 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from rankstudio.engine.data.feature_groups import Groups
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
@@ -149,7 +150,7 @@ class InspectController(QObject):
             for panel in self._paths:
                 panel.clear(_EVERY_FOLD if everything else NO_PATH)
             return
-        self._show_path(model.path, model.position)
+        self._show_path(model.path, model.position, model.plan.groups)
         row = self._seen()[0].table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
@@ -167,10 +168,10 @@ class InspectController(QObject):
         model = self._current.model
         return model.step.selected if model is not None else ()
 
-    @Slot(object)
-    def show_growing(self, path: PathResult) -> None:
+    @Slot(object, object)
+    def show_growing(self, path: PathResult, groups: Groups) -> None:
         """Show a path that a run is just finding, at its newest step."""
-        self._show_path(path, len(path.steps) - 1)
+        self._show_path(path, len(path.steps) - 1, groups)
 
     def show_again(self) -> None:
         """Show what there is by now on a page that was not seen."""
@@ -181,12 +182,12 @@ class InspectController(QObject):
         """Return the paths on the page that is shown; that of Select where neither is."""
         return [path for path in self._paths if path.isVisible()] or [self.features]
 
-    def _show_path(self, path: PathResult, position: int) -> None:
+    def _show_path(self, path: PathResult, position: int, groups: Groups) -> None:
         dataset = self._session.dataset
         if dataset is not None:
             ids, names = dataset.feature_ids, dataset.feature_names
             for panel in self._seen():
-                panel.show_path(path, ids, names, self._session.measure, position)
+                panel.show_path(path, ids, names, self._session.measure, position, groups)
 
     def _show_profile(self, profile: FeatureProfile) -> None:
         if self._session.sealed:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QToolButton
 
 from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_groups import Groups
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.inspect.path_rows import Arrivals, FeatureRow, path_rows
@@ -47,7 +48,13 @@ def _gain(value: float) -> str:
 
 def _hint(row: FeatureRow) -> str:
     state = "pinned: in every model" if row.pinned else "banned: never selected" if row.banned else ""
-    return f"{row.feature_id} {row.name}" + (f"\n{state}" if state else "")
+    group = f"of the group {row.group}, which is taken or left as a whole" if row.group else ""
+    return "\n".join(filter(None, (f"{row.feature_id} {row.name}", group, state)))
+
+
+def _name(row: FeatureRow) -> str:
+    name = f"{row.group} › {row.name}" if row.group else row.name
+    return f"{name} (banned)" if row.banned else name
 
 
 _COLUMNS = (
@@ -56,8 +63,8 @@ _COLUMNS = (
     Column(
         "name",
         "feature",
-        value=lambda row: f"{row.name} (banned)" if row.banned else row.name,
-        tooltip="◆ marks pinned features",
+        value=_name,
+        tooltip="◆ marks pinned features; before › stands the group with which a feature came",
         stretch=True,
         tone=_tone,
         mark=lambda row: row.pinned,
@@ -167,6 +174,7 @@ class FeaturesPanel(Panel):
         names: Sequence[str],
         measure: str,
         position: int,
+        groups: Groups | None = None,
     ) -> None:
         """Show a path and which of its models is chosen.
 
@@ -179,6 +187,8 @@ class FeaturesPanel(Panel):
             The validation measure to show.
         position : int
             Of the chosen model among the path's steps.
+        groups : Mapping of str to tuple of int, optional
+            Of features, by their ids, with which the path was made.
         """
         linear = path.steps[position].linear
         if (measure, linear) != (self._measure, self._linear):
@@ -187,7 +197,8 @@ class FeaturesPanel(Panel):
             self._make_room()
         if path is not self._of:
             self._of, self._margins = path, {}
-        rows = self._with_margins(path_rows(path, feature_ids, names, measure, position, self._arrivals))
+        found = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
+        rows = self._with_margins(found)
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import nan
 
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_groups import Groups, group_names, with_their_groups
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
@@ -34,6 +35,8 @@ class FeatureRow:
     pinned, banned : bool
     margin : float
         How far the next candidate was behind it, as a share of the score; NaN where that is not known.
+    group : str
+        With which it is taken or left; "" for none.
     """
 
     rank: int | None
@@ -46,6 +49,7 @@ class FeatureRow:
     pinned: bool = False
     banned: bool = False
     margin: float = nan
+    group: str = ""
 
 
 def path_rows(
@@ -55,6 +59,7 @@ def path_rows(
     measure: str,
     position: int,
     arrivals: Arrivals | None = None,
+    groups: Groups | None = None,
 ) -> tuple[FeatureRow, ...]:
     """Return the features of a path in the order in which they came, the banned ones at the end.
 
@@ -69,6 +74,8 @@ def path_rows(
         Of the chosen model among the path's steps.
     arrivals : Arrivals, optional
         What is known of the path from the last time, when it was shorter.
+    groups : Mapping of str to tuple of int, optional
+        Of features, by their ids, with which the path was made; pins and bans are of groups as a whole.
 
     Returns
     -------
@@ -77,7 +84,10 @@ def path_rows(
         first, and only the last of them has a gain and a measure.
     """
     parameters = path.unit.parameters
-    pinned, banned = set(parameters.get("pinned", ())), tuple(parameters.get("banned", ()))
+    groups = groups or {}
+    group_of = group_names(groups)
+    pinned = set(with_their_groups(parameters.get("pinned", ()), groups))
+    banned = with_their_groups(parameters.get("banned", ()), groups)
     model = path.steps[position]
     after = path.validation.get(measure)
     chosen = set(model.selected)
@@ -100,11 +110,23 @@ def path_rows(
                     after=float(after[place]) if after is not None and last else nan,
                     chosen=inside,
                     pinned=int(feature_ids[column]) in pinned,
+                    group=group_of.get(int(feature_ids[column]), ""),
                 )
             )
     known = {int(i): name for i, name in zip(feature_ids, names, strict=True)} if banned else {}
     rows += [
-        FeatureRow(None, i, known.get(i, f"feature {i}"), nan, nan, nan, False, banned=True) for i in banned
+        FeatureRow(
+            None,
+            i,
+            known.get(i, f"feature {i}"),
+            nan,
+            nan,
+            nan,
+            False,
+            banned=True,
+            group=group_of.get(i, ""),
+        )
+        for i in banned
     ]
     return tuple(rows)
 

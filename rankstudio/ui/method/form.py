@@ -10,14 +10,15 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods, refusal_of_groups
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
 from rankstudio.ui.method.protocol_field import ProtocolField
 from rankstudio.ui.method.section import ParameterSection
-from rankstudio.ui.style.plain_text import shortened
+from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
@@ -116,6 +117,9 @@ class MethodForm(Panel):
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
         theme.changed.connect(self._align)
+        self._groups = named(PlainLabel(), "groups-note", role="caption")
+        self._groups.setWordWrap(True)
+        self._groups.hide()
         self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
         self._reset = named(self.add_tool("reset", "Reset all parameters to their defaults"), "reset-all")
         self._page = named(QWidget(), role="page")
@@ -177,6 +181,8 @@ class MethodForm(Panel):
         self._own.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
+        self._groups.setText(groups_text(plan))
+        self._groups.setVisible(bool(plan.groups) and plan.entry.selects)
         self._update_reset()
 
     def refuse_protocol(self, why: str) -> None:
@@ -208,7 +214,7 @@ class MethodForm(Panel):
             self._tell()
 
     def _lay_out(self) -> None:
-        method_fields = (self._method, self._own, self._ranker, self._ranker_section)
+        method_fields = (self._method, self._groups, self._own, self._ranker, self._ranker_section)
         choice_fields = (self._protocol, self._select_by, self._rule)
         column = QVBoxLayout(self._page)
         fill(column, *method_fields, *choice_fields, 1, margins=(12, 12, 12, 12), spacing=6)
@@ -302,6 +308,12 @@ class MethodForm(Panel):
             for field in self._parameter_fields()
         )
         self._reset.setVisible(changed)
+
+
+def groups_text(plan: Plan) -> str:
+    """Return how the method takes the plan's groups of features, or why it cannot."""
+    said = plan.entry.group_rule or refusal_of_groups(plan.entry, len(plan.groups))
+    return f"Groups: {groups_in_words(plan.groups)}. {said}"
 
 
 def about(entry: Method) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -151,7 +152,7 @@ class Session(QObject):
             How a plan names them: a path, or ``"sample"``.
         plan : Plan, optional
             The plan to go on with; by default the present one, with what belonged to the old data
-            (pins, bans, folds and the usual convention) set anew.
+            (pins, bans, groups, folds and the usual convention) set anew; groups are those kept of the data.
         """
         if plan is None:
             kept = {
@@ -159,7 +160,8 @@ class Session(QObject):
                 for p in self.plan.entry.parameters
                 if p.kind not in (Kind.FEATURES, Kind.COSTS)
             }
-            plan = self.plan.changed(parameters=kept, folds=(), convention=dataset.convention)
+            groups = dataset.feature_groups
+            plan = self.plan.changed(groups=groups, parameters=kept, folds=(), convention=dataset.convention)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
                 plan = plan.changed(select_by=CRITERION)
@@ -260,7 +262,8 @@ class Session(QObject):
     def toggle(self, name: str, feature: int) -> None:
         """Pin or ban a feature (``name``: "pinned" or "banned"), or take that back.
 
-        A feature cannot be both: pinning takes back a ban, and the other way round.
+        A feature cannot be both: pinning takes back a ban, and the other way round. Either is so of a group
+        as a whole.
         """
         parameters = dict(self.plan.parameters)
         if name not in parameters:
@@ -268,9 +271,11 @@ class Session(QObject):
         other = "banned" if name == "pinned" else "pinned"
         if any(self.plan.entry.parameter(key).several(parameters[key]) for key in (name, other)):
             return  # several sets of features are tried: there is not one to change
-        present = feature in parameters[name]
-        parameters[name] = _without(parameters[name], feature) if present else (*parameters[name], feature)
-        parameters[other] = _without(parameters[other], feature)
+        members = next((ids for ids in self.plan.groups.values() if feature in ids), (feature,))
+        present = any(i in parameters[name] for i in members)
+        rest = _without(parameters[name], members)
+        parameters[name] = rest if present else (*rest, feature)
+        parameters[other] = _without(parameters[other], members)
         verb = (
             ("unpinning" if present else "pinning")
             if name == "pinned"
@@ -306,8 +311,8 @@ def reading(plan: Plan) -> tuple[object, ...]:
     return plan.missing, plan.normalize, plan.protocol, drawn
 
 
-def _without(ids: tuple[int, ...], feature: int) -> tuple[int, ...]:
-    return tuple(i for i in ids if i != feature)
+def _without(ids: tuple[int, ...], others: Container[int]) -> tuple[int, ...]:
+    return tuple(i for i in ids if i not in others)
 
 
 _SERIES = {"": -1, "slider": 1, "runs": 2}

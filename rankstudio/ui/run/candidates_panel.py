@@ -12,6 +12,7 @@ from PySide6.QtCore import Signal, Slot
 from rankstudio.engine.analysis.features.candidate_map import Margin
 from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.feature_groups import Groups, candidate_names, group_names
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.plots import Bar, BarsPlot
@@ -54,6 +55,7 @@ class CandidatesPanel(Panel):
         feature_ids: Sequence[int] | Ints,
         names: Sequence[str],
         kind: StepKind = StepKind.FEATURES,
+        groups: Groups | None = None,
     ) -> None:
         """Show the candidates of a step.
 
@@ -68,18 +70,25 @@ class CandidatesPanel(Panel):
         feature_ids, names : sequence of length n
         kind : StepKind
             What a step is: an iteration or a round is called so.
+        groups : Mapping of str to tuple of int, optional
+            Of features, by their ids: each has one bar under its name.
         """
         step = "step" if kind is StepKind.FEATURES else kind.value
         self.set_title(f"Candidates at {step} {margin.number}")
         if not np.isfinite(values).any():
             self._show_nothing(_NONE)
             return
-        known = np.flatnonzero(np.isfinite(values)).tolist()
+        ids = [int(i) for i in feature_ids]
+        first = {name: ids.index(members[0]) for name, members in (groups or {}).items()}
+        of = group_names(groups or {})
+        names = candidate_names(ids, names, groups or {})
+        bars = [first.get(of.get(i, ""), column) for column, i in enumerate(ids)]
+        known = [c for c in np.flatnonzero(np.isfinite(values)).tolist() if bars[c] == c]
         self.set_caption("click for details")
         self.plot.set_axes(replace(self.plot.axes, title=score.title, short=score.name))
         self.plot.set_bars(
-            [Bar(int(feature_ids[c]), names[c], float(values[c])) for c in known],
-            winner=int(feature_ids[margin.feature]),
+            [Bar(ids[c], names[c], float(values[c])) for c in known],
+            winner=ids[bars[margin.feature]],
         )
         self.verdict.setText(verdict(margin, names))
         self.verdict.show()

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.analysis.features.candidate_map import step_margin
 from rankstudio.engine.analysis.fold_average import FoldAverage, PathAverage, average_paths
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_groups import greatest_size
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -47,8 +48,8 @@ class RunController(QObject):
         What is shown.
     """
 
-    grown = Signal(object)
-    """The path that grows just now (PathResult), while no model is chosen yet."""
+    grown = Signal(object, object)
+    """The path that grows just now (PathResult) and the groups of its plan, while no model is chosen yet."""
     arranged = Signal()
     """Another choice of panels has something to show."""
 
@@ -171,7 +172,7 @@ class RunController(QObject):
             else None
         )
         if path is not None:
-            self.grown.emit(path)
+            self.grown.emit(path, (self._record or self._session).plan.groups)
 
     @property
     def _record(self) -> RunRecord | None:
@@ -335,7 +336,7 @@ class RunController(QObject):
         else:
             margin, values = step_margin(score, step, divisor=divisor), score.of(step, divisor)
             ids, names = dataset.feature_ids, dataset.feature_names
-            self.candidates.show_step(score, values, margin, ids, names, plan.step_kind)
+            self.candidates.show_step(score, values, margin, ids, names, plan.step_kind, plan.groups)
 
     @Slot(object, object)
     def _take(self, record: RunRecord, event: Event) -> None:
@@ -392,7 +393,8 @@ def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
-    return min(dataset.n_features, max(limit or dataset.n_features for limit in limits))
+    most = max(limit or dataset.n_features for limit in limits)
+    return greatest_size(dataset.n_features, plan.groups if plan.entry.groups else {}, most)
 
 
 def _interval(across: FoldAverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

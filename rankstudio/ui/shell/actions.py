@@ -104,6 +104,12 @@ _EDIT = (
         "Ctrl+Shift+B",
         "ban",
     ),
+    Command(
+        "group",
+        "&Group features…",
+        "Put the features selected on the Data page into a group, which selectors take or leave as a whole.",
+        "Ctrl+G",
+    ),
     None,
     Command(
         "best",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.data.feature_names import (
     FeatureNotes,
     load_notes,
@@ -80,8 +81,10 @@ def test_damaged_files_give_names_or_are_refused(tmp_path: Path) -> None:
 def test_names_and_notes_come_back_with_the_data_and_only_with_them(tmp_path: Path) -> None:
     data = open_sample()
     notes = FeatureNotes().with_name(3, "=cmd|' /C'!A0").with_note(3, "odd, “very”\nodd").with_note(7, "7")
+    notes = replace(notes, groups=checked_groups({"=sum": [7, 9], "B": [3]}))
     save_notes(tmp_path, data, notes)
-    assert load_notes(tmp_path, data) == FeatureNotes({3: "=cmd|' /C'!A0"}, {3: "odd, “very” odd", 7: "7"})
+    expected = FeatureNotes({3: "=cmd|' /C'!A0"}, {3: "odd, “very” odd", 7: "7"}, notes.groups)
+    assert load_notes(tmp_path, data) == expected
     assert load_notes(tmp_path, replace(data, checksum="sha256:0")) == FeatureNotes()
     assert load_notes(tmp_path / "nowhere", data) == FeatureNotes()
     [file] = tmp_path.iterdir()

@@ -77,7 +77,7 @@ def test_notes_are_marked_and_costs_go_into_the_plan(
         show_data(window)
         monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("Broken before May", True))
         table = window.sections.data.statistics.table
-        [action] = table.row_actions(rows(window)[2])
+        action = table.row_actions(rows(window)[2])[0]
         action.trigger()
         assert rows(window)[2].note == "Broken before May"
         write(window, 0, "cost", "2.5")

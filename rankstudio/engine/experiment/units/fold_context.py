@@ -282,8 +282,9 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     PlanError
         Where something is not installed that the method needs, or it cannot honour the plan's groups.
     """
-    if plan.groups and not entry.groups:
-        raise PlanError(refusal_of_groups(entry, len(plan.groups)))
+    joint = [ids for ids in plan.groups.values() if len(ids) > 1]
+    if joint and not entry.groups:
+        raise PlanError(refusal_of_groups(entry, len(joint)))
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     arguments = {**parameters, **{name: getattr(plan, name) for name in entry.takes}}
     for p in entry.parameters:

@@ -1,0 +1,99 @@
+"""Groups of features, made on the Data page: what a selector takes or leaves as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QInputDialog, QWidget
+
+from rankstudio.engine.data.feature_groups import (
+    Groups,
+    among,
+    group_name,
+    group_names,
+    in_other_group,
+    read_groups,
+)
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.data.controller import DataController
+from rankstudio.ui.data.described_features import DescribedFeature
+from rankstudio.ui.model.session import Session
+
+
+class FeatureGroups(QObject):
+    """Puts features into groups, and takes them out. Groups are a part of the plan: they can be undone.
+
+    Parameters
+    ----------
+    session : Session
+    data : DataController
+        On whose table features are selected, and their groups written.
+    parent : QWidget
+        Over which questions are asked.
+    """
+
+    failed = Signal(str)
+    changed = Signal(object)
+    """The user has made other groups, which are in the plan by now."""
+
+    def __init__(self, session: Session, data: DataController, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._table, self._window = session, data.statistics.table, parent
+        data.statistics.edited.connect(self._write)
+
+    def action(self) -> QAction:
+        """Return what asks for the group of the selected features, for the menu of a row."""
+        action = QAction("Group…", self._table)
+        action.triggered.connect(self.ask)
+        return action
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask in which group the selected features are to be."""
+        rows: list[DescribedFeature] = self._table.selected_rows()
+        if not rows:
+            self.failed.emit("No feature is selected: select rows of the table of features on the Data page.")
+            return
+        groups = self._session.plan.groups
+        known = group_names(groups)
+        now = known.get(rows[0].feature_id, "")
+        offered = [now, *(name for name in ("", *groups) if name != now)]
+        what = rows[0].name if len(rows) == 1 else f"{len(rows)} features"
+        name, agreed = QInputDialog.getItem(
+            self._window, "Group", f"Group of {what}; empty for none:", offered, 0, True
+        )
+        if agreed:
+            self._put(rows, name)
+
+    def read(self, path: Path) -> bool:
+        """Take the groups in a table of features; tell whether there are any of features of the data."""
+        dataset = self._session.dataset
+        if dataset is None:
+            return False
+        try:
+            found = among(read_groups(path), dataset.feature_ids.tolist())
+        except RankStudioError:
+            return False
+        if found:
+            self._change(f"the groups of {path.name}", found)
+        return bool(found)
+
+    @Slot(object, str, str)
+    def _write(self, row: DescribedFeature, key: str, text: str) -> None:
+        if key == "group":
+            self._put([row], text)
+
+    def _put(self, rows: Sequence[DescribedFeature], name: str) -> None:
+        members = [row.feature_id for row in rows]
+        what = f"feature {members[0]}" if len(members) == 1 else f"{len(members)} features"
+        self._change(
+            f"the group of {what}", in_other_group(group_name(name), members, self._session.plan.groups)
+        )
+
+    def _change(self, text: str, groups: Groups) -> None:
+        if groups != self._session.plan.groups:
+            self._session.change(text, groups=groups)
+            self.changed.emit(groups)
