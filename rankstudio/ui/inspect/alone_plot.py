@@ -71,7 +71,6 @@ class AlonePlot(Plot):
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
         self._selected[[column for column in selected if column < self._order.size]] = True
         self._feature = feature
-        self._describe()
         self.mark_dirty()
 
     # Plot
@@ -219,19 +218,16 @@ class AlonePlot(Plot):
             self._order = np.argsort(self._ids, kind="stable") if self.by_id else self.shown.order
             x = "id of the feature" if self.by_id else "features, the best on train first"
             self.set_axes(Axes(f"{self.shown.measure} alone", x, integer_x=True))
-        self._describe()
-
-    def _describe(self) -> None:
         self.setAccessibleName("Single features")
-        self.setAccessibleDescription(describe(self._spoken()))
 
-    def _spoken(self) -> list[str]:
-        if self.shown is None or self.is_empty():
-            return []
+    def summary(self) -> str:
+        """Say which feature is best alone, and how good the marked one is."""
+        if self.shown is None:
+            return ""
         best, train = int(self.shown.order[0]), self.shown.parts["train"]
         said = [f"best alone {self._names[best]}, {self.shown.measure} {train[best]:.4f} on train"]
         column = self._feature
         if column is not None and column < train.size:
             values = ", ".join(f"{name} {part[column]:.4f}" for name, part in self.shown.parts.items())
             said.append(f"{self._names[column]}: {values}")
-        return said
+        return describe(said)

@@ -103,6 +103,7 @@ def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> Non
     assert window.runs.shown.key == curve.key
     assert window.current.model.x_value == 3
     assert plot.chosen == (0, 2)
+    plot.flush()
     assert f"chosen: {curve.label}" in plot.accessibleDescription()
     plot.setFocus()
     QTest.keyClick(plot, Qt.Key.Key_Right)
