@@ -9,9 +9,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.ui.plots.axes import AIR, Axes
+from rankstudio.ui.plots.color_bar import draw_color_bar
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.maps.color_bar import draw_color_bar
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.palettes import viridis

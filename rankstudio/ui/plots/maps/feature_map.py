@@ -13,9 +13,9 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent
 from rankstudio.engine.arrays import Floats
 from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
+from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_map import HeatMapPlot
-from rankstudio.ui.plots.maps.color_bar import BAR, ColorBar, color_bar_width
 from rankstudio.ui.plots.maps.feature_map_layers import TICKS_HEIGHT, draw_margins, draw_outlines
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.fonts import TINY, font
