@@ -13,6 +13,9 @@ import pytest
 from fuzz_report import rows_of, table
 from hypothesis import settings
 
+# The window speaks the system's language, and tests read English. Qt reads this where it would read LANG.
+os.environ["LANGUAGE"] = "en"
+
 # Compiling a kernel takes longer than any deadline, and timings are no test.
 settings.register_profile("rankstudio", deadline=None)
 settings.load_profile("rankstudio")

@@ -19,6 +19,9 @@ from rankstudio.engine.support import memory
 COMMANDS = ("run", "compare", "report", "studies", "reproduce", "evaluate", "convert", "methods")
 """Names of commands, each with a module of that name: HELP, DESCRIPTION, ``add_options`` and ``run``."""
 
+LANGUAGES = ("en", "de")
+"""What the window speaks."""
+
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _DESCRIPTION = """\
@@ -27,6 +30,7 @@ Feature selection in learning to rank.
   rankstudio                      open the window
   rankstudio MQ2008               open the window with a LETOR file or a folder of folds
   rankstudio --sample             open the window with the bundled sample and run its study
+  rankstudio --language de        open the window in German, whatever its settings and the system say
   rankstudio COMMAND …            work in the terminal; each command explains itself with --help"""
 
 _EPILOG = """\
@@ -108,12 +112,13 @@ def _parser(commands: Sequence[str]) -> _Parser:
     """Return the parser, knowing only some of the commands: the others need not be imported."""
     parser = _Parser(
         prog="rankstudio",
-        usage="rankstudio [FILE | FOLDER …] [--sample]\n       rankstudio COMMAND …",
+        usage="rankstudio [FILE | FOLDER …] [--sample] [--language LANGUAGE]\n       rankstudio COMMAND …",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--sample", action="store_true", help="open the bundled sample and run its study")
+    parser.add_argument("--language", choices=LANGUAGES, help="what the window speaks: English or German")
     parser.add_argument(
         "--version", action="version", version=f"RankStudio {__version__}", help="print the version"
     )
@@ -135,9 +140,14 @@ def _parser(commands: Sequence[str]) -> _Parser:
 
 def _open_window(arguments: list[str]) -> int:
     """Open the window; where that cannot be, say why and do in the terminal what can be done there."""
-    files = [argument for argument in arguments if not argument.startswith("-")]
+    options = [
+        word
+        for place, word in enumerate(arguments)
+        if word.startswith("-") or arguments[place - 1 : place] == ["--language"]
+    ]
+    files = [word for word in arguments if word not in options]
     parser = _parser(COMMANDS)
-    args = parser.parse_args([argument for argument in arguments if argument.startswith("-")])
+    args = parser.parse_args(options)
     for file in files:
         if not Path(file).exists():
             parser.error(_no_such(file))
@@ -147,6 +157,10 @@ def _open_window(arguments: list[str]) -> int:
     memory.refuse_small_limit()
     reason = why_no_window()
     if reason is None:
+        from rankstudio.ui.language import install
+        from rankstudio.ui.process.settings import Settings
+
+        install(args.language or Settings().language)  # before the window's modules look their texts up
         from rankstudio.ui.app import main as open_window
 
         return int(open_window([*files, *(["--sample"] if args.sample else [])]))

@@ -15,6 +15,7 @@ import rankstudio
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.compiler_process import compiler_process
+from rankstudio.ui.language import translate_qt
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.crash import CrashReports, data_folder, log_to_file
 from rankstudio.ui.process.garbage_collection import GarbageCollection
@@ -83,6 +84,7 @@ def application() -> QApplication:
     """Return the application with its identity, made where there is none yet."""
     running = QApplication.instance()
     app = running if isinstance(running, QApplication) else QApplication(["rankstudio"])
+    translate_qt(app)
     app.setApplicationName("RankStudio")
     app.setApplicationDisplayName("RankStudio")
     app.setApplicationVersion(rankstudio.__version__)

@@ -202,8 +202,8 @@ class MainWindow(QMainWindow):
             plot.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
-        for part in (self.open_controller, self.study_files):
-            part.warned.connect(self.say_warning)
+        for teller in (self.open_controller, self.study_files, self.menus):
+            teller.warned.connect(self.say_warning)
         saying = self.export_controller, self.study_files, self.comparison, self.measurement, sections.report
         for part in saying:
             part.said.connect(self.status.say)
@@ -348,8 +348,7 @@ class MainWindow(QMainWindow):
             self.notice.dismiss()
             self.restorer.go_on(record)
 
-        text = f"{record.plan.title} on {record.dataset.name} was left at {record.units_text}."
-        self.notice.say(text, "info", "Continue", go_on)
+        self.notice.say(record.left_text, "info", "Continue", go_on)
 
     @Slot(str)
     def _show_preparation(self, sentence: str) -> None:

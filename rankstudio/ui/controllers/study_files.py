@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from rankstudio.engine.errors import StudyInUseError
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
 from rankstudio.ui.controllers.restore_runs import RunRestorer
+from rankstudio.ui.language import trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.stored_run_records import READ_ONLY, record_of
 from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, RestoredRun, is_study
@@ -148,8 +149,9 @@ class StudyFiles(QObject):
                     versions, read_only = message.versions, message.study.read_only
                     self._change_to(message.study, message.last_id, message.seal_marks)
                     self._settings.add_recent(str(file))
-                    s = "" if message.n_runs == 1 else "s"
-                    self.said.emit(f"{file.name} is open: {message.n_runs} run{s}")
+                    n = message.n_runs
+                    said = trn("{name} is open: {n} run", "{name} is open: {n} runs", n)
+                    self.said.emit(said.format(name=file.name, n=n))
                     if read_only:
                         self._warned_of_loss = True
                         self.warned.emit(f"{file}: {_READ_ONLY}")

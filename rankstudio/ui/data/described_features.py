@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.summary import FeatureSummary
+from rankstudio.ui.language import tr
 from rankstudio.ui.widgets import Column, HistogramCell
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ class DescribedFeature:
     def warning(self) -> str:
         """What is odd about it, in words for a table."""
         if self.quality is None:
-            return "constant" if self.constant else ""
-        return ", ".join(finding.word for finding in self.quality.findings)
+            return tr("constant") if self.constant else ""
+        return ", ".join(tr(finding.word) for finding in self.quality.findings)
 
     @property
     def warning_text(self) -> str:

@@ -9,6 +9,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Panel, Segmented
@@ -42,7 +43,7 @@ class DataPanel(Panel):
         self._fold: int | None = None
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
-        self._folds = named(Segmented(name="fold"), "data-folds")
+        self._folds = named(Segmented(name=tr("fold")), "data-folds")
         # In the place of the buttons, where there are too many folds for a row.
         self._many = named(QComboBox(), "data-many-folds", "fold")
         self._facts = KeyValue()
@@ -62,7 +63,7 @@ class DataPanel(Panel):
         numbers = [fold.number for fold in dataset.folds]
         options: list[tuple[object, str]] = [(number, str(number)) for number in numbers]
         if len(numbers) > 1:
-            options.append((None, "all"))
+            options.append((None, tr("all")))
         self._folds.set_options(options if len(numbers) <= _IN_A_ROW else [])
         self._folds.setVisible(1 < len(numbers) <= _IN_A_ROW)
         self._many.clear()

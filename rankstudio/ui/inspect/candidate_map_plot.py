@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QResizeEve
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.analysis.features.choice_explanation import number
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
@@ -112,12 +113,13 @@ class CandidateMapPlot(HeatMapPlot):
     def key(self) -> tuple[str, str, str]:
         """Return what the two ends and the middle of the colours mean, the best first."""
         if self._ranked:
-            return "first", "middle", "last"
+            return tr("first"), tr("middle"), tr("last")
         if self._score is not None and self._score.least:
-            return "drops out", "twice it", "far above"
+            return tr("drops out"), tr("twice it"), tr("far above")
         if self._score is not None and not self._score.from_zero:
-            return "taken", "halfway", "the worst"
-        return "taken" if self._whole is None or self._whole.growing else "greatest", "half of it", "none"
+            return tr("taken"), tr("halfway"), tr("the worst")
+        growing = self._whole is None or self._whole.growing
+        return tr("taken") if growing else tr("greatest"), tr("half of it"), tr("none", "share")
 
     # HeatMapPlot
 
@@ -161,7 +163,7 @@ class CandidateMapPlot(HeatMapPlot):
                 *lines,
                 Line("taken without a comparison" if self._map.taken[row, column] else "no candidate"),
             ]
-        lines.append(Line(self._score.name if self._score else "score", number(value)))
+        lines.append(Line(tr(self._score.name) if self._score else "score", number(value)))
         if self._score is not None and self._score.from_zero and not self._score.least:
             lines.append(Line("share of the best", f"{100 * share:.0f} %"))
         of = int(self._map.n_candidates[column])
@@ -301,7 +303,7 @@ class CandidateMapPlot(HeatMapPlot):
         shown = self._map
         if shown is None or self._score is None:
             return ""
-        what = f"{self._score.title}: {shown.n_features} features at {shown.n_steps} steps"
+        what = f"{tr(self._score.title)}: {shown.n_features} features at {shown.n_steps} steps"
         if self._row is None or self._column is None:
             return what
         cell = self.readout((self._shown(self._row), self._column))

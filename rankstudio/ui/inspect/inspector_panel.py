@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel
 
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.inspect.profile_tables import ProfileTables
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Density, DensityPlot
 from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -70,7 +71,9 @@ class InspectorPanel(Panel):
         self.set_title(profile.name)
         self.set_caption(str(profile.feature_id))
         self.plot.placeholder = "All of its values are equal."
-        self.plot.set_densities([Density(c.label, profile.grid, c.density, c.zeros) for c in profile.classes])
+        self.plot.set_densities(
+            [Density(tr(c.label), profile.grid, c.density, c.zeros) for c in profile.classes]
+        )
         if self.tables is not None:
             self.tables.show_feature(profile)
         self.facts.setText(facts(profile, alone=self.tables is None))

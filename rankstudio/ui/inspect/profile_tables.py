@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.elided import ElidedLabel
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _ALONE = "How well each part is ranked by this feature alone, in the direction that is better on train"
 _WITH = "Pearson's correlation inside queries with each feature of the chosen model"
+_ALL_OF_THEM = "all of them, R²"
 _ALL = "The share of its variance inside queries that a linear function of all of them has"
 _LEAST_HEIGHT = 96  # pixels
 
@@ -67,8 +69,8 @@ class ProfileTables(QScrollArea):
 
 def _alone_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """Return a row for each part with its measures, after a header."""
-    rows = [(name, *map(_number, part.values())) for name, part in profile.parts.items()]
-    return [("alone", *profile.alone), *rows]
+    rows = [(tr(name), *map(_number, part.values())) for name, part in profile.parts.items()]
+    return [(tr("alone"), *profile.alone), *rows]
 
 
 def _number(value: float) -> str:
@@ -84,7 +86,7 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
         for one in profile.with_selected
     ]
     explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
-    return [("with what is selected", "r"), *rows, ("all of them, R²", explained)]
+    return [("with what is selected", "r"), *rows, (_ALL_OF_THEM, explained)]
 
 
 def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
@@ -101,7 +103,7 @@ def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
         for place, text in enumerate(row[1:], start=1):
             cell = named(PlainLabel(text), role="caption" if line == 0 else "")
             cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            if row[0] == "all of them, R²":
+            if row[0] == _ALL_OF_THEM:
                 cell.setToolTip(plain(_ALL))
             grid.addWidget(cell, line, place)
     return made

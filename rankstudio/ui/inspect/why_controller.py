@@ -22,6 +22,7 @@ from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.controller import InspectController
 from rankstudio.ui.inspect.why_panel import WhyPanel
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
@@ -143,7 +144,7 @@ class WhyController(QObject):
         if path is not self._path or model is None or dataset is None:
             return
         shown, leads = found
-        steps = "step" if path.step_kind is StepKind.FEATURES else path.step_kind.value
+        steps = "step" if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
         self.panel.show_map(shown, dataset.feature_names, score, steps)
         self._mark(model)
         self._leads = leads
@@ -218,7 +219,7 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScor
     if not known:
         return ""
     what = "the next feature" if path.step_kind is StepKind.ITERATIONS else "the next candidate"
-    said = f"margin: how far {what} was behind, as a share of the {score.name}."
+    said = f"margin: how far {what} was behind, as a share of the {tr(score.name)}."
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said

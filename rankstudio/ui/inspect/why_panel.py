@@ -10,6 +10,7 @@ from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.inspect.candidate_map_plot import CandidateMapPlot
 from rankstudio.ui.inspect.densities_view import DensitiesView
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
@@ -76,8 +77,8 @@ class WhyPanel(Panel):
         """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
         self.plot.placeholder = _NONE if score is None else _UNKNOWN
         self.plot.set_map(shown, names, score, steps)
-        self.plot.setAccessibleName(score.title if score and shown else "Candidates at each step")
-        self.set_caption(score.title if shown and score else "")
+        self.plot.setAccessibleName(tr(score.title) if score and shown else "Candidates at each step")
+        self.set_caption(tr(score.title) if shown and score else "")
 
     def mark(self, feature: int | None, place: int | None) -> None:
         """Mark the feature that is looked at (its column) and the chosen step (its place in the path)."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QToo
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
@@ -34,17 +35,17 @@ TIGHT = "padding: 0; min-height: 0;"
 def tooltip(parameter: Parameter) -> str:
     """Return what hovering over a field tells: help, symbol, source, range and default, as rich text."""
     rows = [
-        ("symbol", parameter.symbol),
-        ("source", parameter.source),
-        ("range", parameter.expected + _MORE.get(parameter.kind, "")),
-        ("default", _default(parameter)),
+        (tr("symbol"), parameter.symbol),
+        (tr("source"), parameter.source),
+        (tr("range"), parameter.expected + _MORE.get(parameter.kind, "")),
+        (tr("default"), _default(parameter)),
     ]
     lines = "".join(f"<br><b>{name}</b> {_escaped(text)}" for name, text in rows if text)
     return f"<p style='max-width: 340px'>{_escaped(shortened(parameter.help))}{lines}</p>"
 
 
 def _default(parameter: Parameter) -> str:
-    return parameter.format(parameter.default) or parameter.none_label or "none"
+    return parameter.format(parameter.default) or parameter.none_label or tr("none")
 
 
 def _escaped(text: str) -> str:

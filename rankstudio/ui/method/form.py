@@ -14,6 +14,7 @@ from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods, refusal_of_groups
+from rankstudio.ui.language import tr
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
 from rankstudio.ui.method.protocol_field import ProtocolField
@@ -67,7 +68,7 @@ def _select_by(measures: Sequence[str]) -> Parameter:
             "the method's own criterion where there is no such part. Ties go to the smaller λ, then to fewer "
             "features."
         ),
-        choices=(*choices, (CRITERION, "criterion")),
+        choices=(*choices, (CRITERION, tr("criterion"))),
     )
 
 
@@ -319,4 +320,4 @@ def groups_text(plan: Plan) -> str:
 def about(entry: Method) -> str:
     """Return what hovering over a method tells: paper, what it does and what it computes, as rich text."""
     formula = f"<p><i>{entry.formula.replace('<', '&lt;')}</i></p>" if entry.formula else ""
-    return f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{shortened(entry.summary)}</p>{formula}"
+    return f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{shortened(tr(entry.summary))}</p>{formula}"

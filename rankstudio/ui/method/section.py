@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter
+from rankstudio.ui.language import tr
 from rankstudio.ui.method.choices_field import ChoicesField
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import Field, LineField, SwitchField, measure_field
@@ -25,6 +26,17 @@ _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.FEATURES: FeaturesField,
     Kind.COSTS: LineField,
 }
+
+
+def translated(parameter: Parameter) -> Parameter:
+    """Return a parameter of the catalog with its texts in the language of the window."""
+    return replace(
+        parameter,
+        label=tr(parameter.label),
+        help=tr(parameter.help),
+        none_label=tr(parameter.none_label),
+        choices=tuple((key, tr(label)) for key, label in parameter.choices),
+    )
 
 
 class ParameterSection(QWidget):
@@ -101,7 +113,7 @@ class ParameterSection(QWidget):
         self.setVisible(bool(seen))
 
     def _make(self, parameter: Parameter) -> Field:
-        named = replace(parameter, name=f"{self._prefix}{parameter.name}")
+        named = replace(translated(parameter), name=f"{self._prefix}{parameter.name}")
         field = _EDITORS[parameter.kind](self._theme, named)
         if isinstance(field, FeaturesField):
             field.set_features(*self._features)

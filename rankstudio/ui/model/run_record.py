@@ -198,6 +198,11 @@ class RunRecord:
         return f"{self.units_done} of {self.n_units} units"
 
     @property
+    def left_text(self) -> str:
+        """Where it was left, as a sentence."""
+        return f"{self.plan.title} on {self.dataset.name} was left at {self.units_text}."
+
+    @property
     def remark(self) -> str:
         """What there is to say about its state: why it failed, how much of it is done, where it is from."""
         if self.state is RunState.UNFINISHED:

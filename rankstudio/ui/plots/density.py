@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot
 from rankstudio.ui.plots.frame import Frame
@@ -238,5 +239,5 @@ class DensityPlot(Plot):
 def percent(share: float) -> str:
     """Return a share as it is written: "62 %", "under 1 %"."""
     if 0 < share < 0.005:
-        return "under 1 %"
+        return tr("under 1 %")
     return f"{100 * share:.0f} %"

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.analysis.fold_average import average_paths
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.plots.export import export_plot
 from rankstudio.ui.style.theme import Theme
@@ -62,10 +63,10 @@ def _plot(
     theme: Theme, result: RunResult, by_combination: Sequence[tuple[PathResult, ...]], name: str
 ) -> CurvesPlot:
     """Return the plot of a measure, or of the criterion, with one curve a combination."""
-    title = result.plan.criterion if name == "criterion" else f"validation {name}"
+    title = tr(result.plan.criterion) if name == "criterion" else f"validation {name}"
     labels = [_label(result, paths[0]) for paths in by_combination]
     plot = CurvesPlot(theme, f"{title}{_explanation(result, labels)}")
-    plot.set_axes(replace(plot.axes, x_label=result.plan.step_kind.value))
+    plot.set_axes(replace(plot.axes, x_label=tr(result.plan.step_kind.value)))
     longest = max(int(path.x_values[-1]) for paths in by_combination for path in paths)
     plot.set_family(range(len(by_combination)), labels, (1, longest))
     for key, paths in enumerate(by_combination):

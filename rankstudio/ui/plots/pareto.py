@@ -11,6 +11,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.frame import readable_range
@@ -193,16 +194,16 @@ class ParetoPlot(Plot):
     def _called(self, position: int) -> str:
         if self.marks is None:
             return ""
-        names = {self.marks.best: "best", self.marks.suggested: self.marks.rule}
+        names = {self.marks.best: tr("best"), self.marks.suggested: tr(self.marks.rule)}
         if self.marks.best == self.marks.suggested == position:
-            return f"best, and the choice by “{self.marks.rule}”"
+            return f"best, and the choice by “{tr(self.marks.rule)}”"
         return names.get(position, "")
 
     def summary(self) -> str:
         """Say which model is best, and which is suggested."""
         if self.marks is None:
             return f"{self.axes.title} of {len(self.spots)} models"
-        told = {"best": self.marks.best, self.marks.rule: self.marks.suggested}
+        told = {tr("best"): self.marks.best, tr(self.marks.rule): self.marks.suggested}
         return describe(
             [
                 f"{name}: {self.spots[i].title}, {self.spots[i].note}, {self.spots[i].y:.4f}"

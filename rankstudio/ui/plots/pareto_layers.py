@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import draw_marker, pen
 from rankstudio.ui.style import palettes
@@ -104,7 +105,7 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
     if plot.chosen is not None:
         painter.setPen(pen(colors.q("text"), 1.4))
         painter.drawEllipse(points[plot.chosen], _RING - 2.5, _RING - 2.5)
-    named = {marks.best: ("best", "muted", 1.4)}
+    named = {marks.best: (tr("best"), "muted", 1.4)}
     if marks.suggested != marks.best:
         named[marks.suggested] = (_suggested_name(plot, marks), "accent", 2.0)
     for i, (_, role, width) in named.items():
@@ -119,7 +120,11 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
 def _suggested_name(plot: ParetoPlot, marks: Marks) -> str:
     """Return what stands at the suggested model: "3 features, the smallest in the band"."""
     size = plot.spots[marks.suggested].x
-    return f"{size:.4g} feature{'' if size == 1 else 's'}, the smallest in the band"
+    return trn(
+        "{size:.4g} feature, the smallest in the band",
+        "{size:.4g} features, the smallest in the band",
+        1 if size == 1 else 2,
+    ).format(size=size)
 
 
 def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from rankstudio.engine.errors import OutputError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
+from rankstudio.ui.language import LANGUAGES, SYSTEM
 
 _log = logging.getLogger(__name__)
 
@@ -93,6 +94,12 @@ class Settings:
         """The mode of the theme: system, light or dark."""
         mode = self.text("window/theme", "system")
         return mode if mode in THEMES else "system"
+
+    @property
+    def language(self) -> str:
+        """A key of the languages of the window, or "system"."""
+        key = self.text("window/language", SYSTEM)
+        return key if key in LANGUAGES else SYSTEM
 
     @property
     def names_folder(self) -> Path:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QSizePolicy
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.queries.query_plot import SCATTER, SORTED, QueryPlot
 from rankstudio.ui.queries.sentences import comparison_sentence
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -17,7 +18,7 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
 
-PART_NAMES = {"test": "test", "vali": "validation", "train": "training"}
+PART_NAMES = {"test": tr("test"), "vali": tr("validation"), "train": tr("training")}
 """Parts of a fold, as they are called."""
 
 

@@ -102,9 +102,13 @@ class DocumentsPanel(Panel):
         self.set_title(f"Query {found.query_id}")
         values = f"{measure} of A {row.a:.3f}, of B {row.b:.3f}".replace("nan", "–")
         relevant = f"{row.n_relevant} relevant"
-        self.set_caption(f"{counted(row.n_documents, 'document')}, {relevant} · {values} · {_ACT}")
+        self.set_caption(
+            f"{counted(row.n_documents, 'document', 'documents')}, {relevant} · {values} · {_ACT}"
+        )
         shown, others = found.by_influence[:N_COLORS], found.by_influence[N_COLORS:]
-        names = [found.names[i] for i in shown] + ([counted(len(others), "other")] if others else [])
+        names = [found.names[i] for i in shown] + (
+            [counted(len(others), "other", "others")] if others else []
+        )
         least = f" above {number(found.offset)}" if found.offset else ""
         about = f"Each bar begins at {number(found.offset)}: the least parts of all features in this query."
         self.legend.set_names(f"Score of A{least}, by feature:", names, about)
@@ -115,7 +119,11 @@ class DocumentsPanel(Panel):
             parts += [float(above[list(others)].sum())] if others else []
             most = found.by_influence[:_TOLD]
             told = "\n".join(f"{found.names[i]}: {number(float(above[i]))}" for i in most)
-            told += f"\nand {counted(len(found.names) - _TOLD, 'other')}" if len(found.names) > _TOLD else ""
+            told += (
+                f"\nand {counted(len(found.names) - _TOLD, 'other', 'others')}"
+                if len(found.names) > _TOLD
+                else ""
+            )
             rows.append(DocumentRow(position, document, tuple(parts), told))
         self._largest = max((sum(r.parts) for r in rows), default=0.0)
         self._decimals = decimals([document.score_a for document in found.documents])

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.ui.language import trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import padded
@@ -140,8 +141,8 @@ class QueryPlot(Plot):
             Line("B − A", signed(query.difference, 4)),
         ]
         others = len(self._at(position)) - 1 if self.mode == SCATTER else 0
-        word = "query" if others == 1 else "queries"
-        return [*lines, Line(f"and {others} more {word} here")] if others else lines
+        more = trn("and {n} more query here", "and {n} more queries here", others).format(n=others)
+        return [*lines, Line(more)] if others else lines
 
     def hit_test(self, at: QPointF) -> int | None:
         """Return the position of the query nearest to a pixel; None far from any."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import MINUS, signed
 
 if TYPE_CHECKING:
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.ranked_query import RankedDocument, RankedQuery
 
 _ROUNDING = 1e-9
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_WORDS = (
+    *(tr("no"), tr("one"), tr("two"), tr("three"), tr("four"), tr("five")),
+    *(tr("six"), tr("seven"), tr("eight"), tr("nine"), tr("ten")),
+)
 
 
 def number(value: float) -> str:
@@ -27,10 +31,10 @@ def decimals(values: Sequence[float]) -> int:
     return min(8, max(0, 2 - floor(log10(span)))) if span > 0 else 3
 
 
-def counted(n: int, one: str, several: str = "") -> str:
+def counted(n: int, one: str, several: str) -> str:
     """Return "one document", "four documents", "12 documents"."""
     word = _WORDS[n] if n < len(_WORDS) else f"{n:,}"
-    return f"{word} {one if n == 1 else several or one + 's'}"
+    return f"{word} {one if n == 1 else several}"
 
 
 def comparison_sentence(found: QueryComparison) -> str:

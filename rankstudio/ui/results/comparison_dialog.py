@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from rankstudio.engine.analysis.workload import THUMB, Workload
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.language import trn
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import fill, named
@@ -167,8 +168,8 @@ def _ticks(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
 
 
 def _said(work: Workload) -> str:
-    runs = "1 run" if work.n_runs == 1 else f"{work.n_runs} runs"
-    units = "1 unit" if work.n_units == 1 else f"{work.n_units:,} units"
+    runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
+    units = trn("{n:,} unit", "{n:,} units", work.n_units).format(n=work.n_units)
     if not work.n_guessed:
         how = "as fast as in the finished runs"
     elif work.n_guessed == work.n_runs:

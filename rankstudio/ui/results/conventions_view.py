@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rankstudio.engine.analysis.queries.convention_order import ConventionRow, reversed_pairs
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
+from rankstudio.ui.language import tr
 from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
@@ -86,7 +87,7 @@ def _by(key: str, name: str, looked_at: str) -> Column:
         lambda value: f"{value[0]:.4f}   {value[1]}",
         value=lambda row: (row.means[key], row.places[key]) if key in row.places else None,
         sort=lambda row: row.means[key] if key in row.places else None,
-        tooltip=f"{name}, then the run's place. {rules.summary}{bold}",
+        tooltip=f"{name}, then the run's place. {tr(rules.summary)}{bold}",
         bold=lambda row: row.places.get(key) != row.places.get(looked_at),
         tone="text" if key == looked_at else "muted",
         width=max(104, 24 + 7 * len(rules.label)),

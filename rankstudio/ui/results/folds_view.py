@@ -11,6 +11,7 @@ from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.language import tr
 from rankstudio.ui.results.view import ALL, ONE, View
 from rankstudio.ui.style.number_format import axis_value, plain, power
 from rankstudio.ui.style.theme import Theme
@@ -91,7 +92,7 @@ def _is_mean(row: FoldRow | MeasureRow) -> bool:
 
 
 # Mean and deviation stay below the folds, however these are sorted.
-_FOLD = Column("label", "fold", sort=lambda row: row.fold, width=64, bold=_is_mean)
+_FOLD = Column("label", "fold", format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean)
 _SIZE = Column(
     "size",
     "k",
@@ -121,27 +122,27 @@ def _columns(plan: Plan, tested: bool, validated: bool) -> list[Column]:
 def _chosen(number: int, axis: Axis) -> Column:
     return Column(
         f"axis-{number}",
-        axis.label,
+        tr(axis.label),
         "right",
         power if axis.is_grid else "",
         value=_value_on(number, axis),
         tooltip="Chosen by validation on this fold",
-        width=max(64, 12 + 7 * len(axis.label)),
+        width=max(64, 12 + 7 * len(tr(axis.label))),
     )
 
 
 def _measure(name: str, part: str, plan: Plan) -> Column:
     tested = part == "test"
     by = ", by which the model was chosen" if not tested and name == plan.select_by else ""
-    title = "test" if tested else "vali"
+    title = tr("test") if tested else tr("vali")
     return Column(
-        f"{title}-{name}",
+        f"{'test' if tested else 'vali'}-{name}",
         f"{title} {name}",
         "right",
         ".4f",
         value=lambda row: getattr(row, part).get(name),
         sort=lambda row: getattr(row, part).get(name) if row.fold else None,
-        tooltip=f"{name} on the {part} part{by}",
+        tooltip=f"{name} on the {tr(part)} part{by}",
         tone="text" if tested else "muted",
         bold=_is_mean if tested else None,
         width=112 if len(name) > 5 else 84,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.results.conventions_view import ConventionsView
 from rankstudio.ui.results.folds_view import FoldsView
@@ -16,6 +17,15 @@ from rankstudio.ui.results.view import View
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented, TableView
 from rankstudio.ui.widgets.layout import named
+
+_TITLES = {
+    "pareto": tr("Pareto"),
+    "tests": tr("Tests"),
+    "folds": tr("Folds"),
+    "stability": tr("Stability"),
+    "conventions": tr("Conventions"),
+    "published": tr("Published"),
+}
 
 
 class ResultsPanel(Panel):
@@ -54,7 +64,7 @@ class ResultsPanel(Panel):
             "published": self.published,
         }
         self._stack = QStackedWidget()
-        options = [(key, key.capitalize()) for key in self._views]
+        options = [(key, _TITLES[key]) for key in self._views]
         self._choice = named(Segmented(options, "view of the results"), "results-views")
         self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         for view in self._views.values():

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout
 
 from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 from rankstudio.ui.results.view import LEAST_PLOT, RUN_DOT, View
 from rankstudio.ui.style.number_format import combination_label, plain
@@ -60,7 +61,10 @@ class ParetoView(View):
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.plots = (("pareto", "Size against measure", self.plot),)
-        said, about = f"{_BEATEN} are listed here.", f"The m{_BEATEN[1:]}."
+        said, about = (
+            "Models that no other beats in size and measure are listed here.",
+            "The models that no other beats in size and measure.",
+        )
         self.table = self.add_table("pareto", "Pareto front", about, said, lambda row: row.position, _BEATEN)
         self.sentence = named(PlainLabel(), "pareto-sentence", role="caption")
         self.sentence.setWordWrap(True)
@@ -138,7 +142,7 @@ def _spot(row: ParetoRow) -> Spot:
 
 def _rows(runs: Sequence[tuple[int, Plan]], found: ParetoFront) -> list[ParetoRow]:
     """Return a row for every model: best, one standard error, both or neither."""
-    notes = {found.suggested: _rule(found), found.best: "best"}
+    notes = {found.suggested: tr(_rule(found)), found.best: tr("best")}
     said = [notes.get(i, "") for i in range(len(found.models))]
     return [ParetoRow(i, *runs[model.run], model, said[i]) for i, model in enumerate(found.models)]
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import range_text
+from rankstudio.ui.language import tr
 from rankstudio.ui.results.view import RUN_DOT
 from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.widgets import Column, ProgressCell, Tick
 
 if TYPE_CHECKING:
+    from rankstudio.ui.model.run_record import RunRecord
     from rankstudio.ui.results.runs_panel import RunRow
 
 Compared = Callable[["RunRow"], ComparedRun | None]
@@ -106,7 +108,11 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
     def role(row: RunRow) -> str | None:
         one = compared(row)
         if one is not None and one.found is None:
-            return {"waiting": "comparing …"}.get(one.role, one.role)
+            return {
+                "waiting": tr("comparing …"),
+                "left out": tr("left out"),
+                "reference": tr("reference"),
+            }.get(one.role, one.role)
         return str(found(row, interval) or "") or None
 
     return [
@@ -192,6 +198,20 @@ SIZES = Column(
 )
 
 
+_ROLES = {"waiting": tr("comparing …"), "left out": tr("left out"), "reference": tr("reference")}
+
+_STATES = {
+    "queued": tr("queued"),
+    "running": tr("running"),
+    "paused": tr("paused"),
+    "unfinished": tr("unfinished"),
+    "done": tr("done"),
+    "cancelled": tr("cancelled"),
+    "failed": tr("failed"),
+}
+"""What is read of the state of a run."""
+
+
 def _status(row: RunRow) -> ProgressCell | str:
     """Return what the status cell shows: a bar while the run works, else a word."""
     if row.state == "running":
@@ -200,20 +220,20 @@ def _status(row: RunRow) -> ProgressCell | str:
         return ProgressCell(row.progress, "paused")
     if row.state == "unfinished":
         return row.message.partition(" · ")[0]
-    return row.state
+    return _STATES.get(row.state, row.state)
 
 
 def _status_hint(row: RunRow) -> str:
     if row.state in ("running", "paused"):
-        return f"{row.state}, {row.progress:.0%} done"
-    return row.message or row.state
+        return f"{_STATES[row.state]}, {row.progress:.0%} done"
+    return row.message or _STATES.get(row.state, row.state)
 
 
 STATUS = Column(
     "status",
     "status",
     kind="progress",
-    format=lambda state: "✓ done" if state == "done" else state,
+    format=lambda state: f"✓ {state}" if state == _STATES["done"] else state,
     value=_status,
     tone=lambda row: _TONES.get(row.state, "muted"),
     hint=_status_hint,
@@ -230,3 +250,12 @@ def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
         return kept
     first = {method: place for place, method in reversed(list(enumerate(row.method for row in kept)))}
     return sorted(kept, key=lambda row: first[row.method])
+
+
+def folds_text(record: RunRecord) -> str:
+    """Return how many folds a run has, or has done where it was stopped: "5 folds", "2 of 5 folds"."""
+    done, there, folds = len(record.folds), record.n_folds, record.plan.folds
+    if there == 1:
+        return f"fold {folds[0]}" if folds else tr("1 fold")
+    stopped = record.state.value in ("unfinished", "cancelled", "failed")
+    return f"{done} of {there} folds" if stopped and done < there else f"{there} folds"

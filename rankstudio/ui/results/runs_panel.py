@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.plan.difference import distinctions, parameter
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.results.run_columns import (
@@ -24,6 +25,7 @@ from rankstudio.ui.results.run_columns import (
     STATUS,
     difference_columns,
     first_columns,
+    folds_text,
     label_columns,
     measure_column,
     ordered,
@@ -36,7 +38,6 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import named
 
 _ACTIVE = ("queued", "running", "paused")
-_STOPPED = ("unfinished", "cancelled", "failed")
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,8 @@ class RunRow:
     def searched(self) -> str:
         """What the filter looks through, in small letters."""
         parameters = (f"{label} {text}" for label, text in parameter_texts(self.plan).items())
-        return " ".join(
-            (self.name, self.method, self.data, self.state, self.label.note, *self.label.tags, *parameters)
-        ).casefold()
+        said = (self.name, self.method, self.data, tr(self.state), self.label.note)
+        return " ".join((*said, *self.label.tags, *parameters)).casefold()
 
     @property
     def convention(self) -> str:
@@ -107,16 +107,10 @@ class RunRow:
 def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
     """Return the row of a run as it is now, by what is looked at."""
     plan, state = record.plan, record.state.value
-    done, there = len(record.folds), record.n_folds
-    folds = f"{there} folds"
-    if there == 1:
-        folds = f"fold {plan.folds[0]}" if plan.folds else "1 fold"
-    elif state in _STOPPED and done < there:
-        folds = f"{done} of {there} folds"
     return RunRow(
         record.key,
         plan,
-        f"{record.dataset.name} · {folds}",
+        f"{record.dataset.name} · {folds_text(record)}",
         state,
         record.progress,
         record.seconds_left,
@@ -289,11 +283,12 @@ class RunsPanel(Panel):
         listed = [row for row in rows if self._with_hidden or not row.label.hidden]
         shown = ordered(listed, self.filter.text(), self._by_method)
         self.table.set_rows(shown)
-        parts = sorted({row.summary.part for row in rows if row.summary.means})
+        parts = sorted({tr(row.summary.part) for row in rows if row.summary.means})
         said = [*data] if len(data) == 1 else []
         said += [f"{' and '.join(parts)} part, mean over folds"] if parts else []
         said += ["test part sealed"] if parts and self._sealed else []
-        said += [f"{len(shown)} of {len(rows)} runs"] if len(shown) < len(rows) else []
+        if len(shown) < len(rows):
+            said.append(f"{len(shown)} of {len(rows)} runs")
         self.set_caption(" · ".join(said))
 
     def _columns(self) -> list[Column]:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.language import tr
 from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import plain
@@ -79,7 +80,7 @@ class TestsView(View):
         if len(rows) < 2:
             return ""
         if not compared:
-            return "comparing …" if waiting else "no other run can be paired with the reference"
+            return tr("comparing …") if waiting else "no other run can be paired with the reference"
         against = f"{self._measure}, {compared[0].n:,} queries, against run {rows[0].key}"
         return (
             f"{against} · comparing {waiting} more …" if waiting else f"{against} · double-click changes it"

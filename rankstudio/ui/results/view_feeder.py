@@ -13,6 +13,7 @@ from rankstudio.engine.analysis.selection_stability import SelectionStability, s
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -186,7 +187,7 @@ class ViewFeeder(QObject):
         found = {key: (run, documents) for key, (run, documents) in here.items() if documents is data}
         methods = {key: result.plan.title for key, (result, _) in found.items()}
         tested = not sealed and data is not None and data.folds[0].test is not None
-        part = "test" if tested else "validation"
+        part = tr("test") if tested else tr("validation")
 
         def show(means: dict[int, dict[str, float]]) -> None:
             rows = convention_rows(methods, means, name)

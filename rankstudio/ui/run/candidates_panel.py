@@ -15,6 +15,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, candidate_names, group_names
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Bar, BarsPlot
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -85,7 +86,7 @@ class CandidatesPanel(Panel):
         bars = [first.get(of.get(i, ""), column) for column, i in enumerate(ids)]
         known = [c for c in np.flatnonzero(np.isfinite(values)).tolist() if bars[c] == c]
         self.set_caption("click for details")
-        self.plot.set_axes(replace(self.plot.axes, title=score.title, short=score.name))
+        self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))
         self.plot.set_bars(
             [Bar(ids[c], names[c], float(values[c])) for c in known],
             winner=ids[bars[margin.feature]],

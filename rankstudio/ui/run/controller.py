@@ -25,6 +25,7 @@ from rankstudio.engine.experiment.results.events import (
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -124,7 +125,7 @@ class RunController(QObject):
             plan.axes,
             combinations,
             _n_steps(plan, session.dataset),
-            plan.criterion,
+            tr(plan.criterion),
             plan.step_kind,
         )
         self.curves.set_caption("" if why == NO_MEASURES else why)
@@ -183,7 +184,9 @@ class RunController(QObject):
         if len(dataset.folds) == 1:
             return dataset.name
         fold = self._session.fold
-        return f"{dataset.name} fold {fold}" if fold else f"{dataset.name}, mean over folds"
+        if fold:
+            return f"{dataset.name} fold {fold}"
+        return f"{dataset.name}, mean over folds"
 
     def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""

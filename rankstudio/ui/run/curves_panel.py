@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.style.number_format import axis_value, combination_label
@@ -39,10 +40,10 @@ class _Path:
 
 _BELOW = {
     StepKind.FEATURES: "features selected, k",
-    StepKind.ITERATIONS: "iteration",
+    StepKind.ITERATIONS: tr("iteration"),
     StepKind.ROUNDS: "round",
 }
-_X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: "iteration", StepKind.ROUNDS: "round"}
+_X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
 _ACT = {
     StepKind.FEATURES: "click a curve to choose k",
     StepKind.ITERATIONS: "the last iteration is the model",
@@ -260,7 +261,7 @@ class CurvesPanel(Panel):
             return "one curve per combination, the first dark … the last bright"
         (axis,) = self._axes
         first, last = (axis_value(axis, self._combinations[place][0]) for place in (0, -1))
-        return f"one curve per {axis.label}, {first} dark … {last} bright"
+        return f"one curve per {tr(axis.label)}, {first} dark … {last} bright"
 
     def _path(self, key: Key) -> _Path:
         return self._paths.setdefault(key, _Path())
@@ -302,7 +303,7 @@ class CurvesPanel(Panel):
         if k not in values:
             return ()
         named = [self.label(key)] if self._axes else []
-        where = " · ".join([f"{_X_NAMES[self._step_kind]} = {k}", *named, "chosen"])
+        where = " · ".join([f"{_X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")])
         return where, f"validation {self._measure} {values[k]:.4f}"
 
     @Slot(object, object)

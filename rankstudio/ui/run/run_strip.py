@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton
 
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.style.number_format import time_text
@@ -20,10 +21,10 @@ HEIGHT = 38
 
 _MOST_WAITING = 5  # of which there are buttons
 _WORDS = {
-    RunState.DONE: "done",
-    RunState.FAILED: "failed",
-    RunState.CANCELLED: "stopped",
-    RunState.UNFINISHED: "unfinished",
+    RunState.DONE: tr("done"),
+    RunState.FAILED: tr("failed"),
+    RunState.CANCELLED: tr("stopped"),
+    RunState.UNFINISHED: tr("unfinished"),
 }
 
 
@@ -107,7 +108,7 @@ def _write(button: QPushButton, record: RunRecord) -> None:
 
 def _progress(record: RunRecord) -> str:
     if record.state is RunState.PAUSED:
-        return "paused"
+        return tr("paused")
     where = f"fold {record.unit.fold} of {record.n_folds}" if record.unit and record.n_folds > 1 else ""
     doing = record.working.what if record.working else ""
     return " · ".join(part for part in (where, doing, time_text(record.seconds_left)) if part)

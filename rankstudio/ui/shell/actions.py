@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
@@ -70,7 +71,7 @@ _FILE = (
     Command("export", "&Export…", "Save the model, tables, plots or the plan.", "Ctrl+E", "export"),
     Command(
         "copy_command",
-        "Copy run as &command",
+        "Copy run as comman&d",
         "Copy the command that does this run in a terminal.",
         "Ctrl+Shift+C",
         "copy",
@@ -146,6 +147,7 @@ _VIEW = (
         "Ctrl+Shift+L",
     ),
     Command("theme", "&Theme", "Light, dark, or as the system has it."),
+    Command("language", "Lan&guage", "Which language the window speaks from its next start on."),
     Command(
         "pop_out",
         "Panel in a &window",
@@ -153,7 +155,7 @@ _VIEW = (
         "Ctrl+Shift+W",
     ),
     Command("larger", "&Larger text", "Make all text larger.", "Ctrl++; Ctrl+="),
-    Command("smaller", "S&maller text", "Make all text smaller.", "Ctrl+-"),
+    Command("smaller", "Sm&aller text", "Make all text smaller.", "Ctrl+-"),
     Command("usual_size", "&Usual text", "Give all text its usual size.", "Ctrl+0"),
     None,
     Command("next_fold", "Next &fold", "Look at the next fold.", "Ctrl+Right"),
@@ -205,7 +207,18 @@ MENUS: dict[str, tuple[Command | None, ...]] = {
 }
 """The commands of each menu from top to bottom; None for a line between two of them."""
 
-SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme", "backend")
+_TITLES = {
+    "File": tr("&File", "menu"),
+    "Edit": tr("&Edit", "menu"),
+    "View": tr("&View", "menu"),
+    "Run": tr("&Run", "menu"),
+    "Help": tr("&Help", "menu"),
+}
+
+SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme", "language", "backend")
+
+
+_NATIVE = QKeySequence.SequenceFormat.NativeText  # "Strg+O" on a German keyboard
 
 
 class Actions:
@@ -222,7 +235,7 @@ class Actions:
         self._actions: dict[str, QAction] = {}
         self.submenus: dict[str, QMenu] = {}
         for name, commands in MENUS.items():
-            menu = window.menuBar().addMenu(f"&{name}")
+            menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
                 if command is None:
@@ -259,7 +272,7 @@ class Actions:
             action.setShortcuts(QKeySequence.listFromString(command.shortcuts))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.setStatusTip(command.help)
-        keys = f" ({command.shortcuts.partition(';')[0]})" if command.shortcuts else ""
+        keys = f" ({action.shortcut().toString(_NATIVE)})" if command.shortcuts else ""
         action.setToolTip(f"{command.help.rstrip('.')}{keys}")
         action.setIconText(command.text.replace("&", ""))
         if command.icon:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.support.resources import table
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
@@ -64,7 +65,7 @@ def _card(source: dict[str, str]) -> QFrame:
     column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)
     column.addWidget(named(PlainLabel(source["name"]), role="title"))
     for text, role in ((source["holds"], ""), (source["terms"], ""), (source["open"], "muted")):
-        column.addWidget(_text(text, role))
+        column.addWidget(_text(tr(text), role))
     column.addWidget(_text(f"Cite: {source['cite']}", "muted"))
     address = _text(source["address"], "")
     copied = named(QPushButton("Copy address"), said=f"Copy the address of {source['name']}", role="quiet")

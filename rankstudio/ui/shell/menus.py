@@ -1,4 +1,4 @@
-"""The menus whose entries change: recent files, how files are read, measures, conventions, themes."""
+"""The menus whose entries change: recent files, how files are read, measures, themes, languages."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
 from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.language import LANGUAGES, SYSTEM, tr, trn
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.actions import Actions
@@ -55,6 +56,15 @@ def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str
     return action
 
 
+def _help(name: str) -> str:
+    """Return what a measure is, in a sentence."""
+    one = measure(name)
+    first = (
+        trn("the first document", "the first {cut} documents", one.cut) if one.cut else tr("all documents")
+    )
+    return tr(one.family.help).format(first=first.format(cut=one.cut))
+
+
 class Menus(QObject):
     """Keeps those menus showing what is in force.
 
@@ -71,6 +81,8 @@ class Menus(QObject):
     """The user wants a measure with a cut-off that the menu does not list."""
     conventionChosen = Signal(str)
     """The user picked a convention (its key)."""
+    warned = Signal(str)
+    """A sentence for the user."""
     readingChosen = Signal(str, str)
     """A field of the plan that says how files are read, and its new value."""
 
@@ -87,8 +99,11 @@ class Menus(QObject):
         self._actions, self._toolbar, self._session = actions, toolbar, session
         self._theme, self._settings = theme, settings
         self._paused: bool | None = None
-        self._groups = {name: QActionGroup(self) for name in (*READING, "measure", "convention", "theme")}
+        self._groups = {
+            name: QActionGroup(self) for name in (*READING, "measure", "convention", "theme", "language")
+        }
         self._fill_theme()
+        self._fill_language()
         actions.connect(
             larger=lambda: theme.set_text_size(theme.text_size + 1),
             smaller=lambda: theme.set_text_size(theme.text_size - 1),
@@ -140,19 +155,17 @@ class Menus(QObject):
         plan = self._session.plan
         shown = self._session.measure
         names = dict.fromkeys((*plan.evaluated, *OFFERED, shown))
-        entries = [(name, name, measure(name).help) for name in names]
+        entries = [(name, name, _help(name)) for name in names]
         self._fill_choice("measure", [*entries, _OTHER], shown)
         self._toolbar.measure_button.setText(self._session.measure)
-        self._toolbar.measure_button.setToolTip(
-            f"Measure that is shown: {measure(self._session.measure).help}"
-        )
+        self._toolbar.measure_button.setToolTip(f"Measure that is shown: {_help(self._session.measure)}")
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
-        rules = [(key, rule.label, rule.summary) for key, rule in CONVENTIONS.items()]
+        rules = [(key, rule.label, tr(rule.summary)) for key, rule in CONVENTIONS.items()]
         self._fill_choice("convention", rules, self._session.convention)
         rule = convention(self._session.convention)
         self._toolbar.convention_button.setText(rule.label)
-        self._toolbar.convention_button.setToolTip(f"Convention of the measures: {rule.summary}")
+        self._toolbar.convention_button.setToolTip(f"Convention of the measures: {tr(rule.summary)}")
 
     def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
         menu, group = self._actions.submenus[name], self._groups[name]
@@ -184,10 +197,21 @@ class Menus(QObject):
     def _fill_theme(self) -> None:
         menu, group = self._actions.submenus["theme"], self._groups["theme"]
         for mode in MODES:
-            label = "As the system" if mode == "system" else mode.capitalize()
+            label = {"system": "As the system", "light": tr("Light"), "dark": tr("Dark")}[mode]
             action = add_choice(menu, group, mode, label, "")
             action.triggered.connect(lambda _=False, mode=mode: self._theme.set_mode(mode))
         self._show_theme()
+
+    def _fill_language(self) -> None:
+        menu, group = self._actions.submenus["language"], self._groups["language"]
+        for key, label in {SYSTEM: "As the system", **LANGUAGES}.items():
+            action = add_choice(menu, group, key, label, "")
+            action.setChecked(key == self._settings.language)
+            action.triggered.connect(lambda _=False, key=key: self._choose_language(key))
+
+    def _choose_language(self, key: str) -> None:
+        self._settings.set("window/language", key)
+        self.warned.emit("The language changes with the next start of RankStudio.")
 
     @Slot()
     def _show_theme(self) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QStatusBar
 
+from rankstudio.ui.language import trn
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.memory import in_words, resident_bytes
 from rankstudio.ui.style.number_format import time_text
@@ -66,7 +67,7 @@ class StatusBar(QStatusBar):
 
     def show_workers(self, busy: int) -> None:
         """Show how many threads work."""
-        self._workers.setText({0: "", 1: "1 worker"}.get(busy, f"{busy} workers"))
+        self._workers.setText(trn("{n} worker", "{n} workers", busy).format(n=busy) if busy else "")
 
     def show_seal(self, text: str) -> None:
         """Show whether the test part is sealed, and how often it was looked at."""

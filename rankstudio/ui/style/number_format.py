@@ -8,6 +8,7 @@ from typing import Any
 
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.support.number_grid import power_of_two
+from rankstudio.ui.language import tr
 
 _SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "−"
@@ -45,7 +46,7 @@ def axis_value(axis: Axis, value: Any) -> str:
 def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
     """Return the values on a plan's axes: "λ1 = 0.1 · loss = hinge", "" where there is none."""
     named = zip(axes, values, strict=True)
-    return " · ".join(f"{axis.label} = {axis_value(axis, value)}" for axis, value in named)
+    return " · ".join(f"{tr(axis.label)} = {axis_value(axis, value)}" for axis, value in named)
 
 
 def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:

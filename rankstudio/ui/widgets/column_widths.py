@@ -6,7 +6,12 @@ import json
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Slot
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHeaderView
+
+from rankstudio.ui.style.fonts import SMALL, font, scaled
+from rankstudio.ui.widgets.cells import PAD
+from rankstudio.ui.widgets.columns import Column
 
 _BOUNDS = (16, 4000)  # pixels: what is beyond was damaged
 
@@ -60,3 +65,13 @@ class ColumnWidths(QObject):
     def _note(self, section: int, before: int, width: int) -> None:
         if self._dragging and before and width:
             self._widths[self._key_of(section)] = max(_BOUNDS[0], width)
+
+
+def given_width(column: Column) -> int:
+    """Return the width that a column has by itself, enough for its title in any language; 0 for none."""
+    return max(scaled(column.width), title_width(column.title)) if column.width else 0
+
+
+def title_width(title: str) -> int:
+    """Return the width of a header with a title, beside which the arrow of a sorted column needs no room."""
+    return QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2

@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import plain
 
@@ -322,7 +323,7 @@ class ColumnModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_FLAGS[column.align] | Qt.AlignmentFlag.AlignVCenter)
         if role == Qt.ItemDataRole.AccessibleTextRole and column.kind == "tick":
-            return "ticked" if column.of(row).on else "not ticked"
+            return tr("ticked") if column.of(row).on else "not ticked"
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QMenu, QWidget, QWidgetAction
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.widgets.layout import named
 
@@ -34,7 +35,7 @@ class PickMenu(QMenu):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._list = named(QListWidget(), f"{name.replace(' ', '-')}-list", name)
+        self._list = named(QListWidget(), f"{name.replace(' ', '-')}-list", tr(name))
         self._list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.setUniformItemSizes(True)

@@ -11,7 +11,6 @@ from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
     QFocusEvent,
-    QFontMetrics,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -26,8 +25,8 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.style.fonts import SMALL, font, scaled
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.cells import PAD, Cells
-from rankstudio.ui.widgets.column_widths import ColumnWidths
+from rankstudio.ui.widgets.cells import Cells
+from rankstudio.ui.widgets.column_widths import ColumnWidths, given_width, title_width
 from rankstudio.ui.widgets.columns import ROW_ROLE, Column, ColumnModel, Row
 from rankstudio.ui.widgets.table_texts import FORMATS, separated, table_text
 
@@ -359,14 +358,12 @@ class TableView(QTableView):
             mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
             header.setSectionResizeMode(number, mode)
             if not column.stretch:
-                # The arrow of a sorted column stands over its title, so the title needs no room beside it.
-                fixed = self.widths.of(column.key) or scaled(column.width)
+                fixed = self.widths.of(column.key) or given_width(column)
                 header.resizeSection(number, fixed or self._fitting_width(number, column.title))
 
     def _fitting_width(self, number: int, title: str) -> int:
         """Return a width for the title and the texts of the first rows: all would take long."""
-        least = QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2
-        return min(_WIDEST, max(self.sizeHintForColumn(number), least))
+        return min(_WIDEST, max(self.sizeHintForColumn(number), title_width(title)))
 
     def _select(self, row: Row) -> None:
         """Make a row the chosen one."""

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
@@ -262,5 +263,6 @@ class FeatureMapPlot(HeatMapPlot):
 
 def ordinal(number: int) -> str:
     """Return "1st", "2nd", "23rd"."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+    endings = {1: tr("{number}st"), 2: tr("{number}nd"), 3: tr("{number}rd")}
+    last = 0 if number % 100 in (11, 12, 13) else number % 10
+    return endings.get(last, tr("{number}th")).format(number=number)

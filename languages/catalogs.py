@@ -1,0 +1,206 @@
+"""The catalogs of the window's texts: extracted from the source, kept as .po, compiled to what is shipped.
+
+python languages/catalogs.py           template and catalogs say what the source says; what is new is open
+python languages/catalogs.py --check   only tell what is not as it should be
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from babel.messages import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from visible_text import TRANSLATED, called
+
+from rankstudio.engine.analysis.features.feature_quality import Oddity
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import FAMILIES
+from rankstudio.engine.support.resources import table
+from rankstudio.ui.shell.selection_line import PARTS
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+SHIPPED = ROOT / "resources" / "languages"
+TEMPLATE = HERE / "rankstudio.pot"
+LANGUAGES = ("de",)
+
+_WIDTH = 110
+_FIELD = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\}")
+_WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # of all catalogs, so that they change only where texts do
+_RELEVANCE = ("not relevant", "relevant", "highly relevant", "train")
+Text = tuple[str, tuple[str, ...], str]
+"""Where a text stands, the text (with that of several), and its context."""
+
+
+def texts() -> Iterator[Text]:
+    """Yield the texts of the window in the order of its modules, then those of the engine that it shows."""
+    for path in sorted((ROOT / "rankstudio" / "ui").rglob("*.py")):
+        module = path.relative_to(ROOT).as_posix()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        calls = [node for node in ast.walk(tree) if called(node) in TRANSLATED and isinstance(node, ast.Call)]
+        for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
+            said = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            count = TRANSLATED[called(call)]
+            if len(said) >= count:
+                context = said[1] if count == 1 and len(said) > 1 else ""
+                yield module, tuple(said[:count]), context
+    for module, text in _engine_texts():
+        if text:
+            yield module, (text,), ""
+
+
+def _engine_texts() -> Iterator[tuple[str, str]]:
+    """Yield labels, help and units of what the engine knows as data, by where it knows them."""
+    catalog = "rankstudio/engine/methods/catalog"
+    for entry in methods():
+        yield catalog, entry.summary
+        yield catalog, entry.criterion
+        if entry.candidate_score:
+            yield catalog, entry.candidate_score.name
+            yield catalog, entry.candidate_score.title
+        for one in entry.parameters:
+            yield from ((catalog, text) for text in (one.label, one.help, one.none_label))
+            yield from ((catalog, label) for _, label in one.choices)
+    yield from (("rankstudio/ui/shell/selection_line.py", part) for part in PARTS)
+    yield from (("rankstudio/engine/analysis", rule) for rule in ("not told apart", "one standard error"))
+    yield from (("rankstudio/engine/analysis/features", word) for word in _RELEVANCE)
+    for kind in StepKind:
+        yield catalog, kind.value
+    yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
+    yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)
+    for rule in CONVENTIONS.values():
+        yield "resources/metrics/conventions.toml", rule.summary
+    for source in table("features", "sources.toml")["source"]:
+        yield from (("resources/features/sources.toml", source[key]) for key in ("holds", "terms", "open"))
+
+
+def template() -> Catalog:
+    """Return the catalog of what the source says, with nothing translated."""
+    made = _empty()
+    for module, said, context in texts():
+        made.add(said if len(said) > 1 else said[0], locations=[(module, None)], context=context or None)
+    return made
+
+
+def updated(language: str, source: Catalog) -> Catalog:
+    """Return a catalog with exactly the texts of a template; translations stay, what is gone goes."""
+    old = catalog(language)
+    made = _empty(language)
+    made.header_comment = old.header_comment
+    for message in source:
+        if message.id:
+            known = old.get(message.id, message.context) or message
+            made.add(message.id, known.string, message.locations, known.flags, context=message.context)
+    return made
+
+
+def catalog(language: str) -> Catalog:
+    """Return a catalog as it is kept."""
+    with (HERE / f"{language}.po").open("rb") as file:
+        return read_po(file, language)
+
+
+def written(made: Catalog) -> bytes:
+    """Return a catalog as the text of its file."""
+    text = BytesIO()
+    write_po(text, made, width=_WIDTH, sort_output=True, omit_header=False)
+    return text.getvalue()
+
+
+def compiled(made: Catalog) -> bytes:
+    """Return a catalog as the window reads it."""
+    binary = BytesIO()
+    write_mo(binary, made)
+    return binary.getvalue()
+
+
+def open_texts(made: Catalog) -> list[str]:
+    """Return the texts that are not translated, or only perhaps ("fuzzy")."""
+    return [_first(m) for m in made if m.id and (m.fuzzy or not all(_strings(m)))]
+
+
+def broken_texts(made: Catalog) -> list[str]:
+    """Return the texts whose translation has other fields, shortcuts, tabs or ends than the source."""
+    return [_first(m) for m in made if m.id and any(map(_differs(m), _strings(m)))]
+
+
+def _differs(message: Message) -> Any:
+    sources = message.id if isinstance(message.id, tuple) else (message.id,)
+    wanted = [_skeleton(text) for text in sources]
+    return lambda text: bool(text) and _skeleton(text) not in wanted
+
+
+def _skeleton(text: str) -> tuple[object, ...]:
+    """Return what a translation has to keep."""
+    ends = re.match(r"\s*", text), re.search(r"\s*$", text)
+    return (
+        sorted(Counter(_FIELD.findall(text.replace("{{", "").replace("}}", ""))).items()),
+        len(re.findall(r"&\w", re.sub(r"&\w+;", "", text))),
+        text.count("\t"),
+        [end and end.group() for end in ends],
+        sorted(re.findall(r"<[^>]+>|\*\.\w+", text)),
+    )
+
+
+def _strings(message: Message) -> tuple[str, ...]:
+    said = message.string
+    return tuple(said) if isinstance(said, tuple | list) else (said,)
+
+
+def _first(message: Message) -> str:
+    return message.id[0] if isinstance(message.id, tuple) else message.id
+
+
+def _empty(language: str | None = None) -> Catalog:
+    return Catalog(
+        language,
+        project="RankStudio",
+        version="",
+        header_comment="# The texts of RankStudio's window.",
+        copyright_holder="The RankStudio developers",
+        creation_date=_WHEN,
+        revision_date=_WHEN,
+        last_translator="",
+        language_team="",
+        charset="utf-8",
+        fuzzy=False,
+    )
+
+
+def main(check: bool) -> int:
+    """Write all catalogs, or tell what is to be written or translated; return the exit status."""
+    source = template()
+    files = {TEMPLATE: written(source)}
+    wrong: list[str] = []
+    for language in LANGUAGES:
+        made = updated(language, source)
+        files[HERE / f"{language}.po"] = written(made)
+        files[SHIPPED / f"{language}.mo"] = compiled(made)
+        wrong += [f"{language}.po: not translated: {text}" for text in open_texts(made)]
+        wrong += [f"{language}.po: fields, mnemonic or ends differ: {text}" for text in broken_texts(made)]
+    for path, content in files.items():
+        there = path.read_bytes() if path.exists() else b""
+        if there == content:
+            continue
+        if check:
+            wrong.append(f"{path.relative_to(ROOT)} is not what the source says: run languages/catalogs.py")
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    sys.stdout.write("".join(f"{line}\n" for line in wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main("--check" in sys.argv[1:]))

@@ -1,0 +1,142 @@
+"""The window in German, and in a made-up language that shows what is not looked up."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+UI_TESTS = Path(__file__).resolve().parents[1]
+
+PROGRAM = """
+import json, sys
+from gettext import NullTranslations
+from pathlib import Path
+
+import rankstudio.ui.language as language
+
+class MadeUp(NullTranslations):
+    def gettext(self, text): return f"«{text}»"
+    def pgettext(self, context, text): return f"«{text}»"
+    def ngettext(self, one, several, n): return f"«{one if n == 1 else several}»"
+
+if sys.argv[1] == "made up":
+    language._language.catalog = MadeUp()
+else:
+    language.install("system")
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
+from rankstudio.ui.app import application
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import TableView
+from test_visible_words import texts
+from waiting import wait_until
+from windows import open_window
+
+app = application()
+theme = Theme("light")
+theme.apply(app)
+with open_window(theme, Path(sys.argv[2]), Path(sys.argv[3])) as window:
+    window.commands["run"].trigger()
+    wait_until(lambda: window.runs.records and not window.runs.busy, 120)
+    window.workspace.show_page("features")
+    table = window.findChild(TableView, "features-table")
+    wait_until(lambda: table.rows_model.rows)
+    cells = [
+        [table.rows_model.index(row, column).data() for column in range(table.rows_model.columnCount())]
+        for row in range(table.rows_model.rowCount())
+    ]
+    menus = {menu.objectName(): [a.text() for a in menu.actions()] for menu in window.findChildren(QMenu)}
+    menus["bar"] = [action.text() for action in window.menuBar().actions()]
+    window.window_state.save()
+    print(json.dumps({
+        "language": language.language(),
+        "texts": sorted({text for text in texts(window) if text}),
+        "cells": cells,
+        "menus": menus,
+    }))
+"""
+
+NAMES = re.compile(
+    r"""
+    \b(Small|RankStudio|LETOR|MSLR|RankLib|trec_eval|LightGBM|XGBoost|scikit-learn|Jaccard|Ctrl|Shift|Esc|Right|Left
+    |Holm|train|vali|test|Greedy|RankRLS|FSMRank|FSMSVM|GAS|FS-BFS|RankSVM|ListNet|AdaRank|RankBoost|SVM-MAP
+    |LambdaMART|Expected|divergence|Recursive|elimination|L1|path|Single|features|Mutual|information|Coordinate
+    |ascent|given|fold|split|nested|leave-query-out|feature|English|Deutsch|MB|[A-Z]\w*@\d+|MAP|NDCG|MeanNDCG|ERR|RR
+    |AUC|Disagreement|et|al|Pahikkala|Scroll|Export)\b
+    """,
+    re.VERBOSE,
+)
+"""What has the same name in every language: methods, measures, formats, data, and keys that Qt names."""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory, folds: Path) -> dict[str, dict[str, object]]:
+    """What the window says in German and in the made-up language."""
+    return {kind: _say(kind, tmp_path_factory.mktemp("config"), folds) for kind in ("German", "made up")}
+
+
+def _say(kind: str, config: Path, folds: Path) -> dict[str, object]:
+    surroundings = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "LANGUAGE": "de_DE",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": os.pathsep.join([str(UI_TESTS), str(UI_TESTS.parent / "engine")]),
+        "RANKSTUDIO_CONFIG_DIR": str(config),
+    }
+    command = [sys.executable, "-c", PROGRAM, kind, str(config), str(folds)]
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_the_window_speaks_the_language_of_the_system(said: dict[str, dict[str, object]]) -> None:
+    assert said["German"]["language"] == "de"
+    texts = said["German"]["texts"]
+    assert isinstance(texts, list)
+    assert {"Merkmale", "&Starten", "&Export…"} & set(texts) == {"Merkmale", "&Starten"}
+    menus = said["German"]["menus"]
+    assert isinstance(menus, dict)
+    assert menus["bar"] == ["&Datei", "&Bearbeiten", "&Ansicht", "&Lauf", "&Hilfe"]
+
+
+@pytest.mark.parametrize("kind", ["German", "made up"])
+def test_a_letter_chooses_one_entry_of_a_menu(said: dict[str, dict[str, object]], kind: str) -> None:
+    menus = said[kind]["menus"]
+    assert isinstance(menus, dict)
+    for name, entries in menus.items():
+        letters = [letter.lower() for text in entries for letter in re.findall(r"&(\w)", text)]
+        assert sorted(letters) == sorted(set(letters)), f"{name}: {entries}"
+
+
+def test_numbers_in_tables_have_a_point(said: dict[str, dict[str, object]]) -> None:
+    cells = said["German"]["cells"]
+    assert isinstance(cells, list) and cells
+    numbers = [text for row in cells for text in row if re.fullmatch(r"[+−]?\d*[.,]\d+( %)?", str(text))]
+    assert numbers
+    assert [text for text in numbers if "," in text] == []
+
+
+def test_every_text_that_is_seen_is_looked_up(said: dict[str, dict[str, object]]) -> None:
+    texts = said["made up"]["texts"]
+    assert isinstance(texts, list)
+    assert {text: rest for text in texts if (rest := _not_looked_up(text))} == {}
+
+
+def _not_looked_up(text: str) -> str:
+    """Return the words of a text that stand outside the marks of the made-up language and are no names."""
+    # papers, formulas and paths are names, and ranges are sentences of the engine
+    text = re.sub(r"<b>«(symbol|source|range)»</b>[^<]*|<[bi]>[^«<]*</[bi]>|<[^>]*>|^/.*", " ", text)
+    while (inner := re.sub(r"«[^«»]*»", " ", text)) != text:
+        text = inner
+    text = re.sub(r"«[^«»]*$", " ", text)  # cut, where room is short
+    words = re.findall(r"[^\W\d_]{2,}", NAMES.sub(" ", re.sub(r"&\w+;", " ", text)))
+    return " ".join(words)

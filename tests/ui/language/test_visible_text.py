@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from visible_text import template, unwrapped
+
+UI = Path(__file__).resolve().parents[3] / "rankstudio" / "ui"
+
+
+def found(source: str) -> list[str]:
+    """Return the texts in a piece of source that are read and not looked up."""
+    return [template(node) for node in unwrapped(ast.parse(source))]
+
+
+@pytest.mark.parametrize(
+    ("source", "texts"),
+    [
+        ('label.setText("Nothing is open")', ["Nothing is open"]),
+        ('label.setText(f"fold {number}")', ["fold {}"]),
+        ('return "ahead of" if better else "behind"', ["ahead of"]),
+        ('word = "ahead of" if better else "behind"', ["ahead of", "behind"]),
+        ('Column("weight", "weight", "right", tone="muted", tooltip="In it")', ["weight", "In it"]),
+        ('Segmented([("scatter", "scatter")], "way of drawing")', ["scatter", "way of drawing"]),
+        ('raise OutputError(f"{path}: it could not be written.")', ["{}: it could not be written."]),
+        ('"".join(f" or {name}" for name in names)', [" or {}"]),
+    ],
+)  # fmt: skip
+def test_what_a_user_reads_is_found(source: str, texts: list[str]) -> None:
+    assert found(source) == texts
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'label.setText(tr("Nothing is open"))',
+        'label.setText(tr("fold {number}").format(number=number))',
+        'label.setText(trn("{n} run", "{n} runs", n).format(n=n))',
+        'named(label, "data-name", role="muted")',
+        'if state == "one standard error": pass',
+        'names["one standard error"]',
+        '_log.info("The settings in %s are lost.", path)',
+        'label.setStyleSheet("QHeaderView::section { border: none; }")',
+        'raise ValueError("values do not fit")',
+        '"""A docstring of several words."""',
+        'def f(mode: Literal["left out"]) -> None: pass',
+        'text = f"{name} = {value}"',
+        'names = ["MAP", "NDCG@10"]',
+        'settings.set("window/text-size", 1)',
+    ],
+)
+def test_what_only_the_program_reads_is_not(source: str) -> None:
+    assert found(source) == []
+
+
+@pytest.mark.parametrize("path", sorted(UI.rglob("*.py")), ids=lambda path: str(path.relative_to(UI)))
+def test_every_text_of_the_window_is_looked_up(path: Path) -> None:
+    module = path.relative_to(UI).as_posix()
+    missing = unwrapped(ast.parse(path.read_text(encoding="utf-8")), module)
+    assert [f"{module}:{node.lineno} {template(node)!r} without tr" for node in missing] == []
+
+
+@pytest.mark.parametrize("path", sorted(UI.rglob("*.py")), ids=lambda path: str(path.relative_to(UI)))
+def test_what_is_looked_up_is_a_template_and_no_f_string(path: Path) -> None:
+    """A text with values in it already is in no catalog."""
+    calls = (
+        node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)
+    )
+    looked_up = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id in ("tr", "trn"))
+    assert [call.lineno for call in looked_up if any(isinstance(a, ast.JoinedStr) for a in call.args)] == []
