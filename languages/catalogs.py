@@ -165,14 +165,15 @@ def _first(message: Message) -> str:
 def _empty(language: str | None = None) -> Catalog:
     return Catalog(
         language,
-        project="RankStudio",
-        version="",
+        project="RankStudio's window",
+        version="1",
         header_comment="# The texts of RankStudio's window.",
         copyright_holder="The RankStudio developers",
         creation_date=_WHEN,
         revision_date=_WHEN,
-        last_translator="",
-        language_team="",
+        msgid_bugs_address="https://github.com/rankstudio/rankstudio/issues",
+        last_translator="The RankStudio developers",
+        language_team="The RankStudio developers",
         charset="utf-8",
         fuzzy=False,
     )

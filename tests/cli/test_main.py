@@ -17,7 +17,16 @@ from rankstudio.engine.errors import Cancelled, DatasetError
 
 
 @pytest.fixture
-def window(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+def languages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The languages that were chosen, in place of choosing one for all tests of this process."""
+    chosen: list[str] = []
+    monkeypatch.setenv("RANKSTUDIO_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setattr("rankstudio.ui.language.install", chosen.append)
+    return chosen
+
+
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch, languages: list[str]) -> list[list[str]]:
     """What the window was opened with, in place of the window."""
     opened: list[list[str]] = []
     app = types.ModuleType("rankstudio.ui.app")
@@ -40,6 +49,25 @@ def test_without_a_command_the_window_opens(window: list[list[str]], tmp_path: P
     assert main([str(tmp_path)]) == 0
     assert main(["--sample", str(tmp_path)]) == 0
     assert window == [[], ["--sample"], [str(tmp_path)], [str(tmp_path), "--sample"]]
+
+
+def test_the_window_speaks_what_is_asked_for_else_what_the_settings_say(
+    window: list[list[str]], languages: list[str], tmp_path: Path
+) -> None:
+    assert main(["--language", "de", str(tmp_path)]) == 0
+    assert main(["--sample", "--language=en"]) == 0
+    assert main([]) == 0
+    assert languages == ["de", "en", "system"]
+    assert window == [[str(tmp_path)], ["--sample"], []]
+
+
+def test_an_unknown_language_is_a_wrong_command_line(
+    window: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--language", "klingon"])
+    assert "klingon" in capsys.readouterr().err
+    assert window == []
 
 
 def test_a_file_that_has_the_name_of_a_command_can_be_opened(

@@ -82,6 +82,14 @@ def test_the_environment_chooses_the_folder(tmp_path: Path, monkeypatch: pytest.
     assert config_folder() == tmp_path
 
 
+def test_the_language_comes_back_and_a_damaged_one_is_the_systems(tmp_path: Path) -> None:
+    settings = Settings(tmp_path)
+    assert settings.language == "system"
+    for stored, language in (("de", "de"), ("en", "en"), ("klingon", "system")):
+        settings.set("window/language", stored)
+        assert Settings(tmp_path).language == language
+
+
 def test_a_damaged_text_size_is_not_believed(tmp_path: Path) -> None:
     settings = Settings(tmp_path)
     assert settings.text_size == 0
