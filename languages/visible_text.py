@@ -26,8 +26,9 @@ _PROSE = re.compile(
     r"|^&?[A-Z]|^ +[^\W\d_]{2,}"
 )
 _NOT_PROSE = re.compile(
-    r"[{;][^}]*\b(border|padding|margin|color|background|font)[\w-]*:|^[A-Z][A-Z0-9]*_[A-Z0-9_]+$|^https?:"
-    r"|^/|^\w+/\w+/|^[\w{}/*.-]+\.\w{2,10}$|^(<[^>]*>|\s|\{\})*$|^Q[A-Z][a-z]\w+( |$)"
+    r"[{;][^}]*\b(border|padding|margin|color|background|font)[\w-]*:|^font-size:|^ ?class="  # style sheets
+    r"|^[A-Z][A-Z0-9]*_[A-Z0-9_]+$|^Q[A-Z][a-z]\w+( |$)|^https?:|^((Ctrl|Alt|Shift|Meta)\+)+\S+$"
+    r"|^/|^\w+/\w+/|^[\w{}/*.-]+\.\w{2,10}$|^(<[^>]*>|\s|\{\})*$"  # paths, and HTML without a word
 )
 
 _PROGRAM_CALLS = set(

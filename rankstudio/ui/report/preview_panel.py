@@ -8,6 +8,7 @@ from PySide6.QtCore import QMimeData, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QImage, QResizeEvent, QTextDocument, QTextOption
 from PySide6.QtWidgets import QFrame, QPushButton, QTextBrowser
 
+from rankstudio.ui.language import trn
 from rankstudio.ui.report.rich_text import BREAK, figure_name, picture, rich_text
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -133,4 +134,4 @@ class PreviewPanel(Panel):
         """Show a report."""
         self.sheet.show_report(report)
         n = len(report.sections)
-        self.set_caption(f"{report.subtitle} · {n} section{'' if n == 1 else 's'}")
+        self.set_caption(report.subtitle + trn(" · {n} section", " · {n} sections", n).format(n=n))
