@@ -51,7 +51,7 @@ _PROGRAM_ARGUMENTS = set(
     named(1) named(4) Column(0) Column(2) Column(3) Command(0) Command(3) Command(4) PageName(0) PageName(2)
     ExportItem(0) ExportItem(4) Entry(0) TableView(2) Page(0) add_table(0) add_tool(0) _tool(0) _tool(1)
     Segmented(2) add_choice(2) Job(1) _do(2) replace(0) replace(1) set(0) set(1) say(1)
-    _select_by(0) _alone(0) _found(0) _ticks(0) _fill_choice(0) _menu_button(0) _line(2) _text(1)
+    _select_by(0) _alone(0) _found(0) _ticks(0) _fill_choice(0) _menu_button(0) _line(2)
     ComparedRun(2) get(0) info(0) warning(1) _stem(0) show_image(0)
     """.split()  # noqa: SIM905
 )

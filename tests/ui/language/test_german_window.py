@@ -69,7 +69,7 @@ NAMES = re.compile(
     |Holm|train|vali|test|Greedy|RankRLS|FSMRank|FSMSVM|GAS|FS-BFS|RankSVM|ListNet|AdaRank|RankBoost|SVM-MAP
     |LambdaMART|Expected|divergence|Recursive|elimination|L1|path|Single|features|Mutual|information|Coordinate
     |ascent|given|fold|split|nested|leave-query-out|feature|English|Deutsch|MB|[A-Z]\w*@\d+|MAP|NDCG|MeanNDCG|ERR|RR
-    |AUC|Disagreement|et|al|Pahikkala|Scroll|Export)\b
+    |AUC|Disagreement|first|et|al|Pahikkala|Scroll|Export)\b
     """,
     re.VERBOSE,
 )

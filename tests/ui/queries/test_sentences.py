@@ -82,7 +82,7 @@ def test_decimals_tell_values_apart(values: list[float], wanted: int) -> None:
 
 
 def test_numbers_up_to_ten_are_words() -> None:
-    assert [counted(1, "query", "queries"), counted(3, "fold"), counted(12, "fold")] == [
+    assert [counted(1, "query", "queries"), counted(3, "fold", "folds"), counted(12, "fold", "folds")] == [
         "one query",
         "three folds",
         "12 folds",
