@@ -27,6 +27,7 @@ from rankstudio.ui.controllers.run_removal import RunRemoval
 from rankstudio.ui.controllers.selection_line import SelectionController
 from rankstudio.ui.controllers.study_files import StudyFiles
 from rankstudio.ui.controllers.window_state import WindowState
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
@@ -259,7 +260,7 @@ class MainWindow(QMainWindow):
         self.notice.dismiss()
         self._show_workspace()
         self.menus.show_recent()
-        self.status.say(f"{dataset.name} is open")
+        self.status.say(tr("{name} is open").format(name=dataset.name))
 
     @Slot()
     def _show_workspace(self) -> None:
@@ -302,7 +303,7 @@ class MainWindow(QMainWindow):
     @Slot(int)
     def _show_removal(self, key: int) -> None:
         """Say that a run is gone, which may have been the one that worked."""
-        self.status.say(f"Run {key} is removed")
+        self.status.say(tr("Run {key} is removed").format(key=key))
         self._show_runs()
 
     @Slot()
@@ -348,7 +349,7 @@ class MainWindow(QMainWindow):
             self.notice.dismiss()
             self.restorer.go_on(record)
 
-        self.notice.say(record.left_text, "info", "Continue", go_on)
+        self.notice.say(record.left_text, "info", tr("Continue"), go_on)
 
     @Slot(str)
     def _show_preparation(self, sentence: str) -> None:
@@ -392,5 +393,5 @@ class MainWindow(QMainWindow):
         self.close()
 
     def _may_close(self) -> bool:
-        text = "A run is not finished, and no study keeps it. Close, and lose what it has found?"
-        return QMessageBox.question(self, "Close RankStudio", text) == QMessageBox.StandardButton.Yes
+        text = tr("A run is not finished, and no study keeps it. Close, and lose what it has found?")
+        return QMessageBox.question(self, tr("Close RankStudio"), text) == QMessageBox.StandardButton.Yes

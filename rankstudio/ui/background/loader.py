@@ -14,6 +14,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.tasks import load
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Loader(QObject):
         """
         if self._job is not None:
             self._job.abandon()
-        name = "the sample" if path == SAMPLE else Path(path).name or path
+        name = tr("the sample") if path == SAMPLE else Path(path).name or path
 
         def deliver(message: float | FoldedDataset) -> None:
             if isinstance(message, float):
@@ -105,7 +106,7 @@ class Loader(QObject):
                 self.failed.emit(outcome.text)
 
         work = load(path, options, recorded, self._names)
-        self._job = Job(f"Opening {name}", work, on_message=deliver, on_end=finish)
+        self._job = Job(tr("Opening {name}").format(name=name), work, on_message=deliver, on_end=finish)
         self.started.emit(name)
         return self._worker.submit(self._job)
 
@@ -126,10 +127,10 @@ class LoadingBar(QWidget):
         self.setObjectName("loading-bar")
         self._text = PlainLabel()
         self._bar = QProgressBar()
-        self._bar.setAccessibleName("Share that is read")
+        self._bar.setAccessibleName(tr("Share that is read"))
         self._bar.setTextVisible(False)
         self._bar.setRange(0, 1000)
-        self._cancel = QPushButton("Cancel")
+        self._cancel = QPushButton(tr("Cancel"))
         self._cancel.setObjectName("cancel-loading")
         self._cancel.clicked.connect(self.cancelled)
         row = QHBoxLayout(self)
@@ -143,7 +144,7 @@ class LoadingBar(QWidget):
     @Slot(str)
     def begin(self, name: str) -> None:
         """Show that something is being opened."""
-        self._text.setText(f"Opening {name} …")
+        self._text.setText(tr("Opening {name} …").format(name=name))
         self._bar.setValue(0)
         self.show()
 

@@ -21,6 +21,7 @@ from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome, ignore
+from rankstudio.ui.language import tr
 
 _log = logging.getLogger(__name__)
 
@@ -106,9 +107,11 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
         return Outcome(Ending.FAILED, str(error))
     except Exception as error:
         _log.warning("%s failed unexpectedly", job.what, exc_info=True)
-        text = f"{job.what} failed unexpectedly: {type(error).__name__}: {error}"
+        text = tr("{what} failed unexpectedly: {name}: {error}").format(
+            what=job.what, name=type(error).__name__, error=error
+        )
         return Outcome(
-            Ending.FAILED, text.rstrip(".") + ". The details are in the log.", traceback.format_exc()
+            Ending.FAILED, text.rstrip(".") + tr(". The details are in the log."), traceback.format_exc()
         )
 
 

@@ -19,6 +19,7 @@ from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support.files import is_there
 from rankstudio.engine.support.resources import resource
 from rankstudio.ui.background.job import Ending, Outcome
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import reading
 from rankstudio.ui.model.study_store import is_study
@@ -81,7 +82,7 @@ class ComparisonRuns(QObject):
             self._methods(),
             self._rankers(),
             self._data(path, known.get(path)),
-            tuple((key, f"Plan: {one.title}") for key, one in known.items()),
+            tuple((key, tr("Plan: {title}").format(title=one.title)) for key, one in known.items()),
         )
 
         def planned(
@@ -105,7 +106,11 @@ class ComparisonRuns(QObject):
                 self._queue(group, dataset)
             else:
                 self._waiting.append(tuple(group))
-        self.said.emit(f"{len(plans)} runs are waiting" if len(plans) > 1 else "1 run is waiting")
+        self.said.emit(
+            tr("{n_plans} runs are waiting").format(n_plans=len(plans))
+            if len(plans) > 1
+            else tr("1 run is waiting")
+        )
         self._load_next()
 
     def _open_as(self) -> tuple[object, ...]:
@@ -172,7 +177,9 @@ class ComparisonRuns(QObject):
 
     def _rankers(self) -> tuple[Offer, ...]:
         shown = self._models.session.plan.ranker
-        own = Offer(OWN_MODEL, "The selector's own model", not shown, "The weights that the selector learns")
+        own = Offer(
+            OWN_MODEL, tr("The selector's own model"), not shown, tr("The weights that the selector learns")
+        )
         return (
             own,
             *(
@@ -193,8 +200,8 @@ class ComparisonRuns(QObject):
         offers = []
         for place in dict.fromkeys((*is_open, *named, *recent, SAMPLE)):
             there = place == SAMPLE or place in is_open or is_there(Path(place))
-            label = "Sample" if place == SAMPLE else Path(place).name
-            hint = place if there else f"{place} is not there: open it first."
+            label = tr("Sample") if place == SAMPLE else Path(place).name
+            hint = place if there else tr("{place} is not there: open it first.").format(place=place)
             offers.append(Offer(place, label, place in wanted and there, hint, there))
         return tuple(offers)
 

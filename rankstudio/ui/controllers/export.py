@@ -13,6 +13,7 @@ from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.export.dialog import ExportDialog, ExportItem
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
@@ -62,7 +63,9 @@ class ExportController(QObject):
     @Slot()
     def ask_save_plan(self) -> None:
         """Ask where to, and save the plan."""
-        path, _ = QFileDialog.getSaveFileName(self._window, "Save plan", "plan.toml", "Plans (*.toml)")
+        path, _ = QFileDialog.getSaveFileName(
+            self._window, tr("Save plan"), "plan.toml", tr("Plans (*.toml)")
+        )
         if not path:
             return
         try:
@@ -70,19 +73,19 @@ class ExportController(QObject):
         except RankStudioError as error:
             self.failed.emit(str(error))
         else:
-            self.said.emit(f"The plan is in {path}")
+            self.said.emit(tr("The plan is in {path}").format(path=path))
 
     @Slot()
     def copy_command(self) -> None:
         """Copy the command that does the run in a terminal."""
         QGuiApplication.clipboard().setText(as_command(self._session.plan))
-        self.said.emit("The command is on the clipboard")
+        self.said.emit(tr("The command is on the clipboard"))
 
     @Slot()
     def copy_python(self) -> None:
         """Copy a program that does the run."""
         QGuiApplication.clipboard().setText(as_python(self._session.plan))
-        self.said.emit("The program is on the clipboard")
+        self.said.emit(tr("The program is on the clipboard"))
 
     @Slot(str, object)
     def _remember(self, _: str, path: Path) -> None:

@@ -12,6 +12,7 @@ from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.engine.experiment.results.events import RunStarted
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.ui.export.dialog import ExportItem
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
@@ -32,7 +33,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     run, inspect, results = sections.run, sections.inspect, sections.results
     name = _stem(session.dataset.name if session.dataset else "rankstudio")
     tables = (
-        ("features", "Features table", "The path as it is shown, with weights, gains and measures.",
+        ("features", tr("Features table"), tr("The path as it is shown, with weights, gains and measures."),
          inspect.features.table),
         *results.panel.tables(),
         *(results.views.shown_tables() if results.views.isVisible() else ()),
@@ -40,12 +41,12 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     )  # fmt: skip
     features = sections.substitutes.panel.plot
     plots = {
-        "criterion": ("Criterion curves", run.curves.criterion_plot),
-        "validation": ("Validation curves", run.curves.validation_plot),
-        "candidates": ("Candidates", run.candidates.plot),
-        "heat": ("Settings × k", run.heat.plot),
-        "density": ("Density by relevance", inspect.inspector.plot),
-        **({"substitutes": ("Map of features", features)} if features.isVisible() else {}),
+        "criterion": (tr("Criterion curves"), run.curves.criterion_plot),
+        "validation": (tr("Validation curves"), run.curves.validation_plot),
+        "candidates": (tr("Candidates"), run.candidates.plot),
+        "heat": (tr("Settings × k"), run.heat.plot),
+        "density": (tr("Density by relevance"), inspect.inspector.plot),
+        **({"substitutes": (tr("Map of features"), features)} if features.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.curves.plots() if plot.isVisible()},
         **(sections.queries.plots() if sections.queries.bar.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.views.shown_plots() if plot.isVisible()},
@@ -74,8 +75,8 @@ def _model_item(session: Session, current: CurrentModel, name: str) -> ExportIte
 
     return ExportItem(
         "model",
-        "Chosen model",
-        "Features and weights of the current model, by feature id and name, with what it measured.",
+        tr("Chosen model"),
+        tr("Features and weights of the current model, by feature id and name, with what it measured."),
         (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
@@ -85,7 +86,7 @@ def _model_item(session: Session, current: CurrentModel, name: str) -> ExportIte
 
 def _why_no_model(model: SelectedModel | None) -> str:
     if model is None:
-        return "There is no current model: run a method, or move λ."
+        return tr("There is no current model: run a method, or move λ.")
     return "" if model.step.whole else NOT_WHOLE
 
 
@@ -113,12 +114,15 @@ def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportIte
         whole = record.result or collect(record.plan, record.dataset, folds, record.clock.seconds)
         write_results(whole, path)
 
-    why = "" if record is not None and record.folds else "The run that is shown has no finished fold yet."
+    why = "" if record is not None and record.folds else tr("The run that is shown has no finished fold yet.")
     return ExportItem(
         "results",
-        "Results of the run",
-        "A folder with results.json, metrics.csv, selection_path.csv and plan.toml, as the terminal has it.",
-        (("Folder", ""),),
+        tr("Results of the run"),
+        tr(
+            "A folder with results.json, metrics.csv, selection_path.csv and plan.toml, as the "
+            "terminal has it."
+        ),
+        ((tr("Folder"), ""),),
         f"{name}-results",
         write,
         unavailable=SEALED if sealed else why,
@@ -126,24 +130,24 @@ def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportIte
 
 
 def _table_item(key: str, label: str, text: str, table: TableView, name: str) -> ExportItem:
-    empty = "" if table.rows() else "The table is empty."
+    empty = "" if table.rows() else tr("The table is empty.")
     return ExportItem(
         key, label, text, FORMATS, f"{name}-{key}", table.export, table.rows_as_csv, unavailable=empty
     )
 
 
 def _plot_item(key: str, label: str, plot: Plot, name: str) -> ExportItem:
-    empty = "" if plot.numbers()[1] else "The plot is empty."
-    text = "The plot as it is shown, in the light colours; as CSV the numbers behind it."
+    empty = "" if plot.numbers()[1] else tr("The plot is empty.")
+    text = tr("The plot as it is shown, in the light colours; as CSV the numbers behind it.")
     write = partial(export_plot, plot)
     return ExportItem(f"plot-{key}", label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty)
 
 
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
     plan = session.plan
-    text = "Everything that determines the numbers of a run; rankstudio run PLAN does it again."
-    yield ExportItem("plan", "Plan", text, (("TOML", ".toml"),), f"{name}-plan", partial(save_plan, plan))
-    text = "The command that does this run in a terminal."
-    yield ExportItem("command", "Run as a command", text, text=partial(as_command, plan))
-    text = "A program that does this run with the library."
-    yield ExportItem("python", "Run as Python", text, text=partial(as_python, plan))
+    text = tr("Everything that determines the numbers of a run; rankstudio run PLAN does it again.")
+    yield ExportItem("plan", tr("Plan"), text, (("TOML", ".toml"),), f"{name}-plan", partial(save_plan, plan))
+    text = tr("The command that does this run in a terminal.")
+    yield ExportItem("command", tr("Run as a command"), text, text=partial(as_command, plan))
+    text = tr("A program that does this run with the library.")
+    yield ExportItem("python", tr("Run as Python"), text, text=partial(as_python, plan))

@@ -20,6 +20,7 @@ from rankstudio.engine.data.feature_groups import (
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.data.described_features import DescribedFeature
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
 
 
@@ -46,7 +47,7 @@ class FeatureGroups(QObject):
 
     def action(self) -> QAction:
         """Return what asks for the group of the selected features, for the menu of a row."""
-        action = QAction("Group…", self._table)
+        action = QAction(tr("Group…"), self._table)
         action.triggered.connect(self.ask)
         return action
 
@@ -55,15 +56,22 @@ class FeatureGroups(QObject):
         """Ask in which group the selected features are to be."""
         rows: list[DescribedFeature] = self._table.selected_rows()
         if not rows:
-            self.failed.emit("No feature is selected: select rows of the table of features on the Data page.")
+            self.failed.emit(
+                tr("No feature is selected: select rows of the table of features on the Data page.")
+            )
             return
         groups = self._session.plan.groups
         known = group_names(groups)
         now = known.get(rows[0].feature_id, "")
         offered = [now, *(name for name in ("", *groups) if name != now)]
-        what = rows[0].name if len(rows) == 1 else f"{len(rows)} features"
+        what = rows[0].name if len(rows) == 1 else tr("{n_rows} features").format(n_rows=len(rows))
         name, agreed = QInputDialog.getItem(
-            self._window, "Group", f"Group of {what}; empty for none:", offered, 0, True
+            self._window,
+            tr("Group"),
+            tr("Group of {what}; empty for none:").format(what=what),
+            offered,
+            0,
+            True,
         )
         if agreed:
             self._put(rows, name)
@@ -78,7 +86,7 @@ class FeatureGroups(QObject):
         except RankStudioError:
             return False
         if found:
-            self._change(f"the groups of {path.name}", found)
+            self._change(tr("the groups of {name}").format(name=path.name), found)
         return bool(found)
 
     @Slot(object, str, str)
@@ -88,9 +96,14 @@ class FeatureGroups(QObject):
 
     def _put(self, rows: Sequence[DescribedFeature], name: str) -> None:
         members = [row.feature_id for row in rows]
-        what = f"feature {members[0]}" if len(members) == 1 else f"{len(members)} features"
+        what = (
+            tr("feature {members}").format(members=members[0])
+            if len(members) == 1
+            else tr("{n_members} features").format(n_members=len(members))
+        )
         self._change(
-            f"the group of {what}", in_other_group(group_name(name), members, self._session.plan.groups)
+            tr("the group of {what}").format(what=what),
+            in_other_group(group_name(name), members, self._session.plan.groups),
         )
 
     def _change(self, text: str, groups: Groups) -> None:

@@ -22,10 +22,11 @@ from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.controllers.feature_groups import FeatureGroups
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.data.described_features import DescribedFeature
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.process.settings import Settings
 
-_FILTER = "Names of features (*.csv *.txt *.json);;All files (*)"
+_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 
 
 class FeatureNames(QObject):
@@ -75,7 +76,7 @@ class FeatureNames(QObject):
         if dataset is None:
             return
         folder = str(dataset.path.parent if dataset.path is not None else Path.home())
-        name, _ = QFileDialog.getOpenFileName(self._window, "Names of features", folder, _FILTER)
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Names of features"), folder, _FILTER)
         if name:
             self.read(Path(name))
 
@@ -95,7 +96,9 @@ class FeatureNames(QObject):
         known = {i: name for i, name in found.items() if i in ids}
         if not known and not has_groups:
             self.failed.emit(
-                f"{path}: found names of other features than the data have ({len(ids)} of them)."
+                tr("{path}: found names of other features than the data have ({n_ids} of them).").format(
+                    path=path, n_ids=len(ids)
+                )
             )
             return
         self._keep(replace(self._notes, names={**self._notes.names, **known}))
@@ -117,13 +120,17 @@ class FeatureNames(QObject):
 
     def _actions(self, row: DescribedFeature) -> list[QAction]:
         """Return what can be done with a feature of the table."""
-        note = QAction("Note…", self._data.statistics.table)
+        note = QAction(tr("Note…"), self._data.statistics.table)
         note.triggered.connect(lambda: self._ask_note(row))
         return [note, self.groups.action()]
 
     def _ask_note(self, row: DescribedFeature) -> None:
         text, agreed = QInputDialog.getText(
-            self._window, "Note", f"Feature {row.feature_id}:", QLineEdit.EchoMode.Normal, row.note
+            self._window,
+            tr("Note"),
+            tr("Feature {feature_id}:").format(feature_id=row.feature_id),
+            QLineEdit.EchoMode.Normal,
+            row.note,
         )
         if agreed:
             self._keep(self._notes.with_note(row.feature_id, text))
@@ -158,10 +165,16 @@ class FeatureNames(QObject):
         if parameter is None:
             return
         if not 0 < cost < math.inf:
-            self.failed.emit(f"cost of feature {feature}: found {text!r}, expected a number greater than 0.")
+            self.failed.emit(
+                tr("cost of feature {feature}: found {text!r}, expected a number greater than 0.").format(
+                    feature=feature, text=text
+                )
+            )
             return
         parameters = dict(self._session.plan.parameters)
         costs = dict(parameters[parameter.name])
         costs[feature] = cost
         parameters[parameter.name] = tuple(sorted((i, c) for i, c in costs.items() if c != 1.0))
-        self._session.change(f"the cost of feature {feature}", parameters=parameters)
+        self._session.change(
+            tr("the cost of feature {feature}").format(feature=feature), parameters=parameters
+        )

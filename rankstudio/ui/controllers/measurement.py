@@ -9,6 +9,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.controllers.seal import SealController
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.menus import Menus
@@ -53,8 +54,8 @@ class MeasurementController(QObject):
     @Slot()
     def ask_measure(self) -> None:
         """Ask for the name of a measure, and show it."""
-        question = "Any measure with its k, such as NDCG@20, P@3 or Recall@50:"
-        text, meant = QInputDialog.getText(self._window, "Measure", question, text="NDCG@20")
+        question = tr("Any measure with its k, such as NDCG@20, P@3 or Recall@50:")
+        text, meant = QInputDialog.getText(self._window, tr("Measure"), question, text="NDCG@20")
         if not meant:
             return
         try:
@@ -67,7 +68,9 @@ class MeasurementController(QObject):
         """Look at the runs by another convention; before there is one, measure the plan by it."""
         record = self._models.runs.shown
         if record is None or record.dataset is not self._session.dataset:
-            self._session.change(f"the convention {convention(key).label}", convention=key)
+            self._session.change(
+                tr("the convention {label}").format(label=convention(key).label), convention=key
+            )
         else:
             self._session.look_by(key)
 
@@ -76,7 +79,7 @@ class MeasurementController(QObject):
         self._session.select_by_measure(chooses)
         by = f"{self._session.measure}, {convention(self._session.convention).label},"
         self.said.emit(
-            f"The validation's {by} chooses the model of every run now"
+            tr("The validation's {by} chooses the model of every run now").format(by=by)
             if chooses
-            else "The models are those that the runs themselves chose"
+            else tr("The models are those that the runs themselves chose")
         )

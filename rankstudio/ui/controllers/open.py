@@ -16,6 +16,7 @@ from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.support.files import is_there
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.study_store import is_study
 from rankstudio.ui.process.settings import Settings
@@ -115,7 +116,7 @@ class OpenController(QObject):
     def read_again(self, name: str, value: str) -> None:
         """Read what is open again with another policy for missing values or scaling."""
         if self._session.dataset is None:
-            self._session.change("how files are read", **{name: value})
+            self._session.change(tr("how files are read"), **{name: value})
             return
         self._run_when_open = False
         plan = self._session.plan.changed(**{name: value})
@@ -130,7 +131,7 @@ class OpenController(QObject):
         if data == SAMPLE or is_there(Path(data)):
             self._loader.open(data, plan, plan)
         else:
-            self.warned.emit(f"{data} was open the last time and is no longer there.")
+            self.warned.emit(tr("{data} was open the last time and is no longer there.").format(data=data))
 
     @Slot(object, str, object)
     def _show(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
@@ -141,7 +142,9 @@ class OpenController(QObject):
         self.opened.emit(dataset)
         if dataset.warnings:
             more = len(dataset.warnings) - 1
-            self.warned.emit(dataset.warnings[0] + (f" ({more} more such notes.)" if more else ""))
+            self.warned.emit(
+                dataset.warnings[0] + (tr(" ({more} more such notes.)").format(more=more) if more else "")
+            )
         if self._run_when_open:
             self._run_when_open = False
             self.runAsked.emit()

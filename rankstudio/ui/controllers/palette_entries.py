@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.shell.actions import MENUS, SUBMENUS, Actions
@@ -27,7 +28,14 @@ def palette_entries(
         entries += _methods(models, workspace)
         for run in runs.records:
             show = partial(look_at, session, runs, run)
-            entries.append(Entry("run", f"run {run.key} {run.plan.title}", show, run.dataset.name))
+            entries.append(
+                Entry(
+                    "run",
+                    tr("run {key} {title}").format(key=run.key, title=run.plan.title),
+                    show,
+                    run.dataset.name,
+                )
+            )
         entries += _features(models, sections, workspace)
         entries += _queries(sections, workspace)
     return tuple(entries)
@@ -46,7 +54,7 @@ def _commands(actions: Actions) -> Iterator[Entry]:
 
 def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:
     def use(key: str, label: str) -> None:
-        models.session.change(f"the method {label}", method=key, parameters={})
+        models.session.change(tr("the method {label}").format(label=label), method=key, parameters={})
         workspace.show_page("select")
 
     for method in methods():
@@ -76,5 +84,10 @@ def _queries(sections: Sections, workspace: Workspace) -> Iterator[Entry]:
         sections.queries.show_query(fold, position)
 
     for query in queries:
-        beside = f"{query.n_documents} documents"
-        yield Entry("query", f"query {query.query_id}", partial(show, query.fold, query.position), beside)
+        beside = tr("{n_documents} documents").format(n_documents=query.n_documents)
+        yield Entry(
+            "query",
+            tr("query {query_id}").format(query_id=query.query_id),
+            partial(show, query.fold, query.position),
+            beside,
+        )

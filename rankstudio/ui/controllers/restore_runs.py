@@ -12,6 +12,7 @@ from rankstudio.ui.background.job import Ending, Outcome
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import recognise
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session, reading
@@ -81,7 +82,7 @@ class RunRestorer(QObject):
             then()
 
         among = tuple({record.recorded for record in fitting if record.recorded is not None})
-        what = "Recognising the data"
+        what = tr("Recognising the data")
         self._worker.task(what, recognise, dataset, among, on_done=handle, on_error=lambda _: then())
 
     @Slot()
@@ -112,7 +113,7 @@ class RunRestorer(QObject):
         def end(outcome: Outcome) -> None:
             going_on, self._going_on = self._going_on, None
             if outcome.ending is Ending.FAILED:
-                self.failed.emit(f"{outcome.text} The run is shown as it was stored.")
+                self.failed.emit(tr("{text} The run is shown as it was stored.").format(text=outcome.text))
             elif going_on is record and record.recorded is None:
                 self._runs.go_on(record)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.experiment.storage.run_index import RunLabel
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import LastingChange
@@ -65,7 +66,7 @@ class RunLabels(QObject):
         study = self._models.study_store.study
         refused = study is not None and study.read_only and record.stored is not None
         if study is not None and refused:
-            self.failed.emit(f"{study.path}: this study may not be written.")
+            self.failed.emit(tr("{path}: this study may not be written.").format(path=study.path))
         return not refused
 
     @Slot()
@@ -87,7 +88,9 @@ class RunLabels(QObject):
         if store.study is not None and key is not None:
             store.label(store.study, key, record.label)
             self._models.task_worker.task(
-                f"Noting what run {record.key} is called", store.write_marks, on_error=self.failed.emit
+                tr("Noting what run {key} is called").format(key=record.key),
+                store.write_marks,
+                on_error=self.failed.emit,
             )
 
 
@@ -105,7 +108,7 @@ class _Relabelling(LastingChange):
         what: str,
         before: RunLabel | None = None,
     ) -> None:
-        super().__init__(f"the {what} of run {record.key}")
+        super().__init__(tr("the {what} of run {key}").format(what=what, key=record.key))
         self._relabel, self._record, self._what = relabel, record, what
         self._before, self._after = record.label if before is None else before, label
         self._done = before is not None

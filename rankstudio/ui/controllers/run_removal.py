@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -40,16 +41,27 @@ class RunRemoval(QObject):
         """Remove a run, if the user means it."""
         study = self._models.study_store.study
         if study is not None and study.read_only and record.stored is not None:
-            self.failed.emit(f"{study.path}: run {record.key} stays listed: this study may not be written.")
+            self.failed.emit(
+                tr("{path}: run {key} stays listed: this study may not be written.").format(
+                    path=study.path, key=record.key
+                )
+            )
             return
-        name = f"Run {record.key}, {record.plan.title} on {record.dataset.name},"
-        stop = "" if record.state.ended else " It is not finished, and is stopped."
-        text = f"{name} will not be listed any more.{stop} Until the study is closed this can be undone."
-        if QMessageBox.question(self._window, "Remove run", plain(text)) == QMessageBox.StandardButton.Yes:
+        name = tr("Run {key}, {title} on {name},").format(
+            key=record.key, title=record.plan.title, name=record.dataset.name
+        )
+        stop = "" if record.state.ended else tr(" It is not finished, and is stopped.")
+        text = tr(
+            "{name} will not be listed any more.{stop} Until the study is closed this can be undone."
+        ).format(name=name, stop=stop)
+        if (
+            QMessageBox.question(self._window, tr("Remove run"), plain(text))
+            == QMessageBox.StandardButton.Yes
+        ):
             undo = self._models.session.undo
             undo.push(_Removal(self._models.session, self._models.runs, record))
-            self._offer = f"Run {record.key} is removed."
-            self._notice.say(self._offer, "info", "Undo", undo.undo)
+            self._offer = tr("Run {key} is removed.").format(key=record.key)
+            self._notice.say(self._offer, "info", tr("Undo"), undo.undo)
 
     @Slot()
     def _withdraw(self) -> None:
@@ -70,7 +82,9 @@ class RunRemoval(QObject):
         store, key = self._models.study_store, record.stored
         if store.study is not None and key is not None:
             store.mark(store.study, key, removed)
-            what = f"{'Removing' if removed else 'Restoring'} run {record.key}"
+            what = tr("{removed} run {key}").format(
+                removed=tr("Removing") if removed else tr("Restoring"), key=record.key
+            )
             self._models.task_worker.task(what, store.write_marks, on_error=self.failed.emit)
 
 
@@ -78,7 +92,7 @@ class _Removal(LastingChange):
     """One removed run."""
 
     def __init__(self, session: Session, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
-        super().__init__(f"removing run {record.key}")
+        super().__init__(tr("removing run {key}").format(key=record.key))
         self._session, self._runs, self._record, self._was_shown = session, runs, record, was_shown
 
     def again(self) -> _Removal:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 
 from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, seal_text
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.shell.status_bar import StatusBar
 
@@ -67,4 +68,4 @@ class SealController(QObject):
             for mark in marks:
                 study.note_seal(mark)
 
-        self._models.task_worker.task("Noting the seal", write, on_error=self.failed.emit)
+        self._models.task_worker.task(tr("Noting the seal"), write, on_error=self.failed.emit)

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
@@ -74,34 +75,49 @@ class SelectionController(QObject):
             {"dataset": Part(dataset.name, self._datasets, self._session.plan.data)},
         )
         if len(dataset.folds) > 1:
-            parts["fold"] = Part(f"fold {fold}" if fold else "all folds", self._folds, fold)
+            parts["fold"] = Part(
+                tr("fold {fold}").format(fold=fold) if fold else tr("all folds"), self._folds, fold
+            )
         if record is not None:
-            parts["run"] = Part(f"run {record.key} {record.plan.title}", self._listed_runs, record.key)
+            parts["run"] = Part(
+                tr("run {key} {title}").format(key=record.key, title=record.plan.title),
+                self._listed_runs,
+                record.key,
+            )
         if model is not None:
             label = combination_label(model.plan.axes, model.values)
             parts["parameters"] = Part(label, self._combinations, model.values)
             if model.path.step_kind is not StepKind.ITERATIONS and len(model.path.steps) > 1:
-                word = "round" if model.path.step_kind is StepKind.ROUNDS else "k ="
+                word = tr("round") if model.path.step_kind is StepKind.ROUNDS else "k ="
                 parts["size"] = Part(f"{word} {model.x_value}", self._sizes, model.x_value)
         self._line.show_parts(parts)
 
     def _datasets(self) -> Entries:
         recent = [(path, Path(path).name or path) for path in self._settings.recent]
-        return [*recent, (OPEN, "Open…")]
+        return [*recent, (OPEN, tr("Open…"))]
 
     def _folds(self) -> Entries:
         folds = self._session.dataset.folds if self._session.dataset else ()
-        return [*((fold.number, f"fold {fold.number}") for fold in folds), (None, "all folds")]
+        return [
+            *((fold.number, tr("fold {number}").format(number=fold.number)) for fold in folds),
+            (None, tr("all folds")),
+        ]
 
     def _listed_runs(self) -> Entries:
-        return [(r.key, f"run {r.key} {r.plan.title} on {r.dataset.name}") for r in self._runs.records]
+        return [
+            (
+                r.key,
+                tr("run {key} {title} on {name}").format(key=r.key, title=r.plan.title, name=r.dataset.name),
+            )
+            for r in self._runs.records
+        ]
 
     def _combinations(self) -> Entries:
         axes = self._session.plan.axes
         record = self._runs.shown
         known = record.combinations if record is not None and record.plan.axes == axes else ()
         return [
-            (None, "chosen by validation"),
+            (None, tr("chosen by validation")),
             *((values, combination_label(axes, values)) for values in known),
         ]
 
@@ -113,9 +129,9 @@ class SelectionController(QObject):
         values = model.path.validation.get(measure)
         texts = [""] * len(model.path.steps) if values is None else [f"   {measure} {v:.4f}" for v in values]
         places = [int(place) for place in model.path.x_values]
-        word = "round" if model.path.step_kind is StepKind.ROUNDS else "k ="
+        word = tr("round") if model.path.step_kind is StepKind.ROUNDS else "k ="
         listed = [(place, f"{word} {place}{text}") for place, text in zip(places, texts, strict=True)]
-        return [(None, "best by validation"), *listed]
+        return [(None, tr("best by validation")), *listed]
 
     @Slot(str, object)
     def _choose(self, part: str, value: object) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from rankstudio.engine.errors import StudyInUseError
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
 from rankstudio.ui.controllers.restore_runs import RunRestorer
-from rankstudio.ui.language import trn
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.stored_run_records import READ_ONLY, record_of
 from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, RestoredRun, is_study
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.seal import SealMark
     from rankstudio.engine.experiment.storage.study import Study
 
-_READ_ONLY = (
-    "this study may not be written. Its runs are shown; what is run here ends with the window, unless the "
-    "study is saved elsewhere."
+_READ_ONLY = tr(
+    "this study may not be written. Its runs are shown; what is run here ends with the "
+    "window, unless the study is saved elsewhere."
 )
-_FILTER = f"Studies (*{SUFFIX})"
+_FILTER = tr("Studies (*{suffix})").format(suffix=SUFFIX)
 
 
 class StudyFiles(QObject):
@@ -73,15 +73,15 @@ class StudyFiles(QObject):
     def new(self) -> None:
         """Begin a new study; the one before stays in its file."""
         before = self._study_store.path
-        if self._may_leave("Begin a new study"):
+        if self._may_leave(tr("Begin a new study")):
             self._change_to(None)
-            kept = f"; the one before is in {before}" if before else ""
-            self.said.emit(f"A new study begins{kept}")
+            kept = tr("; the one before is in {before}").format(before=before) if before else ""
+            self.said.emit(tr("A new study begins{kept}").format(kept=kept))
 
     @Slot()
     def ask_open(self) -> None:
         """Ask for a study, and open it."""
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open study", self._folder(), _FILTER)
+        path, _ = QFileDialog.getOpenFileName(self._window, tr("Open study"), self._folder(), _FILTER)
         if path:
             self.open(path)
 
@@ -90,9 +90,9 @@ class StudyFiles(QObject):
         """List the runs of a study, and keep runs in it from now on."""
         file = Path(path).resolve()
         if file == self._study_store.path:
-            self.said.emit(f"{file.name} is open already")
-        elif file != self._opening and self._may_leave("Open another study"):
-            self.said.emit(f"Opening {file.name} …")
+            self.said.emit(tr("{name} is open already").format(name=file.name))
+        elif file != self._opening and self._may_leave(tr("Open another study")):
+            self.said.emit(tr("Opening {name} …").format(name=file.name))
             self._read(file, self._study_store.read(file), self._show_last)
 
     @Slot()
@@ -100,7 +100,7 @@ class StudyFiles(QObject):
         """Ask for a file, and go on with the study there."""
         name = self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"
         start = str(Path(self._folder()) / name)
-        path, _ = QFileDialog.getSaveFileName(self._window, "Save study as", start, _FILTER)
+        path, _ = QFileDialog.getSaveFileName(self._window, tr("Save study as"), start, _FILTER)
         if path:
             self.save_as(path if is_study(path) else path + SUFFIX)
 
@@ -114,11 +114,11 @@ class StudyFiles(QObject):
             self._settings.add_recent(str(self._study_store.path))
             self._note_file()
             self._runs.allow(READ_ONLY)  # the copy can be written
-            self.said.emit(f"The study is in {self._study_store.path}")
+            self.said.emit(tr("The study is in {path}").format(path=self._study_store.path))
 
         failed = self.failed.emit
         self._models.task_worker.task(
-            "Saving the study", self._study_store.save_as, Path(path), on_done=note, on_error=failed
+            tr("Saving the study"), self._study_store.save_as, Path(path), on_done=note, on_error=failed
         )
 
     def restore(self) -> None:
@@ -132,7 +132,7 @@ class StudyFiles(QObject):
             try:
                 yield from self._study_store.read(file)(cancelled)
             except StudyInUseError:
-                yield "The last study is open in another window; this one begins its own"
+                yield tr("The last study is open in another window; this one begins its own")
 
         self._read(file, work, lambda: self._show_restored(shown))
 
@@ -167,7 +167,9 @@ class StudyFiles(QObject):
             if versions:
                 self._restorer.recognise(show)
 
-        self._models.task_worker.submit(Job(f"Opening {file.name}", work, on_message=handle, on_end=end))
+        self._models.task_worker.submit(
+            Job(tr("Opening {name}").format(name=file.name), work, on_message=handle, on_end=end)
+        )
 
     def _show_restored(self, shown: float | None) -> None:
         """Show the run that was shown the last time, or one whose data are open; offer to go on."""
@@ -200,7 +202,7 @@ class StudyFiles(QObject):
         self._warned_of_loss = False
         if before is not None:
             self._settings.add_recent(str(before.path))
-            self._models.run_worker.task("Closing the study", self._study_store.close, before)
+            self._models.run_worker.task(tr("Closing the study"), self._study_store.close, before)
         self._note_file()
 
     @Slot()
@@ -216,7 +218,7 @@ class StudyFiles(QObject):
         """Say once that runs are not kept."""
         if not self._warned_of_loss:
             self._warned_of_loss = True
-            self.warned.emit(f"Runs are not kept, and end with the window: {reason}")
+            self.warned.emit(tr("Runs are not kept, and end with the window: {reason}").format(reason=reason))
 
     def _folder(self) -> str:
         """Return where a dialog begins: beside the study, or at home for one without a name."""
@@ -227,6 +229,8 @@ class StudyFiles(QObject):
         """Ask before a run that works is stopped."""
         if not self._runs.busy:
             return True
-        text = f"A run is not finished. {what}, and stop it? What it has finished stays in its study."
+        text = tr(
+            "A run is not finished. {what}, and stop it? What it has finished stays in its study."
+        ).format(what=what)
         answer = QMessageBox.question(self._window, what, plain(text))
         return answer == QMessageBox.StandardButton.Yes

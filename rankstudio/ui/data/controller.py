@@ -15,6 +15,7 @@ from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.data.statistics_panel import StatisticsPanel
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
@@ -87,7 +88,7 @@ class DataController(QObject):
                 self.panel.show_summary(fold, summary)
                 self._show_statistics()
 
-        what, failed = f"Describing {dataset.name}", self.failed.emit
+        what, failed = tr("Describing {name}").format(name=dataset.name), self.failed.emit
         self._worker.task(what, describe_fold, dataset, fold, on_done=handle, on_error=failed)
 
     @Slot()
@@ -163,7 +164,7 @@ class DataController(QObject):
                 self._show_statistics()
 
         self._worker.task(
-            "Looking at the features",
+            tr("Looking at the features"),
             look_at_features,
             dataset,
             *wanted,

@@ -68,12 +68,22 @@ class DescribedFeature:
         width = (histogram.high - histogram.low) / len(every)
         low = histogram.low + tallest * width
         if not width:
-            return f"All values are {number(histogram.low)}."
-        text = (
-            f"From {number(histogram.low)} to {number(histogram.high)}. "
-            f"Most lie from {number(low)} to {number(low + width)}: {every[tallest]:.0%} of all documents"
+            return tr("All values are {number}.").format(number=number(histogram.low))
+        text = tr(
+            "From {number} to {number_2}. Most lie from {number_3} to {number_4}: {every:.0%} of "
+            "all documents"
+        ).format(
+            number=number(histogram.low),
+            number_2=number(histogram.high),
+            number_3=number(low),
+            number_4=number(low + width),
+            every=every[tallest],
         )
-        return text + (f" and {relevant[tallest]:.0%} of the relevant ones." if n_relevant else ".")
+        return text + (
+            tr(" and {relevant:.0%} of the relevant ones.").format(relevant=relevant[tallest])
+            if n_relevant
+            else "."
+        )
 
     def alone(self, measure: str) -> float | None:
         """Return a measure of ranking by it alone; None for a constant one, and before it is known."""
@@ -84,8 +94,8 @@ class DescribedFeature:
         """In which direction it ranks alone, as a sentence."""
         if self.quality is None or self.constant:
             return ""
-        first = "Small" if self.quality.ascending else "Great"
-        return f"{first} values first: that way its MAP is better."
+        first = tr("Small") if self.quality.ascending else tr("Great")
+        return tr("{first} values first: that way its MAP is better.").format(first=first)
 
     @property
     def warning(self) -> str:
@@ -116,81 +126,85 @@ def _range(row: DescribedFeature) -> str:
     return f"{_short(summary.minimum)} … {_short(summary.maximum)}"
 
 
-_ID = Column("feature_id", "id", "right", width=44, tone="muted")
+_ID = Column("feature_id", tr("id"), "right", width=44, tone="muted")
 _NAME = Column(
     "name",
-    "feature",
+    tr("feature"),
     stretch=True,
     tone=lambda row: "muted" if row.constant else "text",
     edited=lambda row: row.name,
     mark=lambda row: bool(row.note),
     hint=lambda row: f"{row.name}\n{row.note}" if row.note else "",
-    tooltip="Double-click or F2 renames. A diamond marks a note.",
+    tooltip=tr("Double-click or F2 renames. A diamond marks a note."),
 )
 _VALUES = Column(
     "histogram",
-    "values",
+    tr("values"),
     kind="histogram",
     width=100,
     hint=lambda row: row.values_text,
     tooltip=(
-        "Grey bars: all documents. Line: the relevant ones alone. Heights are square roots of shares; what "
-        "lies far out is counted at the ends."
+        tr(
+            "Grey bars: all documents. Line: the relevant ones alone. Heights are square roots "
+            "of shares; what lies far out is counted at the ends."
+        )
     ),
 )
 _RANGE = Column(
     "range",
-    "range",
+    tr("range"),
     "right",
     value=_range,
     sort=lambda row: row.summary.maximum / 2 - row.summary.minimum / 2,
-    tooltip="Least and greatest value",
+    tooltip=tr("Least and greatest value"),
     width=104,
 )
-_MEAN = Column("mean", "mean", "right", _short, value=lambda row: row.summary.mean, width=74)
+_MEAN = Column("mean", tr("mean"), "right", _short, value=lambda row: row.summary.mean, width=74)
 _ZEROS = Column(
     "zeros",
-    "zeros",
+    tr("zeros"),
     "right",
     ".1%",
     value=lambda row: row.summary.zeros,
-    tooltip="Share of documents in which it is 0",
+    tooltip=tr("Share of documents in which it is 0"),
     width=64,
 )
 _MISSING = Column(
     "missing",
-    "missing",
+    tr("missing"),
     "right",
     ",",
     value=lambda row: row.summary.missing,
-    tooltip="Values that were missing in the files",
+    tooltip=tr("Values that were missing in the files"),
     width=68,
 )
 _COST = Column(
     "cost",
-    "cost",
+    tr("cost"),
     "right",
     "g",
     edited=lambda row: f"{row.cost:g}",
-    tooltip="What it costs in the plan; 1 where nothing is said. Double-click or F2 changes it.",
+    tooltip=tr("What it costs in the plan; 1 where nothing is said. Double-click or F2 changes it."),
     width=56,
 )
 _GROUP = Column(
     "group",
-    "group",
+    tr("group"),
     edited=lambda row: row.group,
     tooltip=(
-        "Features of one group are taken or left together by a selector. Double-click changes it, Ctrl+G for "
-        "all selected rows; an empty cell takes the feature out."
+        tr(
+            "Features of one group are taken or left together by a selector. Double-click "
+            "changes it, Ctrl+G for all selected rows; an empty cell takes the feature out."
+        )
     ),
     width=84,
 )
 _WARNING = Column(
     "warning",
-    "warnings",
+    tr("warnings"),
     tone="warning",
     hint=lambda row: row.warning_text,
-    tooltip="What is odd about the feature; the mouse over a word says why",
+    tooltip=tr("What is odd about the feature; the mouse over a word says why"),
     width=122,
 )
 
@@ -203,7 +217,9 @@ def _alone(measure: str) -> Column:
         ".4f",
         value=lambda row: row.alone(measure),
         hint=lambda row: row.direction_text,
-        tooltip=f"{measure} of ranking by this feature alone, in its better direction",
+        tooltip=tr("{measure} of ranking by this feature alone, in its better direction").format(
+            measure=measure
+        ),
         width=66 if measure == "MAP" else 84,
     )
 

@@ -7,12 +7,17 @@ from itertools import pairwise
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
+from rankstudio.ui.language import tr
 from rankstudio.ui.widgets import Fact
 
 _MOST_LABELS = 6
 _MOST_NAMED = 12
 ABSENT = Fact(
-    "documents", "", "not open", "warning", "The run is shown with what its study knows of the data."
+    tr("documents"),
+    "",
+    tr("not open"),
+    "warning",
+    tr("The run is shown with what its study knows of the data."),
 )
 """Stands where the documents would be counted, while a run is shown without its data."""
 
@@ -25,22 +30,24 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Fact, ...]:
     parts = fold.parts.values()
     documents = " / ".join(f"{part.n_documents:,}" for part in parts)
     queries = " / ".join(f"{part.n_queries:,}" for part in parts)
-    about = f"Documents in the parts {names} of fold {fold.number}."
+    about = tr("Documents in the parts {names} of fold {number}.").format(names=names, number=fold.number)
     return (
         Fact(names, documents, tooltip=about),
-        Fact("queries", queries, tooltip=_without_relevant(summary)),
+        Fact(tr("queries"), queries, tooltip=_without_relevant(summary)),
         features_row(fold.train.n_features, summary),
     )
 
 
 def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> tuple[Fact, ...]:
     """Return the facts of a whole dataset: its folds, and all of their test documents."""
-    rows = [Fact("folds", str(len(dataset.folds)))]
+    rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
         rows.append(ABSENT)
     if summary is not None:
-        rows.append(Fact("documents", f"{summary.n_documents:,}", tooltip="Of the test parts of all folds."))
-        rows.append(Fact("queries", f"{summary.n_queries:,}", tooltip=_without_relevant(summary)))
+        rows.append(
+            Fact(tr("documents"), f"{summary.n_documents:,}", tooltip=tr("Of the test parts of all folds."))
+        )
+        rows.append(Fact(tr("queries"), f"{summary.n_queries:,}", tooltip=_without_relevant(summary)))
     return (*rows, features_row(dataset.n_features, summary))
 
 
@@ -48,8 +55,14 @@ def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
     """Return the number of features, and how many of them can change no ranking."""
     constant = summary.constant if summary else ()
     if not constant:
-        return Fact("features", str(n_features))
-    return Fact("features", str(n_features), f"{len(constant)} constant", "warning", _named(constant))
+        return Fact(tr("features"), str(n_features))
+    return Fact(
+        tr("features"),
+        str(n_features),
+        tr("{n_constant} constant").format(n_constant=len(constant)),
+        "warning",
+        _named(constant),
+    )
 
 
 def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
@@ -65,12 +78,20 @@ def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
 def _named(features: Sequence[FeatureSummary]) -> str:
     """Return the sentence that lists the constant features, the first dozen by name."""
     shown = [f"{f.feature_id} {f.name}" for f in features[:_MOST_NAMED]]
-    more = [f"and {len(features) - _MOST_NAMED} more"] if len(features) > _MOST_NAMED else []
+    more = (
+        [tr("and {n_features} more").format(n_features=len(features) - _MOST_NAMED)]
+        if len(features) > _MOST_NAMED
+        else []
+    )
     listed = "\n".join((*shown, *more))
-    return f"One value within every query, so they cannot change any ranking:\n{listed}"
+    return tr("One value within every query, so they cannot change any ranking:\n{listed}").format(
+        listed=listed
+    )
 
 
 def _without_relevant(summary: DatasetSummary | None) -> str:
     if summary is None or not summary.without_relevant:
         return ""
-    return f"{summary.without_relevant:,} of {summary.n_queries:,} have no relevant document."
+    return tr("{without_relevant:,} of {n_queries:,} have no relevant document.").format(
+        without_relevant=summary.without_relevant, n_queries=summary.n_queries
+    )

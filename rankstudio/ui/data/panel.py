@@ -35,9 +35,9 @@ class DataPanel(Panel):
     """The user wants to know where other data are to be had."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Data")
+        super().__init__(theme, tr("Data"))
         self.setObjectName("data-panel")
-        self._sources = self.add_tool("info", "Where to get data")
+        self._sources = self.add_tool("info", tr("Where to get data"))
         self._sources.clicked.connect(self.sourcesAsked)
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
@@ -45,10 +45,10 @@ class DataPanel(Panel):
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
         self._folds = named(Segmented(name=tr("fold")), "data-folds")
         # In the place of the buttons, where there are too many folds for a row.
-        self._many = named(QComboBox(), "data-many-folds", "fold")
+        self._many = named(QComboBox(), "data-many-folds", tr("fold"))
         self._facts = KeyValue()
         self._labels_title = named(PlainLabel(), role="muted")
-        self._labels = BarRows(theme, "documents by relevance")
+        self._labels = BarRows(theme, tr("documents by relevance"))
         self._lay_out()
         self._folds.chosen.connect(self._on_fold)
         self._many.activated.connect(self._on_many)
@@ -67,7 +67,9 @@ class DataPanel(Panel):
         self._folds.set_options(options if len(numbers) <= _IN_A_ROW else [])
         self._folds.setVisible(1 < len(numbers) <= _IN_A_ROW)
         self._many.clear()
-        self._many.addItems([f"fold {number}" for number in numbers] + ["all folds"])
+        self._many.addItems(
+            [tr("fold {number}").format(number=number) for number in numbers] + [tr("all folds")]
+        )
         self._many.setVisible(len(numbers) > _IN_A_ROW)
         self.set_fold(numbers[0])
 
@@ -75,7 +77,7 @@ class DataPanel(Panel):
         """Show that nothing is open."""
         self._dataset = None
         self._summaries = {}
-        self._name.setText("Nothing is open")
+        self._name.setText(tr("Nothing is open"))
         self.set_caption("")
         self._folds.hide()
         self._many.hide()
@@ -84,7 +86,7 @@ class DataPanel(Panel):
 
     def set_convention(self, key: str, *, scaled: bool = False) -> None:
         """Show which convention the measures follow, and whether the features were scaled."""
-        self.set_caption(convention(key).label + (" · scaled" if scaled else ""))
+        self.set_caption(convention(key).label + (tr(" · scaled") if scaled else ""))
 
     def set_fold(self, number: int | None) -> None:
         """Show another fold, or all; tells nobody."""
@@ -132,16 +134,20 @@ class DataPanel(Panel):
         for widget in (self._labels_title, self._labels):
             widget.setVisible(there)
         if summary is not None:
-            self._labels_title.setText(f"relevance, {self.described()}")
+            self._labels_title.setText(tr("relevance, {described}").format(described=self.described()))
             self._labels.set_rows(label_rows(summary))
 
     def described(self) -> str:
         """Return which documents the summary is about."""
         if self._fold is not None:
             several = self._dataset is not None and len(self._dataset.folds) > 1
-            return f"training documents of fold {self._fold}" if several else "training documents"
+            return (
+                tr("training documents of fold {fold}").format(fold=self._fold)
+                if several
+                else tr("training documents")
+            )
         tested = self._dataset is not None and any(fold.test for fold in self._dataset.folds)
-        return "test documents of all folds" if tested else "training documents of all folds"
+        return tr("test documents of all folds") if tested else tr("training documents of all folds")
 
     @Slot(int)
     def _on_many(self, place: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.ui.language import tr
 from rankstudio.ui.widgets import Column, ColumnModel
 from rankstudio.ui.widgets.layout import named
 
@@ -16,10 +17,10 @@ def _columns(data: RankingDataset) -> list[Column]:
         return data.comments[row] if row < len(data.comments) else ""
 
     return [
-        Column("relevance", "relevance", "right", "g", value=lambda row: data.y[row]),
-        Column("query", "query", value=lambda row: data.query_ids[int(data.query_index[row])]),
+        Column("relevance", tr("relevance"), "right", "g", value=lambda row: data.y[row]),
+        Column("query", tr("query"), value=lambda row: data.query_ids[int(data.query_index[row])]),
         *(_feature(data, column) for column in range(data.n_features)),
-        Column("comment", "comment", value=comment, hint=comment),
+        Column("comment", tr("comment"), value=comment, hint=comment),
     ]
 
 
@@ -38,7 +39,7 @@ def _feature(data: RankingDataset, column: int) -> Column:
 
 def preview_table(dataset: RankingDataset) -> QTableView:
     """Return a table over the rows of a dataset."""
-    table = named(QTableView(), "preview-table", "Documents")
+    table = named(QTableView(), "preview-table", tr("Documents"))
     table.setModel(ColumnModel(_columns(dataset), rows=range(dataset.n_documents), parent=table))
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

@@ -13,6 +13,7 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.ui.data.described_features import NAME_WIDTH, DescribedFeature, feature_columns, giving_way
 from rankstudio.ui.data.preview import preview_table
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.histogram import HistogramPlot
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -20,7 +21,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
-NOTHING = "Open a dataset to see what is in it."
+NOTHING = tr("Open a dataset to see what is in it.")
 
 
 class StatisticsPanel(Panel):
@@ -41,26 +42,26 @@ class StatisticsPanel(Panel):
     """The user wants to read names of features from a file."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Statistics", padding=0)
+        super().__init__(theme, tr("Statistics"), padding=0)
         self.setObjectName("statistics-panel")
         self.table = TableView(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id)
-        self.table.setAccessibleName("Statistics of the features")
+        self.table.setAccessibleName(tr("Statistics of the features"))
         self.table.placeholder = NOTHING
         self.table.rows_model.written.connect(self.edited)
-        self.sizes = HistogramPlot(theme, "queries", "documents in the query")
+        self.sizes = HistogramPlot(theme, tr("queries"), tr("documents in the query"))
         named(self.sizes, "query-sizes-plot")
         self._headline = named(PlainLabel(), role="muted")
         self._headline.setWordWrap(True)
         self._headline.setContentsMargins(12, 8, 12, 4)
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._headline.hide()
-        self._names = self.add_tool("open", "Read names of features from a file: CSV, RankLib, Solr")
+        self._names = self.add_tool("open", tr("Read names of features from a file: CSV, RankLib, Solr"))
         self._names.clicked.connect(self.namesAsked)
         self._rows: QTableView | None = None
         self._part: RankingDataset | None = None
-        self._tabs = named(QTabWidget(), "statistics-tabs", "Features and documents")
-        self._tabs.addTab(self.table, "Features")
-        self._tabs.addTab(self.sizes, "Documents per query")
+        self._tabs = named(QTabWidget(), "statistics-tabs", tr("Features and documents"))
+        self._tabs.addTab(self.table, tr("Features"))
+        self._tabs.addTab(self.sizes, tr("Documents per query"))
         theme.changed.connect(self._fit)
         fill(self.body, self._headline, (self._tabs, 1), spacing=0)
 
@@ -136,13 +137,19 @@ class StatisticsPanel(Panel):
             self._rows = None
         if part is not None:
             self._rows = preview_table(part)
-            self._tabs.addTab(self._rows, "Documents")
+            self._tabs.addTab(self._rows, tr("Documents"))
 
 
 def _headline(summary: DatasetSummary) -> str:
     sizes = summary.query_sizes
-    return (
-        f"{summary.n_documents:,} documents of {summary.n_queries:,} queries, "
-        f"{sizes.min():,} to {sizes.max():,} documents a query, median {np.median(sizes):g}; "
-        f"{summary.without_relevant:,} queries have no relevant document."
+    return tr(
+        "{n_documents:,} documents of {n_queries:,} queries, {min:,} to {max:,} documents a "
+        "query, median {median:g}; {without_relevant:,} queries have no relevant document."
+    ).format(
+        n_documents=summary.n_documents,
+        n_queries=summary.n_queries,
+        min=sizes.min(),
+        max=sizes.max(),
+        median=np.median(sizes),
+        without_relevant=summary.without_relevant,
     )

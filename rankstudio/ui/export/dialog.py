@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choice_box import choice_box
@@ -92,19 +93,19 @@ class ExportDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("export-dialog")
-        self.setWindowTitle("Export")
+        self.setWindowTitle(tr("Export"))
         self._theme = theme
         self._items = tuple(items)
         self._folder = folder or Path.home()
-        self._list = named(QListWidget(), "export-items", "What to export")
+        self._list = named(QListWidget(), "export-items", tr("What to export"))
         self._help = named(PlainLabel(), role="muted")
-        self._format = named(choice_box(()), "export-format", "Format")
-        self._path = named(QLineEdit(), "export-file", "File")
-        self._browse = QPushButton("Browse…")
+        self._format = named(choice_box(()), "export-format", tr("Format"))
+        self._path = named(QLineEdit(), "export-file", tr("File"))
+        self._browse = QPushButton(tr("Browse…"))
         self._message = PlainLabel()
-        self._copy = QPushButton("&Copy")
-        self._save = named(QPushButton("&Save"), role="primary")
-        self._close = QPushButton("Close")
+        self._copy = QPushButton(tr("&Copy"))
+        self._save = named(QPushButton(tr("&Save")), role="primary")
+        self._close = QPushButton(tr("Close"))
         self._confirmed: Path | None = None
         self._lay_out()
         self._connect()
@@ -133,7 +134,9 @@ class ExportDialog(QDialog):
             return
         if path.exists() and path != self._confirmed:
             self._confirmed = path
-            self._say(f"{path.name} exists already. Save once more to replace it.", "warning")
+            self._say(
+                tr("{name} exists already. Save once more to replace it.").format(name=path.name), "warning"
+            )
             return
         try:
             item.write(path)
@@ -141,11 +144,16 @@ class ExportDialog(QDialog):
             self._say(str(error), "error")
             return
         except OSError as error:
-            self._say(f"{path}: the file could not be written: {error.strerror or error}.", "error")
+            self._say(
+                tr("{path}: the file could not be written: {strerror}.").format(
+                    path=path, strerror=error.strerror or error
+                ),
+                "error",
+            )
             return
         self._confirmed = None
         self._folder = path.parent
-        self._say(f"Written to {path}.", "ok")
+        self._say(tr("Written to {path}.").format(path=path), "ok")
         self.exported.emit(item.key, path)
 
     @Slot()
@@ -153,7 +161,7 @@ class ExportDialog(QDialog):
         """Put the selected item on the clipboard as text."""
         if self.current.text is not None and not self.current.unavailable:
             QGuiApplication.clipboard().setText(self.current.text())
-            self._say(f"{self.current.label} copied.", "ok")
+            self._say(tr("{label} copied.").format(label=self.current.label), "ok")
 
     def _lay_out(self) -> None:
         self._list.setFixedWidth(210)
@@ -167,8 +175,8 @@ class ExportDialog(QDialog):
         form = QFormLayout()
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
-        form.addRow("F&ormat", self._format)
-        file_label = PlainLabel("&File")
+        form.addRow(tr("F&ormat"), self._format)
+        file_label = PlainLabel(tr("&File"))
         file_label.setBuddy(self._path)
         form.addRow(file_label, fill(QHBoxLayout(), (self._path, 1), self._browse, spacing=8))
         buttons = fill(QHBoxLayout(), self._close, 1, self._copy, self._save)
@@ -222,7 +230,9 @@ class ExportDialog(QDialog):
     @Slot()
     def _ask(self) -> None:
         filters = ";;".join(f"{label} (*{suffix})" for label, suffix in self.current.formats)
-        chosen, _ = QFileDialog.getSaveFileName(self, f"Export {self.current.label}", str(self.path), filters)
+        chosen, _ = QFileDialog.getSaveFileName(
+            self, tr("Export {label}").format(label=self.current.label), str(self.path), filters
+        )
         if chosen:
             self._path.setText(chosen)
             self._forget()

@@ -12,6 +12,7 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.alone_plot import AlonePlot
 from rankstudio.ui.inspect.controller import InspectController
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.features_alone import FeaturesAlone
     from rankstudio.engine.data.dataset import Fold
 
-_NO_DOCUMENTS = "The documents are not at hand: open the data again to see how each feature ranks alone."
-_OPTIONS = ((False, "sorted"), (True, "by id"))
+_NO_DOCUMENTS = tr("The documents are not at hand: open the data again to see how each feature ranks alone.")
+_OPTIONS = ((False, tr("sorted")), (True, tr("by id")))
 
 
 class AlonePanel(Panel):
@@ -38,10 +39,10 @@ class AlonePanel(Panel):
     picked = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Single features")
+        super().__init__(theme, tr("Single features"))
         self.setObjectName("alone-panel")
-        self.plot = named(AlonePlot(theme), "alone-plot", "Single features")
-        self.switch = named(Segmented(_OPTIONS, "order"), "alone-switch")
+        self.plot = named(AlonePlot(theme), "alone-plot", tr("Single features"))
+        self.switch = named(Segmented(_OPTIONS, tr("order")), "alone-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
         self.switch.chosen.connect(self._on_switched)
@@ -51,7 +52,7 @@ class AlonePanel(Panel):
     def show_features(self, shown: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
         """Show how features rank alone; ``ids`` and ``names`` are of all columns."""
         self.plot.set_features(shown, ids, names)
-        self.set_caption("filled: in the model")
+        self.set_caption(tr("filled: in the model"))
 
     def clear(self) -> None:
         """Show no feature."""
@@ -124,7 +125,7 @@ class AloneController(QObject):
                 self._mark()
 
         self._worker.task(
-            "Measuring features alone",
+            tr("Measuring features alone"),
             _measured,
             fold,
             session.measure,

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame, padded
@@ -102,7 +103,7 @@ class AlonePlot(Plot):
             ]
             for column in self._order.tolist()
         ]
-        return ["id", "feature", *parts, "in the model"], rows
+        return ["id", "feature", *parts, tr("in the model")], rows
 
     def beside_title(self, frame: Frame) -> float:
         """Leave room for the legend."""
@@ -126,8 +127,8 @@ class AlonePlot(Plot):
             for (name, values), look in zip(self.shown.parts.items(), looks, strict=True)
         ]
         if self.shown.ascending[column]:
-            lines.append(Line("small values first"))
-        return [*lines, Line("in the model")] if self._selected[column] else lines
+            lines.append(Line(tr("small values first")))
+        return [*lines, Line(tr("in the model"))] if self._selected[column] else lines
 
     def click(self, at: QPointF) -> None:
         """Pick the feature under the mouse."""
@@ -216,16 +217,20 @@ class AlonePlot(Plot):
             self.set_axes(Axes())
         else:
             self._order = np.argsort(self._ids, kind="stable") if self.by_id else self.shown.order
-            x = "id of the feature" if self.by_id else "features, the best on train first"
-            self.set_axes(Axes(f"{self.shown.measure} alone", x, integer_x=True))
-        self.setAccessibleName("Single features")
+            x = tr("id of the feature") if self.by_id else tr("features, the best on train first")
+            self.set_axes(Axes(tr("{measure} alone").format(measure=self.shown.measure), x, integer_x=True))
+        self.setAccessibleName(tr("Single features"))
 
     def summary(self) -> str:
         """Say which feature is best alone, and how good the marked one is."""
         if self.shown is None:
             return ""
         best, train = int(self.shown.order[0]), self.shown.parts["train"]
-        said = [f"best alone {self._names[best]}, {self.shown.measure} {train[best]:.4f} on train"]
+        said = [
+            tr("best alone {names}, {measure} {train:.4f} on train").format(
+                names=self._names[best], measure=self.shown.measure, train=train[best]
+            )
+        ]
         column = self._feature
         if column is not None and column < train.size:
             values = ", ".join(f"{name} {part[column]:.4f}" for name, part in self.shown.parts.items())

@@ -70,7 +70,7 @@ class CandidateMapPlot(HeatMapPlot):
         self._labels: tuple[str, ...] = ()
         self._row: int | None = None
         self._column: int | None = None
-        super().__init__(theme, names=("", "step"), limits=(0.0, 1.0))
+        super().__init__(theme, names=("", tr("step")), limits=(0.0, 1.0))
 
     def set_map(
         self,
@@ -156,18 +156,30 @@ class CandidateMapPlot(HeatMapPlot):
         if self._map is None:
             return []
         row, column = len(self._labels) - 1 - cell[0], cell[1]
-        lines = [Line(f"{self._labels[row]} at {self._names[1]} {self._map.numbers[column]}", bold=True)]
+        lines = [
+            Line(
+                tr("{labels} at {names} {numbers}").format(
+                    labels=self._labels[row], names=self._names[1], numbers=self._map.numbers[column]
+                ),
+                bold=True,
+            )
+        ]
         value, share = float(self._map.scores[row, column]), float(self._map.shares[row, column])
         if np.isnan(value):
             return [
                 *lines,
-                Line("taken without a comparison" if self._map.taken[row, column] else "no candidate"),
+                Line(
+                    tr("taken without a comparison") if self._map.taken[row, column] else tr("no candidate")
+                ),
             ]
-        lines.append(Line(tr(self._score.name) if self._score else "score", number(value)))
+        lines.append(Line(tr(self._score.name) if self._score else tr("score"), number(value)))
         if self._score is not None and self._score.from_zero and not self._score.least:
-            lines.append(Line("share of the best", f"{100 * share:.0f} %"))
+            lines.append(Line(tr("share of the best"), f"{100 * share:.0f} %"))
         of = int(self._map.n_candidates[column])
-        return [*lines, Line("rank", f"{self._map.ranks[row, column]:.0f} of {of}")]
+        return [
+            *lines,
+            Line(tr("rank"), tr("{ranks:.0f} of {of}").format(ranks=self._map.ranks[row, column], of=of)),
+        ]
 
     def numbers(self) -> Numbers:
         """Return one row per feature, one column per step, shown or not: the scores, or the ranks."""
@@ -303,7 +315,9 @@ class CandidateMapPlot(HeatMapPlot):
         shown = self._map
         if shown is None or self._score is None:
             return ""
-        what = f"{tr(self._score.title)}: {shown.n_features} features at {shown.n_steps} steps"
+        what = tr("{title}: {n_features} features at {n_steps} steps").format(
+            title=tr(self._score.title), n_features=shown.n_features, n_steps=shown.n_steps
+        )
         if self._row is None or self._column is None:
             return what
         cell = self.readout((self._shown(self._row), self._column))

@@ -16,6 +16,7 @@ from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.features_panel import NO_PATH, FeaturesPanel
 from rankstudio.ui.inspect.inspector_panel import InspectorPanel
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
 
-_EVERY_FOLD = "Every fold has selected its own features: look at one fold to see them."
+_EVERY_FOLD = tr("Every fold has selected its own features: look at one fold to see them.")
 
 
 class InspectController(QObject):
@@ -110,7 +111,7 @@ class InspectController(QObject):
             return
         column = int(np.flatnonzero(dataset.feature_ids == feature)[0])
         self._worker.task(
-            f"Describing feature {feature}",
+            tr("Describing feature {feature}").format(feature=feature),
             self._fold_cache.inspect,
             fold,
             column,

@@ -11,6 +11,7 @@ from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.controller import InspectController
 from rankstudio.ui.inspect.why_panel import WhyPanel
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 
@@ -89,7 +90,7 @@ class DensitiesController(QObject):
                 self._panel.densities.show_densities(found, names)
 
         self._worker.task(
-            "Estimating densities",
+            tr("Estimating densities"),
             self._fold_cache.densities,
             model.plan,
             model.fold,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Density, DensityPlot
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
 
 _NEXT = -1  # of the choice that follows the feature on the left
-_WAITING = "The densities are being estimated."
-_ONE_VALUE = "Less than two values in the validation part, zeros apart: nothing to draw."
-_X = "value in the validation part"
-_ABOUT = (
-    "As the method estimated them: Gaussian kernels over the training documents of each grade, at the values "
-    "of the validation part. d is how far they are apart, distant grades counting more; a feature's score is "
-    "NDCG@10 of ranking by it alone, plus d."
+_WAITING = tr("The densities are being estimated.")
+_ONE_VALUE = tr("Less than two values in the validation part, zeros apart: nothing to draw.")
+_X = tr("value in the validation part")
+_ABOUT = tr(
+    "As the method estimated them: Gaussian kernels over the training documents of each "
+    "grade, at the values of the validation part. d is how far they are apart, distant "
+    "grades counting more; a feature's score is NDCG@10 of ranking by it alone, plus d."
 )
 
 
@@ -45,12 +46,12 @@ class DensitiesView(QWidget):
         super().__init__()
         named(self, "densities-view", role="page")
         self.plots = (
-            named(DensityPlot(theme), "compared-density-left", "Densities of the feature"),
-            named(DensityPlot(theme), "compared-density-right", "Densities of another feature"),
+            named(DensityPlot(theme), "compared-density-left", tr("Densities of the feature")),
+            named(DensityPlot(theme), "compared-density-right", tr("Densities of another feature")),
         )
         self.name = named(ElidedLabel(""), "densities-name", role="caption")
-        self.choice = named(choice_box((("", ""),)), "densities-choice", "Beside it")
-        self.choice.setToolTip("Which feature is shown at the right")
+        self.choice = named(choice_box((("", ""),)), "densities-choice", tr("Beside it"))
+        self.choice.setToolTip(tr("Which feature is shown at the right"))
         self.sentence = named(PlainLabel(), "densities-sentence", role="caption")
         self.sentence.setWordWrap(True)
         self.sentence.setToolTip(_ABOUT)
@@ -90,7 +91,7 @@ class DensitiesView(QWidget):
         """
         with QSignalBlocker(self.choice):
             self.choice.clear()
-            self.choice.addItem("next in the path", _NEXT)
+            self.choice.addItem(tr("next in the path"), _NEXT)
             for column in columns:
                 self.choice.addItem(names[column], column)
             self.choice.setCurrentIndex(max(0, self.choice.findData(_NEXT if chosen is None else chosen)))
@@ -103,11 +104,15 @@ class DensitiesView(QWidget):
                 shown = found[place]
                 plot.placeholder = _ONE_VALUE
                 plot.set_axes(Axes(f"d = {shown.divergence:.4f}", _X, show_y=False))
-                plot.setAccessibleName(f"Densities of {names[shown.column]}, d = {shown.divergence:.4f}")
+                plot.setAccessibleName(
+                    tr("Densities of {names}, d = {divergence:.4f}").format(
+                        names=names[shown.column], divergence=shown.divergence
+                    )
+                )
                 plot.set_densities([Density(c.label, shown.grid, c.density, c.zeros) for c in shown.classes])
         self.name.setText(names[found[0].column])
         if self.choice.currentIndex() == 0 and len(found) > 1:
-            self.choice.setItemText(0, f"{names[found[1].column]} (next)")
+            self.choice.setItemText(0, tr("{names} (next)").format(names=names[found[1].column]))
         self.sentence.setText("\n".join(_told(each, names[each.column]) for each in found))
 
     @Slot(int)
@@ -118,5 +123,7 @@ class DensitiesView(QWidget):
 
 def _told(shown: ComparedDensities, name: str) -> str:
     """Return how the score of a feature comes about."""
-    place = f"number {shown.place}" if shown.place else "not in the path"
-    return f"{name}: {shown.importance:.4f} alone + {shown.divergence:.4f} = {shown.score:.4f}, {place}"
+    place = tr("number {place}").format(place=shown.place) if shown.place else tr("not in the path")
+    return tr("{name}: {importance:.4f} alone + {divergence:.4f} = {score:.4f}, {place}").format(
+        name=name, importance=shown.importance, divergence=shown.divergence, score=shown.score, place=place
+    )

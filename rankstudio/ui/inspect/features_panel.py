@@ -16,6 +16,7 @@ from rankstudio.engine.data.feature_groups import Groups
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.inspect.path_rows import Arrivals, FeatureRow, path_rows
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import MINUS, fixed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
@@ -33,7 +34,7 @@ _ROOM_FOR_IDS = 400  # beside margins
 _WEIGHT = 70  # pixels of a number with its sign
 _IMPORTANCE = 84  # pixels of that word
 
-NO_PATH = "Run a method, or move λ, to see which features it selects."
+NO_PATH = tr("Run a method, or move λ, to see which features it selects.")
 
 
 def _tone(row: FeatureRow) -> str:
@@ -47,24 +48,32 @@ def _gain(value: float) -> str:
 
 
 def _hint(row: FeatureRow) -> str:
-    state = "pinned: in every model" if row.pinned else "banned: never selected" if row.banned else ""
-    group = f"of the group {row.group}, which is taken or left as a whole" if row.group else ""
+    state = tr("pinned: in every model") if row.pinned else tr("banned: never selected") if row.banned else ""
+    group = (
+        tr("of the group {group}, which is taken or left as a whole").format(group=row.group)
+        if row.group
+        else ""
+    )
     return "\n".join(filter(None, (f"{row.feature_id} {row.name}", group, state)))
 
 
 def _name(row: FeatureRow) -> str:
     name = f"{row.group} › {row.name}" if row.group else row.name
-    return f"{name} (banned)" if row.banned else name
+    return tr("{name} (banned)").format(name=name) if row.banned else name
 
 
 _COLUMNS = (
-    Column("rank", "#", "right", tooltip="With how many features it is in the model", width=36, tone=_tone),
-    Column("feature_id", "id", "right", tooltip="Id in the data files, from 1", width=46, tone="muted"),
+    Column(
+        "rank", "#", "right", tooltip=tr("With how many features it is in the model"), width=36, tone=_tone
+    ),
+    Column(
+        "feature_id", tr("id"), "right", tooltip=tr("Id in the data files, from 1"), width=46, tone="muted"
+    ),
     Column(
         "name",
-        "feature",
+        tr("feature"),
         value=_name,
-        tooltip="◆ marks pinned features; before › stands the group with which a feature came",
+        tooltip=tr("◆ marks pinned features; before › stands the group with which a feature came"),
         stretch=True,
         tone=_tone,
         mark=lambda row: row.pinned,
@@ -72,8 +81,8 @@ _COLUMNS = (
     ),
     Column(
         "weight",
-        "weight",
-        tooltip="In the chosen model; its bar goes from zero, a negative one to the left",
+        tr("weight"),
+        tooltip=tr("In the chosen model; its bar goes from zero, a negative one to the left"),
         kind="weight",
         width=_WEIGHT + WEIGHT_BAR + PAD,
         tone=_tone,
@@ -81,10 +90,10 @@ _COLUMNS = (
     ),
     Column(
         "gain",
-        "gain",
+        tr("gain"),
         "right",
         _gain,
-        tooltip="How much the criterion per document fell when it came in",
+        tooltip=tr("How much the criterion per document fell when it came in"),
         width=84,
         tone=_tone,
     ),
@@ -95,8 +104,8 @@ def _as_importance(column: Column) -> Column:
     """Return the column of weights for a model that has none, but tells how much it uses each feature."""
     if column.key != "weight":
         return column
-    tooltip = "How much the chosen model uses it; the bar is relative to the greatest"
-    return replace(column, title="importance", tooltip=tooltip, format=lambda value: f"{value:.3g}")
+    tooltip = tr("How much the chosen model uses it; the bar is relative to the greatest")
+    return replace(column, title=tr("importance"), tooltip=tooltip, format=lambda value: f"{value:.3g}")
 
 
 def _margin_text(share: float) -> str:
@@ -106,10 +115,10 @@ def _margin_text(share: float) -> str:
 
 _MARGIN = Column(
     "margin",
-    "margin",
+    tr("margin"),
     "right",
     _margin_text,
-    tooltip="How far the next candidate was behind, as a share of the score",
+    tooltip=tr("How far the next candidate was behind, as a share of the score"),
     width=_MARGIN_WIDTH,
     tone=lambda row: "error" if row.margin < TOSS_UP else "muted",
 )
@@ -117,7 +126,10 @@ _MARGIN = Column(
 
 def columns(measure: str, with_margin: bool = False) -> tuple[Column, ...]:
     """Return the columns of the table, for the measure that is shown; with margins where there are any."""
-    width, tooltip = 62 if len(measure) < 6 else 82, f"Validation {measure} after it came in"
+    width, tooltip = (
+        62 if len(measure) < 6 else 82,
+        tr("Validation {measure} after it came in").format(measure=measure),
+    )
     after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
     return (*_COLUMNS, after, _MARGIN) if with_margin else (*_COLUMNS, after)
 
@@ -143,7 +155,7 @@ class FeaturesPanel(Panel):
     toggled = Signal(str, int)
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
-        super().__init__(theme, "Path", padding=0)
+        super().__init__(theme, tr("Path"), padding=0)
         self.setObjectName(f"{name}-panel")
         self._measure, self._linear = "MAP", True
         self._k = 0
@@ -155,13 +167,13 @@ class FeaturesPanel(Panel):
         self._of: PathResult | None = None
         self._stepwise = True
         self.table = TableView(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id)
-        self.table.setAccessibleName("Features of the path")
+        self.table.setAccessibleName(tr("Features of the path"))
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
         self._test = named(PlainLabel(), "features-test", role="caption")
         self._note = named(PlainLabel(), "margin-note", role="caption")
-        self._pin = self._tool("pin", "pinned", "P", "Pin the selected feature, or unpin it (P)")
-        self._ban = self._tool("ban", "banned", "B", "Ban the selected feature, or allow it again (B)")
+        self._pin = self._tool("pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)"))
+        self._ban = self._tool("ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)"))
         self._pins = False  # whether the path's method knows pinned and banned features
         self._lay_out()
         self.table.chosen.connect(self._on_chosen)
@@ -269,12 +281,16 @@ class FeaturesPanel(Panel):
             The best single feature, to be told what the model gains.
         """
         text = _measured(measures)
-        self._test.setText(f"test: {text}" if text else "")
+        self._test.setText(tr("test: {text}").format(text=text) if text else "")
         self._test.setVisible(bool(text))
         by = f", {convention}" if convention else ""
-        lines = [f"The chosen model on the test part{by}"]
+        lines = [tr("The chosen model on the test part{by}").format(by=by)]
         if baseline is not None and baseline.test:
-            lines.append(f"Best single feature, {baseline.name}: {_measured(baseline.test)}")
+            lines.append(
+                tr("Best single feature, {name}: {test}").format(
+                    name=baseline.name, test=_measured(baseline.test)
+                )
+            )
         self._test.setToolTip(plain("\n".join(lines)) if text else "")
 
     def say_untested(self, why: str) -> None:
@@ -348,8 +364,8 @@ class FeaturesPanel(Panel):
         """Return what the context menu offers for a row."""
         made = []
         for name, text, state in (
-            ("pin", "Unpin" if row.pinned else "Pin", "pinned"),
-            ("ban", "Allow again" if row.banned else "Ban", "banned"),
+            ("pin", tr("Unpin") if row.pinned else tr("Pin"), "pinned"),
+            ("ban", tr("Allow again") if row.banned else tr("Ban"), "banned"),
         ):
             action = QAction(icon(self._theme, name), text, self.table)
             action.triggered.connect(lambda _=False, state=state: self._toggle(state))
@@ -392,5 +408,9 @@ def _caption(path: PathResult, position: int, measure: str) -> str:
     measured = "" if isnan(value) else f" · {measure} {value:.4f}"
     most = int(path.sizes.max())
     if path.step_kind is StepKind.ROUNDS:
-        return f"k = {int(path.sizes[position])} · round {int(path.x_values[position])}{measured}"
-    return f"k = {int(path.sizes[position])} of {most}{measured}"
+        return tr("k = {sizes} · round {x_values}{measured}").format(
+            sizes=int(path.sizes[position]), x_values=int(path.x_values[position]), measured=measured
+        )
+    return tr("k = {sizes} of {most}{measured}").format(
+        sizes=int(path.sizes[position]), most=most, measured=measured
+    )

@@ -46,16 +46,16 @@ class InspectorPanel(Panel):
     inspected = Signal(int)
 
     def __init__(self, theme: Theme, name: str = "inspector", *, tables: bool = False) -> None:
-        super().__init__(theme, "Inspector")
+        super().__init__(theme, tr("Inspector"))
         self.setObjectName(f"{name}-panel")
-        self.plot = named(DensityPlot(theme), "density-plot", "Values by relevance")
-        self.facts = named(QLabel(), "inspector-facts", "Facts about the feature", role="caption")
+        self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
+        self.facts = named(QLabel(), "inspector-facts", tr("Facts about the feature"), role="caption")
         self.facts.setWordWrap(True)
         self.facts.setMinimumHeight(_FACT_LINES * self.facts.fontMetrics().lineSpacing())
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.why_title = named(PlainLabel(), "why-title", role="title")
-        self.why = named(PlainLabel(), "why-sentences", "Why it is in the model or is not")
+        self.why = named(PlainLabel(), "why-sentences", tr("Why it is in the model or is not"))
         self.why.setWordWrap(True)
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         fill(self.body, (self.plot, 1), self.facts, self.why_title, self.why, spacing=4)
@@ -70,7 +70,7 @@ class InspectorPanel(Panel):
         """Show a feature."""
         self.set_title(profile.name)
         self.set_caption(str(profile.feature_id))
-        self.plot.placeholder = "All of its values are equal."
+        self.plot.placeholder = tr("All of its values are equal.")
         self.plot.set_densities(
             [Density(tr(c.label), profile.grid, c.density, c.zeros) for c in profile.classes]
         )
@@ -78,8 +78,10 @@ class InspectorPanel(Panel):
             self.tables.show_feature(profile)
         self.facts.setText(facts(profile, alone=self.tables is None))
         self.facts.setToolTip(
-            "How well the training documents are ranked by this feature alone, by the convention "
-            f"{convention(profile.convention).label}; correlation with other features within queries"
+            tr(
+                "How well the training documents are ranked by this feature alone, by the convention "
+                "{label}; correlation with other features within queries"
+            ).format(label=convention(profile.convention).label)
         )
 
     def explain(self, explanation: ChoiceExplanation | None) -> None:
@@ -92,9 +94,9 @@ class InspectorPanel(Panel):
 
     def clear(self) -> None:
         """Show no feature."""
-        self.set_title("Inspector")
+        self.set_title(tr("Inspector"))
         self.set_caption("")
-        self.plot.placeholder = "Select a feature in the table to see its values by relevance."
+        self.plot.placeholder = tr("Select a feature in the table to see its values by relevance.")
         self.plot.set_densities(())
         if self.tables is not None:
             self.tables.clear()
@@ -120,16 +122,16 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
     """
     parts = []
     if profile.constant:
-        parts.append("one value within every query: it cannot change any ranking")
+        parts.append(tr("one value within every query: it cannot change any ranking"))
     measures = " · ".join(f"{name} {value:.4f}" for name, value in profile.alone.items())
-    direction = ", small values first" if profile.ascending else ""
+    direction = tr(", small values first") if profile.ascending else ""
     if alone:
-        parts.append(f"alone: {measures}{direction}")
+        parts.append(tr("alone: {measures}{direction}").format(measures=measures, direction=direction))
     elif profile.ascending:
-        parts.append("alone it ranks with small values first")
+        parts.append(tr("alone it ranks with small values first"))
     if profile.closest_id is not None:
         name = profile.closest_name.replace("&", "&amp;").replace("<", "&lt;")
         number = fixed(profile.correlation, 2)
         link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
-        parts.append(f"closest: {link} (r\u00a0=\u00a0{number})")
+        parts.append(tr("closest: {link} (r\xa0=\xa0{number})").format(link=link, number=number))
     return " · ".join(parts)

@@ -11,6 +11,7 @@ from rankstudio.engine.data.feature_groups import Groups, group_names, with_thei
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
+from rankstudio.ui.language import tr
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def path_rows(
         FeatureRow(
             None,
             i,
-            known.get(i, f"feature {i}"),
+            known.get(i, tr("feature {i}").format(i=i)),
             nan,
             nan,
             nan,

@@ -18,10 +18,10 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
 
-_ALONE = "How well each part is ranked by this feature alone, in the direction that is better on train"
-_WITH = "Pearson's correlation inside queries with each feature of the chosen model"
-_ALL_OF_THEM = "all of them, R²"
-_ALL = "The share of its variance inside queries that a linear function of all of them has"
+_ALONE = tr("How well each part is ranked by this feature alone, in the direction that is better on train")
+_WITH = tr("Pearson's correlation inside queries with each feature of the chosen model")
+_ALL_OF_THEM = tr("all of them, R²")
+_ALL = tr("The share of its variance inside queries that a linear function of all of them has")
 _LEAST_HEIGHT = 96  # pixels
 
 
@@ -30,7 +30,7 @@ class ProfileTables(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "profile-tables", "The feature in numbers")
+        named(self, "profile-tables", tr("The feature in numbers"))
         page = named(QWidget(), role="page")
         self._lines = fill(QVBoxLayout(page), margins=(0, 4, 4, 0), spacing=10)
         self.setWidget(page)
@@ -86,7 +86,7 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
         for one in profile.with_selected
     ]
     explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
-    return [("with what is selected", "r"), *rows, (_ALL_OF_THEM, explained)]
+    return [(tr("with what is selected"), "r"), *rows, (_ALL_OF_THEM, explained)]
 
 
 def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:

@@ -8,6 +8,7 @@ from math import floor, isnan, log10
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.arrays import Ints
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import signed
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
 _LEAST = 1e-9  # of a change: what is less is none
-_NOTHING_LIKE = "no feature that is not selected is like it"
-_ALL_SELECTED = "every feature is selected, and none is left to come in"
+_NOTHING_LIKE = tr("no feature that is not selected is like it")
+_ALL_SELECTED = tr("every feature is selected, and none is left to come in")
 _UNLIKE = 0.005  # |r| that would be written as 0.00
 
 
@@ -69,20 +70,20 @@ def substitute_sentences(
 def change_text(change: float) -> str:
     """Return a change with as many decimals as it needs: "+0.0004", "−0.000003", "no change"."""
     if abs(change) < _LEAST:
-        return "no change"
+        return tr("no change")
     decimals = max(_DECIMALS, -floor(log10(abs(change))))
     return signed(change, decimals)
 
 
 def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> SubstituteSentence:
-    chosen = " and ".join(f"{names[column]} ({ids[column]})" for column in group.selected)
-    others = "".join(f" or {ids[column]}" for column in group.others[:_NAMED])
+    chosen = tr(" and ").join(f"{names[column]} ({ids[column]})" for column in group.selected)
+    others = "".join(tr(" or {ids}").format(ids=ids[column]) for column in group.others[:_NAMED])
     more = len(group.others) - _NAMED
-    others += f" and {more} more" if more > 0 else ""
-    alone = " alone" if len(group.selected) == 1 and not group.others else ""
+    others += tr(" and {more} more").format(more=more) if more > 0 else ""
+    alone = tr(" alone") if len(group.selected) == 1 and not group.others else ""
     parts = []
     if not isnan(group.least):
-        parts.append(f"|r| ≥ {_floored(group.least)}{' between them' if not group.others else ''}")
+        parts.append(f"|r| ≥ {_floored(group.least)}{(tr(' between them') if not group.others else '')}")
     parts += [_swap_text(swap, ids, names, alike=bool(group.others)) for swap in group.swaps]
     members = (*group.selected, *group.others)
     hint = "\n".join(f"{ids[column]} {names[column]}" for column in members)
@@ -103,7 +104,7 @@ def _lonely_sentence(
     columns = [group.selected[0] for group in groups]
     why = _NOTHING_LIKE if any(group.swaps for group in groups) else _ALL_SELECTED
     return SubstituteSentence(
-        f"{len(columns)} features alone",
+        tr("{n_columns} features alone").format(n_columns=len(columns)),
         f"{', '.join(str(ids[column]) for column in columns)}: {why}",
         "\n".join(f"{ids[column]} {names[column]}" for column in columns),
         int(ids[columns[0]]),
@@ -117,25 +118,34 @@ def _swap_text(swap: Swap, ids: Ints, names: Sequence[str], *, alike: bool) -> s
         return _NOTHING_LIKE
     if not isnan(swap.change):
         r = "" if alike else f" (r = {_r(swap)})"
-        return f"{added} for {removed}{r}: {_per_document(swap)}"
-    among = "" if alike else "of those not selected "
-    return f"{among}{added} is nearest to {removed}, r = {_r(swap)}"
+        return tr("{added} for {removed}{r}: {swap}").format(
+            added=added, removed=removed, r=r, swap=_per_document(swap)
+        )
+    among = "" if alike else tr("of those not selected ")
+    return tr("{among}{added} is nearest to {removed}, r = {swap}").format(
+        among=among, added=added, removed=removed, swap=_r(swap)
+    )
 
 
 def _better_sentence(better: Sequence[Swap], ids: Ints, names: Sequence[str]) -> SubstituteSentence:
     first, more = better[0], len(better) - 1
-    rest = f"; so would {more} more of the swaps" if more else ""
+    rest = tr("; so would {more} more of the swaps").format(more=more) if more else ""
     return SubstituteSentence(
-        f"{names[first.added]} ({ids[first.added]}) for {ids[first.removed]} would be better",
-        f"the criterion would change by {_per_document(first)}{rest}",
-        "\n".join(f"{ids[s.added]} for {ids[s.removed]}: {_per_document(s)}" for s in better),
+        tr("{names} ({ids}) for {ids_2} would be better").format(
+            names=names[first.added], ids=ids[first.added], ids_2=ids[first.removed]
+        ),
+        tr("the criterion would change by {first}{rest}").format(first=_per_document(first), rest=rest),
+        "\n".join(
+            tr("{ids} for {ids_2}: {s}").format(ids=ids[s.added], ids_2=ids[s.removed], s=_per_document(s))
+            for s in better
+        ),
         int(ids[first.added]),
     )
 
 
 def _per_document(swap: Swap) -> str:
     text = change_text(swap.change)
-    return text if abs(swap.change) < _LEAST else f"{text} per document"
+    return text if abs(swap.change) < _LEAST else tr("{text} per document").format(text=text)
 
 
 def _r(swap: Swap) -> str:

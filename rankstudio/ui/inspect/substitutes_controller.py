@@ -10,6 +10,7 @@ from rankstudio.engine.analysis.features.selection_matrix import selection_matri
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.substitutes_panel import NO_MODEL, SubstitutesPanel
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
 
 _SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are looked for
 
-_EVERY_FOLD = "Every fold has selected its own features: look at one fold to see what could stand for them."
-_NO_DOCUMENTS = "The documents are not at hand: open the data again to see what could stand for a feature."
+_EVERY_FOLD = tr(
+    "Every fold has selected its own features: look at one fold to see what could stand for them."
+)
+_NO_DOCUMENTS = tr(
+    "The documents are not at hand: open the data again to see what could stand for a feature."
+)
 
 
 class SubstitutesController(QObject):
@@ -92,7 +97,7 @@ class SubstitutesController(QObject):
                 self.panel.show_substitutes(found, ids, names)
 
         self._worker.task(
-            "Looking for substitutes",
+            tr("Looking for substitutes"),
             self._fold_cache.substitutes,
             model.plan,
             model.fold,
@@ -121,7 +126,7 @@ class SubstitutesController(QObject):
         if wanted == self._shown_runs:
             return
         self._shown_runs = wanted
-        groups = [ColumnGroup(f"run {r.key}", r.key - 1, len(r.folds)) for r in records]
+        groups = [ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds)) for r in records]
         numbers = [fold.fold for fold in wanted]
 
         def show(ranks: Floats) -> None:
@@ -129,7 +134,7 @@ class SubstitutesController(QObject):
                 self.panel.show_runs(ranks, numbers, groups)
 
         self._worker.task(
-            "Comparing what runs selected",
+            tr("Comparing what runs selected"),
             selection_matrix,
             wanted,
             dataset.feature_ids,

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout,
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.ui.inspect.substitute_sentences import SubstituteSentence, substitute_sentences
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.maps.feature_map import (
     ColumnGroup,
     FeatureMapPlot,
@@ -29,14 +30,14 @@ from rankstudio.ui.widgets.segmented import Segmented
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.substitutes import Substitutes
 
-NO_MODEL = "Run a method, or move λ, to see which features could stand for the selected ones."
+NO_MODEL = tr("Run a method, or move λ, to see which features could stand for the selected ones.")
 
 _CORRELATION, _RUNS = "correlation", "runs"
-_OPTIONS = ((_CORRELATION, "correlation"), (_RUNS, "runs × folds"))
+_OPTIONS = ((_CORRELATION, tr("correlation")), (_RUNS, tr("runs × folds")))
 _LEAST_SIDE, _MOST_SIDE = 150, 330  # pixels of the sentences
 _UNLIMITED = 1 << 16
 _BESIDE = QBoxLayout.Direction.LeftToRight
-_NO_RUNS = "Which features each run selected on each fold is shown here, once a run has finished a fold."
+_NO_RUNS = tr("Which features each run selected on each fold is shown here, once a run has finished a fold.")
 
 
 class SubstitutesPanel(Panel):
@@ -51,7 +52,7 @@ class SubstitutesPanel(Panel):
     inspected = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Substitutes")
+        super().__init__(theme, tr("Substitutes"))
         self.setObjectName("substitutes-panel")
         self._found: Substitutes | None = None
         self._ids: Ints = np.empty(0, dtype=np.int64)
@@ -59,13 +60,15 @@ class SubstitutesPanel(Panel):
         self._ranks: Floats = np.empty((0, 0))
         self._groups: tuple[ColumnGroup, ...] = ()
         self._folds: tuple[int, ...] = ()
-        self.plot = named(FeatureMapPlot(theme), "substitutes-map", "Correlation of features")
-        self.switch = named(Segmented(_OPTIONS, "map of"), "substitutes-switch")
+        self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
+        self.switch = named(Segmented(_OPTIONS, tr("map of")), "substitutes-switch")
         self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.switch)
         self._sentences = named(QWidget(), role="page")
         self._lines = fill(QVBoxLayout(self._sentences), margins=(0, 0, 4, 0), spacing=2)
-        self._scroll = named(QScrollArea(), "substitutes-sentences", "Substitutes of the selected features")
+        self._scroll = named(
+            QScrollArea(), "substitutes-sentences", tr("Substitutes of the selected features")
+        )
         self._scroll.setWidget(self._sentences)
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -136,16 +139,26 @@ class SubstitutesPanel(Panel):
             for column in found.columns
         ]
         correlation = self.switch.value() == _CORRELATION
-        self.plot.setAccessibleName("Correlation of features" if correlation else "Features by run and fold")
+        self.plot.setAccessibleName(
+            tr("Correlation of features") if correlation else tr("Features by run and fold")
+        )
         if correlation:
-            of = f" of {found.n_features}" if found.n_features > len(found.columns) else ""
-            self.set_caption(f"{len(found.columns)}{of} features, by correlation inside queries")
+            of = (
+                tr(" of {n_features}").format(n_features=found.n_features)
+                if found.n_features > len(found.columns)
+                else ""
+            )
+            self.set_caption(
+                tr("{n_columns}{of} features, by correlation inside queries").format(
+                    n_columns=len(found.columns), of=of
+                )
+            )
             self.plot.show_map(features, self._correlations(found, features))
         elif not self._folds:
             self.set_caption("")
             self.plot.show_nothing(_NO_RUNS)
         else:
-            self.set_caption("what each fold selected, in the same order")
+            self.set_caption(tr("what each fold selected, in the same order"))
             self.plot.show_map(features, self._selections(found))
 
     def _correlations(self, found: Substitutes, features: Sequence[MapFeature]) -> MapValues:
@@ -159,7 +172,7 @@ class SubstitutesPanel(Panel):
             "|r|",
             tuple((value, f"{value:g}") for value in (0.0, 0.25, 0.5, 0.75, 1.0)),
             texts,
-            "the same features",
+            tr("the same features"),
             square=True,
         )
 
@@ -171,16 +184,22 @@ class SubstitutesPanel(Panel):
         marks = sorted({1, middle, most})
         return MapValues(
             ranks,
-            tuple(f"fold {fold} of {run}" for fold, run in zip(self._folds, runs, strict=True)),
+            tuple(
+                tr("fold {fold} of {run}").format(fold=fold, run=run)
+                for fold, run in zip(self._folds, runs, strict=True)
+            ),
             tuple(map(str, self._folds)),
             (float(most), 1.0),
-            "chosen as",
+            tr("chosen as"),
             tuple((float(mark), ordinal(mark)) for mark in marks),
             tuple(
-                tuple("not selected" if np.isnan(v) else f"selected as {ordinal(int(v))}" for v in row)
+                tuple(
+                    tr("not selected") if np.isnan(v) else tr("selected as {v}").format(v=ordinal(int(v)))
+                    for v in row
+                )
                 for row in ranks
             ),
-            "fold",
+            tr("fold"),
             self._groups,
         )
 

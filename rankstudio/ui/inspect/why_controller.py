@@ -94,7 +94,7 @@ class WhyController(QObject):
         if model.path is not self._path:
             self._path, self._leads = model.path, {}
             self._worker.task(
-                "Comparing candidates",
+                tr("Comparing candidates"),
                 _picture,
                 model.path,
                 score,
@@ -124,7 +124,7 @@ class WhyController(QObject):
         self._explained = wanted
         fold = model.fold if self._session.has_documents else None
         self._worker.task(
-            "Explaining a feature",
+            tr("Explaining a feature"),
             self._fold_cache.explain,
             context,
             column,
@@ -144,7 +144,7 @@ class WhyController(QObject):
         if path is not self._path or model is None or dataset is None:
             return
         shown, leads = found
-        steps = "step" if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
+        steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
         self.panel.show_map(shown, dataset.feature_names, score, steps)
         self._mark(model)
         self._leads = leads
@@ -218,13 +218,17 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScor
     known = [lead for lead in leads.values() if lead.rival is not None]
     if not known:
         return ""
-    what = "the next feature" if path.step_kind is StepKind.ITERATIONS else "the next candidate"
-    said = f"margin: how far {what} was behind, as a share of the {tr(score.name)}."
+    what = tr("the next feature") if path.step_kind is StepKind.ITERATIONS else tr("the next candidate")
+    said = tr("margin: how far {what} was behind, as a share of the {name}.").format(
+        what=what, name=tr(score.name)
+    )
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said
     one, other = names[close.feature], names[close.rival]
-    at = f" at step {close.number}" if path.step_kind is StepKind.FEATURES else ""
-    way = "tied with" if close.share == 0 else "ahead of" if close.share > 0 else "behind"
-    much = f" by {percent(abs(close.share))}" if close.share else ""
-    return f"{said} Under 1 % the choice is a toss of a coin: {one}{at} was {way} {other}{much}."
+    at = tr(" at step {number}").format(number=close.number) if path.step_kind is StepKind.FEATURES else ""
+    way = tr("tied with") if close.share == 0 else tr("ahead of") if close.share > 0 else tr("behind")
+    much = tr(" by {share}").format(share=percent(abs(close.share))) if close.share else ""
+    return tr("{said} Under 1 % the choice is a toss of a coin: {one}{at} was {way} {other}{much}.").format(
+        said=said, one=one, at=at, way=way, other=other, much=much
+    )

@@ -15,13 +15,13 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
-_NONE = "Run a method to see what it compared at each step."
-_UNKNOWN = "No scores of candidates are known of this run: run it again to see them."
+_NONE = tr("Run a method to see what it compared at each step.")
+_UNKNOWN = tr("No scores of candidates are known of this run: run it again to see them.")
 
 SCORES, RANKS, DENSITIES = "scores", "ranks", "densities"
 """The ways of showing it."""
 
-_MAPS = ((SCORES, "scores"), (RANKS, "ranks"))
+_MAPS = ((SCORES, tr("scores")), (RANKS, tr("ranks")))
 
 
 class WhyPanel(Panel):
@@ -39,13 +39,13 @@ class WhyPanel(Panel):
     densitiesAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Why")
+        super().__init__(theme, tr("Why"))
         self.setObjectName("why-panel")
-        self.plot = named(CandidateMapPlot(theme), "candidate-map", "Candidates at each step")
+        self.plot = named(CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step"))
         self.plot.placeholder = _NONE
         self.densities = DensitiesView(theme)
         self.densities.hide()
-        self.switch = named(Segmented(_MAPS, "show"), "why-switch")
+        self.switch = named(Segmented(_MAPS, tr("show")), "why-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
         self.set_content(self.densities)
@@ -59,7 +59,7 @@ class WhyPanel(Panel):
 
     def offer_densities(self, offered: bool) -> None:
         """Let the user choose densities too, or no longer."""
-        options = (*_MAPS, (DENSITIES, "densities")) if offered else _MAPS
+        options = (*_MAPS, (DENSITIES, tr("densities"))) if offered else _MAPS
         if len(self.switch.options()) == len(options):
             return
         chosen = self.switch.value()
@@ -77,7 +77,7 @@ class WhyPanel(Panel):
         """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
         self.plot.placeholder = _NONE if score is None else _UNKNOWN
         self.plot.set_map(shown, names, score, steps)
-        self.plot.setAccessibleName(tr(score.title) if score and shown else "Candidates at each step")
+        self.plot.setAccessibleName(tr(score.title) if score and shown else tr("Candidates at each step"))
         self.set_caption(tr(score.title) if shown and score else "")
 
     def mark(self, feature: int | None, place: int | None) -> None:

@@ -6,12 +6,13 @@ from PySide6.QtCore import QPoint, Slot
 from PySide6.QtWidgets import QCheckBox, QMenu, QVBoxLayout, QWidget, QWidgetAction
 
 from rankstudio.engine.methods.catalog import Parameter
+from rankstudio.ui.language import tr
 from rankstudio.ui.method.fields import ChoiceField
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
-_SEVERAL = "several, tried each"  # keys of the items that stand for no one choice
-_ASK = "tick several"
+_SEVERAL = tr("several, tried each")  # keys of the items that stand for no one choice
+_ASK = tr("tick several")
 
 
 class ChoicesField(ChoiceField):
@@ -33,7 +34,7 @@ class ChoicesField(ChoiceField):
         several = self.parameter.several(self._value)
         if several:
             box.addItem(self.parameter.format(self._value), _SEVERAL)
-        box.addItem("several…", _ASK)
+        box.addItem(tr("several…"), _ASK)
         box.setCurrentIndex(box.findData(_SEVERAL if several else self._value))
 
     def menu(self) -> QMenu:
@@ -46,7 +47,7 @@ class ChoicesField(ChoiceField):
         return self._menu
 
     def _make_menu(self) -> QMenu:
-        said = f"{self.parameter.label}: several, each of which is tried"
+        said = tr("{label}: several, each of which is tried").format(label=self.parameter.label)
         menu, page = named(QMenu(self), f"several-{self.parameter.name}", said), QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(12, 8, 12, 8)

@@ -8,11 +8,12 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.experiment.plan.plan import CRITERION
 from rankstudio.engine.experiment.plan.protocol import BEST, LEAVE_QUERY_OUT, ONE_SE, parse_protocol
+from rankstudio.ui.language import tr
 from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
-_TEXTS = {"select_by": "choosing by {}", "rule": "taking {}", "protocol": "dividing the data: {}"}
+_TEXTS = {"select_by": tr("choosing by {}"), "rule": tr("taking {}"), "protocol": tr("dividing the data: {}")}
 """What an edit of an attribute of the plan is called in the Edit menu."""
 
 
@@ -52,4 +53,4 @@ class MethodController(QObject):
             changes = {**changes, "folds": ()}
             if found.kind == LEAVE_QUERY_OUT and not found.inner:  # nothing validates
                 changes |= {"select_by": CRITERION, "rule": BEST if rule == ONE_SE else rule}
-        self._session.change(_TEXTS.get(name, "editing the method").format(value), **changes)
+        self._session.change(_TEXTS.get(name, tr("editing the method")).format(value), **changes)

@@ -20,12 +20,13 @@ from PySide6.QtWidgets import (
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Parameter
+from rankstudio.ui.language import tr
 from rankstudio.ui.method.fields import TIGHT, Field
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
-_HOW = "add by id or name"
+_HOW = tr("add by id or name")
 _BETWEEN = str.maketrans("", "", ", |")
 
 
@@ -45,10 +46,17 @@ class Chip(QFrame):
         self.feature_id = feature_id
         self._theme = theme
         self._name = name
-        named(self, f"chip-{feature_id}", f"feature {feature_id}, {name}", f"{feature_id} {name}")
+        named(
+            self,
+            f"chip-{feature_id}",
+            tr("feature {feature_id}, {name}").format(feature_id=feature_id, name=name),
+            f"{feature_id} {name}",
+        )
         self.setFixedHeight(26)
-        said = f"Take out feature {feature_id}, {name}"
-        self._cross = named(QToolButton(), said=said, tip=f"Take {name} out (Delete)", role="quiet")
+        said = tr("Take out feature {feature_id}, {name}").format(feature_id=feature_id, name=name)
+        self._cross = named(
+            QToolButton(), said=said, tip=tr("Take {name} out (Delete)").format(name=name), role="quiet"
+        )
         self._cross.setStyleSheet(TIGHT)
         self._cross.setFixedSize(20, 20)
         self._cross.setIconSize(QSize(12, 12))
@@ -137,7 +145,9 @@ class FeaturesField(Field):
         if unknown:
             first, last = min(self._names), max(self._names)
             raise ParameterError(
-                self.parameter.label, unknown[0], f"ids of features of the data, {first} to {last}"
+                self.parameter.label,
+                unknown[0],
+                tr("ids of features of the data, {first} to {last}").format(first=first, last=last),
             )
         return ids
 
@@ -168,7 +178,9 @@ class FeaturesField(Field):
         for old in self._chips:
             old.setParent(None)
             old.deleteLater()
-        self._chips = [Chip(self.theme, i, self._names.get(i, f"feature {i}")) for i in self._ids]
+        self._chips = [
+            Chip(self.theme, i, self._names.get(i, tr("feature {i}").format(i=i))) for i in self._ids
+        ]
         for place, chip in enumerate(self._chips):
             self._column.insertWidget(place, chip)
             chip.removed.connect(self._take_out)
@@ -205,7 +217,9 @@ class FeaturesField(Field):
             matches = [i for i, name in self._names.items() if name.casefold() == written]
             matches = matches or [i for i, name in self._names.items() if written in name.casefold()]
             if len(matches) > 1:
-                expected = f"an id, or more of the name ({len(matches)} features match)"
+                expected = tr("an id, or more of the name ({n_matches} features match)").format(
+                    n_matches=len(matches)
+                )
                 raise ParameterError(self.parameter.label, text, expected)
         if matches:
             return tuple(matches)

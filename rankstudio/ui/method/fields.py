@@ -23,7 +23,7 @@ USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""
 
 _MORE = dict.fromkeys(
-    (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE), "; several, with commas between them, are each tried"
+    (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE), tr("; several, with commas between them, are each tried")
 )
 
 _RESET_SIDE = 20
@@ -83,8 +83,8 @@ class Field(QWidget):
         self.reset_button = named(
             QToolButton(),
             f"reset-{parameter.name}",
-            f"Reset {parameter.label} to its default",
-            f"Back to the default: {_default(parameter)}",
+            tr("Reset {label} to its default").format(label=parameter.label),
+            tr("Back to the default: {parameter}").format(parameter=_default(parameter)),
             "quiet",
         )
         self._lay_out()
@@ -261,7 +261,7 @@ class LineField(TypedField):
 
     def _show_hint(self, value: Any) -> None:
         number = len(self.parameter.values(value))
-        self.editor.set_hint(f"{number} values" if number > 1 else "")
+        self.editor.set_hint(tr("{number} values").format(number=number) if number > 1 else "")
 
 
 class SwitchField(Field):
@@ -279,7 +279,7 @@ class SwitchField(Field):
         """Tick, untick, or say that both are tried."""
         if self.parameter.several(self._value):
             self.editor.setCheckState(Qt.CheckState.PartiallyChecked)
-            self.editor.setText("both")
+            self.editor.setText(tr("both"))
         else:
             self.editor.setTristate(False)
             self.editor.setChecked(bool(self._value))

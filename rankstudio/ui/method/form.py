@@ -31,10 +31,10 @@ def _method_choice() -> Parameter:
     """Return the choice of a method as a parameter."""
     return Parameter(
         name="method",
-        label="method",
+        label=tr("method"),
         kind=Kind.CHOICE,
         default=methods()[0].key,
-        help="What is run. Each method keeps the parameters that were entered for it.",
+        help=tr("What is run. Each method keeps the parameters that were entered for it."),
         choices=tuple((entry.key, entry.label) for entry in methods()),
     )
 
@@ -44,29 +44,34 @@ def _ranker_choice() -> Parameter:
     rankers = tuple((entry.key, entry.label) for entry in methods() if not entry.selects)
     return Parameter(
         name="ranked_by",
-        label="ranked by",
+        label=tr("ranked by"),
         kind=Kind.CHOICE,
         default=_OWN,
         help=(
-            "What ranks with the selected features, for every number of them: the model that the method "
-            "learns itself, or any ranker, so that selections can be compared by one and the same ranker."
+            tr(
+                "What ranks with the selected features, for every number of them: the model that the "
+                "method learns itself, or any ranker, so that selections can be compared by one and "
+                "the same ranker."
+            )
         ),
-        choices=((_OWN, "its own model"), *rankers),
+        choices=((_OWN, tr("its own model")), *rankers),
     )
 
 
 def _select_by(measures: Sequence[str]) -> Parameter:
     """Return the protocol's "choose by" as a parameter, for the measures that a plan reports."""
-    choices = tuple((name, f"validation {name}") for name in measures)
+    choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
     return Parameter(
         name="select_by",
-        label="choose by",
+        label=tr("choose by"),
         kind=Kind.CHOICE,
         default=measures[0],
         help=(
-            "What chooses the parameters and the number of features: a measure on the validation part, or "
-            "the method's own criterion where there is no such part. Ties go to the smaller λ, then to fewer "
-            "features."
+            tr(
+                "What chooses the parameters and the number of features: a measure on the validation "
+                "part, or the method's own criterion where there is no such part. Ties go to the "
+                "smaller λ, then to fewer features."
+            )
         ),
         choices=(*choices, (CRITERION, tr("criterion"))),
     )
@@ -74,20 +79,23 @@ def _select_by(measures: Sequence[str]) -> Parameter:
 
 def _rule(present: str) -> Parameter:
     """Return the protocol's rule of choice as a parameter; the present one is always among its values."""
-    usual = [BEST, ONE_SE, *(f"at most {k}" for k in (5, 10, 20))]
-    labels = {BEST: "the best", ONE_SE: "within one standard error"}
+    usual = [BEST, ONE_SE, *(tr("at most {k}").format(k=k) for k in (5, 10, 20))]
+    labels = {BEST: tr("the best"), ONE_SE: tr("within one standard error")}
     rules = dict.fromkeys([*usual, present])
     return Parameter(
         name="rule",
-        label="take",
+        label=tr("take"),
         kind=Kind.CHOICE,
         default=BEST,
         help=(
-            "Which model is chosen: the best on the validation part, the smallest that is within one "
-            "standard error of the best over the validation queries, or the best of at most so many features."
+            tr(
+                "Which model is chosen: the best on the validation part, the smallest that is within "
+                "one standard error of the best over the validation queries, or the best of at most "
+                "so many features."
+            )
         ),
         source="Breiman et al. 1984",
-        choices=tuple((rule, labels.get(rule, f"the best of {rule}")) for rule in rules),
+        choices=tuple((rule, labels.get(rule, tr("the best of {rule}").format(rule=rule))) for rule in rules),
     )
 
 
@@ -107,7 +115,7 @@ class MethodForm(Panel):
     edited = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Method", padding=0)
+        super().__init__(theme, tr("Method"), padding=0)
         self.setObjectName("method-form")
         lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
         self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
@@ -122,7 +130,7 @@ class MethodForm(Panel):
         self._groups.setWordWrap(True)
         self._groups.hide()
         self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
-        self._reset = named(self.add_tool("reset", "Reset all parameters to their defaults"), "reset-all")
+        self._reset = named(self.add_tool("reset", tr("Reset all parameters to their defaults")), "reset-all")
         self._page = named(QWidget(), role="page")
         self._scroll = named(QScrollArea(), "method-scroll")
         self._lay_out()
@@ -314,7 +322,9 @@ class MethodForm(Panel):
 def groups_text(plan: Plan) -> str:
     """Return how the method takes the plan's groups of features, or why it cannot."""
     said = plan.entry.group_rule or refusal_of_groups(plan.entry, len(plan.groups))
-    return f"Groups: {groups_in_words(plan.groups)}. {said}"
+    return tr("Groups: {groups_in_words}. {said}").format(
+        groups_in_words=groups_in_words(plan.groups), said=said
+    )
 
 
 def about(entry: Method) -> str:

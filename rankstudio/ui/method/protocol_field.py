@@ -9,6 +9,7 @@ from PySide6.QtCore import Slot
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.ui.language import tr
 from rankstudio.ui.method.fields import EditableField
 from rankstudio.ui.style.theme import Theme
 
@@ -28,15 +29,18 @@ def _protocol() -> Parameter:
     """Return the protocol as a parameter."""
     return Parameter(
         name="protocol",
-        label="folds",
+        label=tr("folds"),
         kind=Kind.CHOICE,
         default=GIVEN,
         help=(
-            "How the folds come about. “given”: as the files have them. “5-fold”: all queries dealt to five "
-            "parts, each the test part once. “leave-query-out”: each query tested by all others. "
-            "“split 60/20/20”: percents of train, validation and test. “nested 20”: a fold without "
-            "validation gets that percent of its training queries. “10-fold, nested 5-fold”: inner folds of "
-            "each training part validate. A query is never divided."
+            tr(
+                "How the folds come about. “given”: as the files have them. “5-fold”: all queries "
+                "dealt to five parts, each the test part once. “leave-query-out”: each query tested "
+                "by all others. “split 60/20/20”: percents of train, validation and test. “nested "
+                "20”: a fold without validation gets that percent of its training queries. “10-fold, "
+                "nested 5-fold”: inner folds of each training part validate. A query is never "
+                "divided."
+            )
         ),
         choices=tuple((protocol, protocol) for protocol in _USUAL),
     )

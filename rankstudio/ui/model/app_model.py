@@ -10,6 +10,7 @@ from rankstudio.engine.support.compilation import announced
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import FoldCache, warm_up
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.execution_backend import ExecutionBackend
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_marks import RunMarks
@@ -65,7 +66,9 @@ class Models(QObject):
         """Load and compile what runs need, in the background."""
         done = self._prepared
         # With a slot, the worker does not load what limits threads by itself, and searches for garbage in it.
-        self.run_worker.task("Preparing the engine", warm_up, on_done=done, on_error=done, slot="preparation")
+        self.run_worker.task(
+            tr("Preparing the engine"), warm_up, on_done=done, on_error=done, slot="preparation"
+        )
 
     def _prepared(self, _: object) -> None:
         self.preparing.emit("")

@@ -18,6 +18,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
@@ -125,7 +126,7 @@ class MeasuredRuns(QObject):
             self.changed.emit(record)
 
         self._worker.task(
-            f"Measuring run {record.key} by {wanted.measure}",
+            tr("Measuring run {key} by {measure}").format(key=record.key, measure=wanted.measure),
             measure,
             on_done=keep,
             on_error=self.failed.emit,

@@ -15,6 +15,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, StepDone, UnitFinished
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import RunTarget, StudyStore
@@ -194,7 +195,7 @@ class Runs(QObject):
         runner = (None if paused else self._other_runner()) or self._runner
         plan, dataset, stored = record.plan, record.dataset, record.stored
         job = Job(
-            f"{plan.title} on {dataset.name}",
+            tr("{title} on {name}").format(title=plan.title, name=dataset.name),
             lambda _: self._work(plan, dataset, stored, runner),
             on_message=lambda event: self._handle(record, event),
             on_end=lambda outcome: self._end(record, outcome),
@@ -327,7 +328,7 @@ class Runs(QObject):
 def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
     """Show a run, with its data and its plan."""
     if record.dataset is session.dataset:
-        session.go_back_to(record.plan, f"going to run {record.key}")
+        session.go_back_to(record.plan, tr("going to run {key}").format(key=record.key))
     else:
         session.open(record.dataset, record.plan.data, record.plan)
     runs.show(record)

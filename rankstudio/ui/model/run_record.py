@@ -29,6 +29,7 @@ from rankstudio.engine.experiment.results.events import (
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult, notes_of
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.steps import Note, WorkProgress
+from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData, RunKey
@@ -195,12 +196,14 @@ class RunRecord:
     @property
     def units_text(self) -> str:
         """How much of it is done: "12 of 31 units"."""
-        return f"{self.units_done} of {self.n_units} units"
+        return tr("{units_done} of {n_units} units").format(units_done=self.units_done, n_units=self.n_units)
 
     @property
     def left_text(self) -> str:
         """Where it was left, as a sentence."""
-        return f"{self.plan.title} on {self.dataset.name} was left at {self.units_text}."
+        return tr("{title} on {name} was left at {units_text}.").format(
+            title=self.plan.title, name=self.dataset.name, units_text=self.units_text
+        )
 
     @property
     def remark(self) -> str:

@@ -23,6 +23,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.tasks import FoldCache, LivePath, PathWanted
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -32,11 +33,11 @@ from rankstudio.ui.style.number_format import combination_label
 LIVE: Literal["live"] = "live"
 """Key of the path at the slider's λ, where that is none of the grid's."""
 
-NOT_WHOLE = (
+NOT_WHOLE = tr(
     "The study keeps the best model of this path only; to test or export another one, run the plan again."
 )
-SEALED = "The test part is sealed: View, Seal the test part."
-NO_DOCUMENTS = "The data are not open, so only the models that the run chose have test measures."
+SEALED = tr("The test part is sealed: View, Seal the test part.")
+NO_DOCUMENTS = tr("The data are not open, so only the models that the run chose have test measures.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +231,7 @@ class CurrentModel(QObject):
             self._job.abandon()
         self._asked = wanted
         at = combination_label(wanted.plan.axes, wanted.values)
-        what = f"Computing the path for {at}" if at else "Computing the path"
+        what = tr("Computing the path for {at}").format(at=at) if at else tr("Computing the path")
         self._job = self._worker.task(
             what, self._fold_cache.path, wanted, on_done=self._take, on_error=self._fail, slot="path"
         )
@@ -265,7 +266,9 @@ class CurrentModel(QObject):
                     self.tested.emit()
 
             given = model.plan, model.fold, model.step
-            self._worker.task("Testing the model", self._fold_cache.test, *given, on_done=handle, slot="test")
+            self._worker.task(
+                tr("Testing the model"), self._fold_cache.test, *given, on_done=handle, slot="test"
+            )
         self.changed.emit()
         if self._untested or self._test:
             self.tested.emit()

@@ -15,6 +15,7 @@ from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.methods.catalog import Kind
+from rankstudio.ui.language import tr
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,7 @@ class Session(QObject):
     def select(self, values: tuple[Any, ...] | None, place: int | None, *, gliding: bool = False) -> None:
         """Make another model the current one; moves of the slider in a row (gliding) are undone at once."""
         choice = Choice(values, place)
-        self._do(replace(self._state, choice=choice), "choosing a model", "slider" if gliding else "")
+        self._do(replace(self._state, choice=choice), tr("choosing a model"), "slider" if gliding else "")
 
     def go_back_to(self, plan: Plan, text: str) -> None:
         """Take the plan of a run again, and the model that its validation chose.
@@ -277,11 +278,11 @@ class Session(QObject):
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without(parameters[other], members)
         verb = (
-            ("unpinning" if present else "pinning")
+            (tr("unpinning") if present else tr("pinning"))
             if name == "pinned"
-            else ("allowing" if present else "banning")
+            else (tr("allowing") if present else tr("banning"))
         )
-        self.change(f"{verb} feature {feature}", parameters=parameters)
+        self.change(tr("{verb} feature {feature}").format(verb=verb, feature=feature), parameters=parameters)
 
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
         if state != self._state:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import Clock, RunRecord, RunState
 from rankstudio.ui.model.study_store import RestoredRun
 
-READ_ONLY = "Its study may not be written."
+READ_ONLY = tr("Its study may not be written.")
 """Why a run of a study that can only be read is not gone on with."""
 
 
@@ -54,7 +55,9 @@ def _when(moment: str) -> str:
 
 
 def _by(found: Mapping[str, str]) -> str:
-    return f"by RankStudio {found.get('rankstudio', 'of an unknown version')}"
+    return tr("by RankStudio {rankstudio}").format(
+        rankstudio=found.get("rankstudio", tr("of an unknown version"))
+    )
 
 
 def _why_not_on(found: Mapping[str, str], now: Mapping[str, str]) -> str:
@@ -62,5 +65,7 @@ def _why_not_on(found: Mapping[str, str], now: Mapping[str, str]) -> str:
     for name, number in now.items():
         if found.get(name) != number:
             what = "RankStudio" if name == "rankstudio" else name
-            return f"It was begun by {what} {found.get(name, 'of an unknown version')}, here is {number}."
+            return tr("It was begun by {what} {found}, here is {number}.").format(
+                what=what, found=found.get(name, tr("of an unknown version")), number=number
+            )
     return ""

@@ -24,6 +24,7 @@ from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.ui.background.job import CancelFlag, JobFunction
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import reading
 from rankstudio.ui.process.crash import data_folder
 
@@ -262,8 +263,12 @@ class StudyStore:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"{self.folder}: the folder could not be made: {error.strerror}.") from error
-        name = f"Study {datetime.now():%Y-%m-%d %H.%M}"
+            raise StoreError(
+                tr("{folder}: the folder could not be made: {strerror}.").format(
+                    folder=self.folder, strerror=error.strerror
+                )
+            ) from error
+        name = tr("Study {now:%Y-%m-%d %H.%M}").format(now=datetime.now())
         for number in count(1):
             path = self.folder / f"{name}{f' ({number})' if number > 1 else ''}{SUFFIX}"
             if path.exists():  # two windows may begin within a minute

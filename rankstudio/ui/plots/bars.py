@@ -9,6 +9,7 @@ from math import isnan
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.frame import Frame
@@ -93,7 +94,7 @@ class BarsPlot(Plot):
     def count_text(self, frame: Frame) -> str:
         """Return how many of how many candidates are shown: "14 of 41"; "" where all are."""
         total, shown = len(self._bars), len(self.shown(frame.area.width()))
-        return f"{shown} of {total}" if total > shown else ""
+        return tr("{shown} of {total}").format(shown=shown, total=total) if total > shown else ""
 
     def beside_title(self, frame: Frame) -> float:
         """Return the room that the count takes."""
@@ -150,9 +151,9 @@ class BarsPlot(Plot):
     def readout(self, number: int) -> list[Line]:
         """Name a bar, by its number."""
         first, bar = self.shown()[0], self.shown()[number]
-        lines = [Line(bar.name, bold=True), Line(f"id {bar.id}", f"{bar.value:.4g}")]
+        lines = [Line(bar.name, bold=True), Line(tr("id {id}").format(id=bar.id), f"{bar.value:.4g}")]
         if bar is not first:
-            lines.append(Line("behind the longest by", f"{first.value - bar.value:.2g}"))
+            lines.append(Line(tr("behind the longest by"), f"{first.value - bar.value:.2g}"))
         return lines
 
     def click(self, at: QPointF) -> None:
@@ -190,8 +191,12 @@ class BarsPlot(Plot):
         parts = [f"{winner.name} {winner.value:.4g}"]
         if other is not None:
             lead = winner.value - other.value
-            word = "ahead of" if lead >= 0 else "behind"
-            parts.append(f"{word} {other.name} by {abs(lead):.2g}" if lead else f"tied with {other.name}")
+            word = tr("ahead of") if lead >= 0 else tr("behind")
+            parts.append(
+                tr("{word} {name} by {lead:.2g}").format(word=word, name=other.name, lead=abs(lead))
+                if lead
+                else tr("tied with {name}").format(name=other.name)
+            )
         return describe([self.axes.title, ", ".join(parts)])
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:

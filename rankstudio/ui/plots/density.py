@@ -63,7 +63,7 @@ class DensityPlot(Plot):
         What the axes measure.
     """
 
-    def __init__(self, theme: Theme, x_label: str = "value (height: density)") -> None:
+    def __init__(self, theme: Theme, x_label: str = tr("value (height: density)")) -> None:
         self.densities: list[Density] = []
         super().__init__(theme, Axes("", x_label, show_y=False))
         self.add_layer(self._draw, 0.0)
@@ -123,15 +123,24 @@ class DensityPlot(Plot):
     def summary(self) -> str:
         """Say where each class has most of its values, and how many of them are 0."""
         shown = [d for d in self.densities if d.xs.size]
-        told = [f"{d.label} most often near {d.xs[int(np.argmax(d.ys))]:.3g}" for d in shown]
-        return ", ".join(told + [f"{percent(d.zeros)} of {d.label} are 0" for d in self._with_zeros()])
+        told = [
+            tr("{label} most often near {xs:.3g}").format(label=d.label, xs=d.xs[int(np.argmax(d.ys))])
+            for d in shown
+        ]
+        return ", ".join(
+            told
+            + [
+                tr("{zeros} of {label} are 0").format(zeros=percent(d.zeros), label=d.label)
+                for d in self._with_zeros()
+            ]
+        )
 
     def numbers(self) -> Numbers:
         """Return class, value and density, one row per point, and a row with the share of zeros."""
         rows: list[list[CellValue]] = [
             [d.label, float(x), float(y)] for d in self.densities for x, y in zip(d.xs, d.ys, strict=True)
         ]
-        rows += [[d.label, "share of zeros", float(d.zeros)] for d in self._with_zeros()]
+        rows += [[d.label, tr("share of zeros"), float(d.zeros)] for d in self._with_zeros()]
         return ["class", "value", "density"], rows
 
     def hit_test(self, at: QPointF) -> float | None:
@@ -152,7 +161,7 @@ class DensityPlot(Plot):
                 Line(d.label, "–" if np.isnan(d.zeros) else percent(d.zeros), look.color, look.dash)
                 for d, look in zip(self.densities, looks, strict=True)
             ]
-            return [Line("value 0", bold=True), *shares]
+            return [Line(tr("value 0"), bold=True), *shares]
         lines = [Line(f"{x:.3g}", bold=True)]
         for i, density in enumerate(self.densities):
             look = palettes.category(self.theme.colors, i)
@@ -209,7 +218,7 @@ class DensityPlot(Plot):
         )
         painter.setPen(colors.q("muted"))
         below = QRectF(left - 10, area.bottom() + 4, strip - _BETWEEN + 20, 16)
-        painter.drawText(below, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, "zeros")
+        painter.drawText(below, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, tr("zeros"))
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw which line is which class, above the curves, in as many lines as the width asks for."""

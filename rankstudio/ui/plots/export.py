@@ -19,12 +19,13 @@ from PySide6.QtSvg import QSvgGenerator
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export import tables
 from rankstudio.engine.support.files import write_bytes
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import LIGHT
 
 if TYPE_CHECKING:
     from rankstudio.ui.plots.base import Numbers, Plot
 
-FORMATS = (("PNG, 300 dpi", ".png"), ("SVG", ".svg"), ("PDF", ".pdf"), ("CSV, the numbers", ".csv"))
+FORMATS = (("PNG, 300 dpi", ".png"), ("SVG", ".svg"), ("PDF", ".pdf"), (tr("CSV, the numbers"), ".csv"))
 """In which a plot can be saved, with the ending that asks for each."""
 
 SCREEN_DPI = 96.0
@@ -60,8 +61,12 @@ def export_plot(plot: Plot, path: str | Path, dpi: float = PRINT_DPI, size: QSiz
         ".csv": lambda: csv_text(plot.numbers()).encode(),
     }
     if suffix not in makers:
-        found = f'"{suffix}"' if suffix else "no suffix"
-        raise OutputError(f"{path}: found {found}, expected a name ending in {', '.join(makers)}.")
+        found = f'"{suffix}"' if suffix else tr("no suffix")
+        raise OutputError(
+            tr("{path}: found {found}, expected a name ending in {makers}.").format(
+                path=path, found=found, makers=", ".join(makers)
+            )
+        )
     write_bytes(path, makers[suffix]())
 
 
@@ -90,7 +95,7 @@ def png_bytes(plot: Plot, size: QSizeF, dpi: float = PRINT_DPI) -> bytes:
     """Return the figure as PNG."""
     contents, buffer = _buffer()
     if not image(plot, size, dpi).save(buffer, "PNG"):  # type: ignore[call-overload]
-        raise OutputError("The picture could not be encoded as PNG.")
+        raise OutputError(tr("The picture could not be encoded as PNG."))
     return bytes(contents.data())
 
 
@@ -104,7 +109,7 @@ def svg_bytes(plot: Plot, size: QSizeF) -> bytes:
     device.setSize(whole.size())
     device.setViewBox(whole)
     device.setTitle(plot.axes.title)
-    device.setDescription("Made with RankStudio")
+    device.setDescription(tr("Made with RankStudio"))
     painter = QPainter(device)
     painter.fillRect(whole, LIGHT.q("panel"))
     _draw(painter, plot, size, 1.0)

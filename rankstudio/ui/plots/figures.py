@@ -63,7 +63,7 @@ def _plot(
     theme: Theme, result: RunResult, by_combination: Sequence[tuple[PathResult, ...]], name: str
 ) -> CurvesPlot:
     """Return the plot of a measure, or of the criterion, with one curve a combination."""
-    title = tr(result.plan.criterion) if name == "criterion" else f"validation {name}"
+    title = tr(result.plan.criterion) if name == "criterion" else tr("validation {name}").format(name=name)
     labels = [_label(result, paths[0]) for paths in by_combination]
     plot = CurvesPlot(theme, f"{title}{_explanation(result, labels)}")
     plot.set_axes(replace(plot.axes, x_label=tr(result.plan.step_kind.value)))
@@ -75,7 +75,7 @@ def _plot(
         plot.set_curve(key, mean.x_values, values.mean)
     single = [fold.baseline.validation.get(name) for fold in result.folds]
     if None not in single:
-        plot.set_reference(float(np.mean(single)), "best single feature")  # type: ignore[arg-type]
+        plot.set_reference(float(np.mean(single)), tr("best single feature"))  # type: ignore[arg-type]
     return plot
 
 
@@ -90,8 +90,12 @@ def _application() -> QApplication:
 
 def _explanation(result: RunResult, labels: list[str]) -> str:
     """Say what the curves are: colours run from dark to bright along the grid."""
-    folds = f", mean of {len(result.folds)} folds" if len(result.folds) > 1 else ""
-    return folds + (f"  ·  {labels[0]} dark … {labels[-1]} bright" if len(labels) > 1 else "")
+    folds = tr(", mean of {n_folds} folds").format(n_folds=len(result.folds)) if len(result.folds) > 1 else ""
+    return folds + (
+        tr("  ·  {labels} dark … {labels_2} bright").format(labels=labels[0], labels_2=labels[-1])
+        if len(labels) > 1
+        else ""
+    )
 
 
 def _label(result: RunResult, path: PathResult) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
@@ -205,8 +206,8 @@ class HeatMapPlot(Plot):
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
         """Say the value of a cell."""
-        text = self.text_of(*cell) or "no value"
-        return [Line(self._where(*cell), bold=True), Line(self.axes.title or "value", text)]
+        text = self.text_of(*cell) or tr("no value")
+        return [Line(self._where(*cell), bold=True), Line(self.axes.title or tr("value"), text)]
 
     def click(self, at: QPointF) -> None:
         """Pick the cell under the mouse, if it has a value."""
@@ -246,12 +247,16 @@ class HeatMapPlot(Plot):
     def summary(self) -> str:
         """Say what the note says, else where the greatest value is, and the chosen cell."""
         row, column = np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
-        greatest = f"{self.axes.title}, greatest {self._said(int(row), int(column))}"
+        greatest = tr("{title}, greatest {row}").format(
+            title=self.axes.title, row=self._said(int(row), int(column))
+        )
         said = [self.note or greatest]
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
-            said.append(f"chosen: {self._said(*self.chosen)}")
+            said.append(tr("chosen: {chosen}").format(chosen=self._said(*self.chosen)))
         return describe(said)
 
     def _said(self, row: int, column: int) -> str:
         """Return value and place of a cell in words."""
-        return f"{self.text_of(row, column) or 'no value'} at {self._where(row, column)}"
+        return tr("{text_of} at {row}").format(
+            text_of=self.text_of(row, column) or tr("no value"), row=self._where(row, column)
+        )

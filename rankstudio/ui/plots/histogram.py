@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from rankstudio.engine.arrays import Ints
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
 from rankstudio.ui.plots.frame import Frame
@@ -60,9 +61,15 @@ class HistogramPlot(Plot):
         """Say how many numbers there are, and between which most of them lie."""
         most, wide = int(self.counts.argmax()), self.width_of_bins
         first = int(self.starts[most])
-        where = f"{first}" if wide == 1 else f"{first} to {first + wide - 1}"
-        said = f"{self.axes.title}: {int(self.counts.sum())} in all"
-        return f"{said}, most often {where} {self.axes.x_label} ({int(self.counts[most])})"
+        where = (
+            f"{first}"
+            if wide == 1
+            else tr("{first} to {first_2}").format(first=first, first_2=first + wide - 1)
+        )
+        said = tr("{title}: {sum} in all").format(title=self.axes.title, sum=int(self.counts.sum()))
+        return tr("{said}, most often {where} {x_label} ({counts})").format(
+            said=said, where=where, x_label=self.axes.x_label, counts=int(self.counts[most])
+        )
 
     def is_empty(self) -> bool:
         """Tell whether there are no numbers."""

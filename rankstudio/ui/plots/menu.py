@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from rankstudio.engine.errors import OutputError
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.export import FORMATS, csv_text, export_plot, image
 
 if TYPE_CHECKING:
@@ -28,14 +29,14 @@ class PlotMenu(QMenu):
         super().__init__(plot)
         self.setObjectName("plot-menu")
         self._plot = plot
-        self.addAction("Copy picture").triggered.connect(self.copy_picture)
-        self.addAction("Copy numbers").triggered.connect(self.copy_numbers)
+        self.addAction(tr("Copy picture")).triggered.connect(self.copy_picture)
+        self.addAction(tr("Copy numbers")).triggered.connect(self.copy_numbers)
         self.addSeparator()
-        self.addAction("Save as PNG, SVG, PDF or CSV…").triggered.connect(self.save_as)
+        self.addAction(tr("Save as PNG, SVG, PDF or CSV…")).triggered.connect(self.save_as)
         if hasattr(plot, "reset_zoom"):
             self.addSeparator()
-            self.addAction("Show everything").triggered.connect(plot.reset_zoom)
-        self._scale = self.addAction("Logarithmic axis\tL") if hasattr(plot, "toggle_scale") else None
+            self.addAction(tr("Show everything")).triggered.connect(plot.reset_zoom)
+        self._scale = self.addAction(tr("Logarithmic axis\tL")) if hasattr(plot, "toggle_scale") else None
         if self._scale is not None and hasattr(plot, "toggle_scale"):
             self._scale.setCheckable(True)
             self._scale.triggered.connect(plot.toggle_scale)
@@ -56,7 +57,7 @@ class PlotMenu(QMenu):
         """Ask where to, and save; a failure is the plot's `failed` signal."""
         suggested = "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-") or "plot"
         filters = ";;".join(f"{label} (*{ending})" for label, ending in FORMATS)
-        name, chosen = QFileDialog.getSaveFileName(self._plot, "Save plot", f"{suggested}.png", filters)
+        name, chosen = QFileDialog.getSaveFileName(self._plot, tr("Save plot"), f"{suggested}.png", filters)
         if not name:
             return
         if not Path(name).suffix:

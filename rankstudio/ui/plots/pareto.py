@@ -196,13 +196,13 @@ class ParetoPlot(Plot):
             return ""
         names = {self.marks.best: tr("best"), self.marks.suggested: tr(self.marks.rule)}
         if self.marks.best == self.marks.suggested == position:
-            return f"best, and the choice by “{tr(self.marks.rule)}”"
+            return tr("best, and the choice by “{rule}”").format(rule=tr(self.marks.rule))
         return names.get(position, "")
 
     def summary(self) -> str:
         """Say which model is best, and which is suggested."""
         if self.marks is None:
-            return f"{self.axes.title} of {len(self.spots)} models"
+            return tr("{title} of {n_spots} models").format(title=self.axes.title, n_spots=len(self.spots))
         told = {tr("best"): self.marks.best, tr(self.marks.rule): self.marks.suggested}
         return describe(
             [

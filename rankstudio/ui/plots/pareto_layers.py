@@ -22,12 +22,12 @@ _PLAIN, _FRONT, _RING = 2.6, 4.2, 8.0
 _FADED = 0.4
 _BANDS = {
     "not told apart": (
-        "not told apart from the best (95 %, paired over queries)",
-        "not told apart from the best",
+        tr("not told apart from the best (95 %, paired over queries)"),
+        tr("not told apart from the best"),
     ),
     "one standard error": (
-        "within one standard error of the best, over the folds",
-        "within one standard error",
+        tr("within one standard error of the best, over the folds"),
+        tr("within one standard error"),
     ),
 }
 """What the band is called by its rule, at length and in short."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 import rankstudio
+from rankstudio.ui.language import tr
 
 _log = logging.getLogger(__name__)
 
@@ -84,7 +85,9 @@ class CrashReports:
         self._write(report)
         if self.tell is not None:
             self.tell(
-                f"Something failed unexpectedly: {kind.__name__}: {error}. The details are in {self.path}."
+                tr("Something failed unexpectedly: {name}: {error}. The details are in {path}.").format(
+                    name=kind.__name__, error=error, path=self.path
+                )
             )
 
     def last(self) -> str:

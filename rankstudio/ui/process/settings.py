@@ -13,7 +13,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from rankstudio.engine.errors import OutputError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
-from rankstudio.ui.language import LANGUAGES, SYSTEM
+from rankstudio.ui.language import LANGUAGES, SYSTEM, tr
 
 _log = logging.getLogger(__name__)
 
@@ -158,7 +158,11 @@ class Settings:
             save_plan(plan, partial)
             partial.replace(self.folder / "plan.toml")
         except OSError as error:
-            raise OutputError(f"{self.folder}: the plan could not be kept: {error.strerror}.") from error
+            raise OutputError(
+                tr("{folder}: the plan could not be kept: {strerror}.").format(
+                    folder=self.folder, strerror=error.strerror
+                )
+            ) from error
 
     def _value(self, key: str) -> Any:
         try:

@@ -12,6 +12,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.queries.ablation_panel import AblationPanel, AblationRow
 from rankstudio.ui.queries.comparison_panel import PART_NAMES
 from rankstudio.ui.queries.model_choice import Models
@@ -73,7 +74,7 @@ class AblationFeeder(QObject):
         ]
         self._n = len(self._left)
         if not self._left:
-            self._panel.clear("These models have no feature that could be left out.")
+            self._panel.clear(tr("These models have no feature that could be left out."))
         elif self._work() > _MOST_WORK:
             self._panel.offer(self._n)
         else:
@@ -107,13 +108,13 @@ class AblationFeeder(QObject):
         if column is not None:
             every = tuple(one for several in self._found.values() for one in several)
             given = tuple(self._found[column]), every, asked.measure
-            what = "Comparing queries without a feature"
+            what = tr("Comparing queries without a feature")
             self._job = self._worker.task(
                 what, self._tasks.sum_up, *given, on_done=self._add, on_error=self._fail
             )
         elif self._left:
             fold, column = self._left[0]
-            what = f"Leaving out {self._name(column)}"
+            what = tr("Leaving out {column}").format(column=self._name(column))
             work = self._tasks.leave_out(asked, plan, fold, self._models[fold], column)
             self._job = self._worker.submit(Job(what, work, on_message=self._take, on_end=self._end))
 

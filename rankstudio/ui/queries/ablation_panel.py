@@ -13,6 +13,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.language import tr
 from rankstudio.ui.queries.cell_paint import paint_difference, paint_interval
 from rankstudio.ui.queries.sentences import counted
 from rankstudio.ui.style.colors import Colors
@@ -68,15 +69,15 @@ class AblationPanel(Panel):
     inspected = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "What helps which queries", padding=0)
+        super().__init__(theme, tr("What helps which queries"), padding=0)
         self.setObjectName("query-ablation-panel")
         self._shown = ("", False)
         self._largest = 0.0
         self.table = TableView(theme, (), "query-ablation-table", lambda row: row.feature)
-        named(self.table, said="What leaving a feature out changes")
+        named(self.table, said=tr("What leaving a feature out changes"))
         self.button = named(QPushButton(), "query-ablation-run")
         self.button.clicked.connect(self.asked)
-        text = "Leaving out each feature of A in turn, and learning A again, takes a while."
+        text = tr("Leaving out each feature of A in turn, and learning A again, takes a while.")
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
         column = fill(QVBoxLayout(self._offer), margins=(16, 12, 16, 12), spacing=8)
@@ -99,13 +100,13 @@ class AblationPanel(Panel):
         self.table.show()
         self.table.placeholder = why
         self.table.set_rows(())
-        self.set_caption("left out one at a time, A relearned" if not why else "")
+        self.set_caption(tr("left out one at a time, A relearned") if not why else "")
         self.sentence.clear()
 
     def offer(self, n_models: int) -> None:
         """Offer to learn many models."""
         self.clear("")
-        self.button.setText(f"Learn {n_models:,} models")
+        self.button.setText(tr("Learn {n_models:,} models").format(n_models=n_models))
         self._offer.show()
         self.table.hide()
 
@@ -143,36 +144,68 @@ class AblationPanel(Panel):
             self._shown = name, several
             self.table.set_columns(self._columns(name, several=several))
         self.table.set_rows(rows)
-        self.table.placeholder = "Learning A again without each of its features …"
-        grows = f" · {done} of {most}" if done < most else ""
-        self.set_caption(f"left out one at a time, A relearned{grows}")
+        self.table.placeholder = tr("Learning A again without each of its features …")
+        grows = tr(" · {done} of {most}").format(done=done, most=most) if done < most else ""
+        self.set_caption(tr("left out one at a time, A relearned{grows}").format(grows=grows))
         if done < most:
             self.sentence.setText("")
             return
-        where = f"the {part} queries" + (" of the folds whose model has the feature" if several else "")
-        some = counted(unchanged, "query changes", "queries change")
-        same = f" {some[0].upper()}{some[1:]} with none of them." if unchanged else ""
-        self.sentence.setText(f"Mean over {where}, with a paired 95 % interval.{same}")
+        where = tr("the {part} queries").format(part=part) + (
+            tr(" of the folds whose model has the feature") if several else ""
+        )
+        some = counted(unchanged, tr("query changes"), tr("queries change"))
+        same = (
+            tr(" {upper}{some} with none of them.").format(upper=some[0].upper(), some=some[1:])
+            if unchanged
+            else ""
+        )
+        self.sentence.setText(
+            tr("Mean over {where}, with a paired 95 % interval.{same}").format(where=where, same=same)
+        )
 
     def _columns(self, name: str, *, several: bool) -> tuple[Column, ...]:
         sign = 1.0 if measure(name).higher_is_better else -1.0
-        word = "fall" if sign > 0 else "change"
-        folds = Column("folds", "folds", "right", value=lambda row: len(row.found.folds), width=42,
-                       tooltip="Folds whose model has the feature", tone="muted")  # fmt: skip
+        word = tr("fall") if sign > 0 else tr("change")
+        folds = Column(
+            "folds",
+            tr("folds"),
+            "right",
+            value=lambda row: len(row.found.folds),
+            width=42,
+            tooltip=tr("Folds whose model has the feature"),
+            tone="muted",
+        )
         return (
-            Column("name", "feature of A", hint=lambda row: f"{row.name}, id {row.feature}",
-                   width=118 if several else 148),
             Column(
-                "fall", word, "right", partial(signed, decimals=3), stretch=True,
-                hint=lambda row: f"95 % interval {row.interval}",
-                tooltip=f"{name} of A less that without the feature, with its 95 % interval",
+                "name",
+                tr("feature of A"),
+                hint=lambda row: tr("{name}, id {feature}").format(name=row.name, feature=row.feature),
+                width=118 if several else 148,
+            ),
+            Column(
+                "fall",
+                word,
+                "right",
+                partial(signed, decimals=3),
+                stretch=True,
+                hint=lambda row: tr("95 % interval {interval}").format(interval=row.interval),
+                tooltip=tr("{name} of A less that without the feature, with its 95 % interval").format(
+                    name=name
+                ),
                 paint=partial(self._paint, sign=sign),
             ),
-            Column("changed", "worse/better", "right", value=lambda row: row.changed, width=92,
-                   sort=lambda row: row.found.n_worse - row.found.n_better,
-                   tooltip="Queries that are worse and better without the feature", tone="muted"),
+            Column(
+                "changed",
+                tr("worse/better"),
+                "right",
+                value=lambda row: row.changed,
+                width=92,
+                sort=lambda row: row.found.n_worse - row.found.n_better,
+                tooltip=tr("Queries that are worse and better without the feature"),
+                tone="muted",
+            ),
             *([folds] if several else []),
-        )  # fmt: skip
+        )
 
     def _paint(
         self, painter: QPainter, room: QRect, colors: Colors, row: AblationRow, *, sign: float

@@ -32,15 +32,15 @@ class ComparisonPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "A against B")
+        super().__init__(theme, tr("A against B"))
         self.setObjectName("query-comparison-panel")
-        self.plot = named(QueryPlot(theme), "query-plot", "A against B")
+        self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
         self.sentence = named(PlainLabel(), "query-comparison-sentence", role="caption")
         self.sentence.setWordWrap(True)
         self.mode = named(
-            Segmented([(SCATTER, "scatter"), (SORTED, "sorted differences")], "way of drawing"),
+            Segmented([(SCATTER, tr("scatter")), (SORTED, tr("sorted differences"))], tr("way of drawing")),
             "query-plot-mode",
-            tip="Each query as a point, or the differences sorted",
+            tip=tr("Each query as a point, or the differences sorted"),
         )
         self.mode.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.mode)
@@ -50,9 +50,15 @@ class ComparisonPanel(Panel):
     def show_comparison(self, found: QueryComparison) -> None:
         """Show other queries."""
         self.plot.set_comparison(found)
-        self.plot.placeholder = f"{found.measure} is defined in none of these queries."
+        self.plot.placeholder = tr("{measure} is defined in none of these queries.").format(
+            measure=found.measure
+        )
         part = PART_NAMES[found.part]
-        self.set_caption(f"{len(found.queries):,} {part} queries, {found.measure}")
+        self.set_caption(
+            tr("{n_queries:,} {part} queries, {measure}").format(
+                n_queries=len(found.queries), part=part, measure=found.measure
+            )
+        )
         self.sentence.setText(comparison_sentence(found))
 
     def clear(self, why: str) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
     from rankstudio.engine.analysis.queries.ranked_query import RankedQuery
 
-_NO_RUN = "Two models are compared here query by query: run a method on these data."
-_NO_DOCUMENTS = "The data of this run are not open, and without their documents no query can be ranked."
-_MEASURING = "Measuring both models in every query …"
-_NO_QUERIES = "The two models have no fold in common with such queries."
+_NO_RUN = tr("Two models are compared here query by query: run a method on these data.")
+_NO_DOCUMENTS = tr("The data of this run are not open, and without their documents no query can be ranked.")
+_MEASURING = tr("Measuring both models in every query …")
+_NO_QUERIES = tr("The two models have no fold in common with such queries.")
 
 
 class QueriesController(QObject):
@@ -112,19 +113,24 @@ class QueriesController(QObject):
     def tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
         """Return the tables for export: key, label, a sentence on what is in it, and the widget."""
         return (
-            ("queries", "Queries", "What two models measure in every query.", self.list.table),
-            ("documents", "Documents of the query", "As both models rank them.", self.documents.table),
+            ("queries", tr("Queries"), tr("What two models measure in every query."), self.list.table),
+            (
+                "documents",
+                tr("Documents of the query"),
+                tr("As both models rank them."),
+                self.documents.table,
+            ),
             (
                 "ablation",
-                "Features left out",
-                "What learning again without each changes.",
+                tr("Features left out"),
+                tr("What learning again without each changes."),
                 self.ablation.table,
             ),
         )
 
     def plots(self) -> dict[str, tuple[str, Plot]]:
         """Return the plots for export: label and widget by key."""
-        return {"queries": ("A against B, query by query", self.comparison.plot)}
+        return {"queries": (tr("A against B, query by query"), self.comparison.plot)}
 
     @Slot()
     def update(self) -> None:
@@ -151,7 +157,7 @@ class QueriesController(QObject):
         if self._comparison is None:
             self._show_nothing(_MEASURING)
         self._job = self._worker.task(
-            "Comparing two models query by query",
+            tr("Comparing two models query by query"),
             self._tasks.compare,
             asked,
             on_done=self._show,
@@ -282,7 +288,7 @@ class QueriesController(QObject):
                 self.documents.show_query(query, found, asked.measure)
 
         self._worker.task(
-            f"Ranking query {query.query_id}",
+            tr("Ranking query {query_id}").format(query_id=query.query_id),
             self._tasks.rank,
             asked,
             query,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRect, Slot
 from PySide6.QtGui import QPainter
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.queries.cell_paint import N_COLORS, paint_label, paint_move, paint_stack
 from rankstudio.ui.queries.feature_legend import FeatureLegend
 from rankstudio.ui.queries.sentences import counted, decimals, number, pair_sentence, query_sentence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.ranked_query import RankedDocument, RankedQuery
 
 _TOLD = 12  # features in a tooltip
-_ACT = "click one or two documents to see what decides"
+_ACT = tr("click one or two documents to see what decides")
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,14 @@ class DocumentsPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Query", padding=0)
+        super().__init__(theme, tr("Query"), padding=0)
         self.setObjectName("query-documents-panel")
         self._query: RankedQuery | None = None
         self._largest = 0.0
         self._decimals = 3
         self.legend = FeatureLegend(theme)
         self.table = TableView(theme, self._columns(), "query-documents-table", lambda row: row.position)
-        named(self.table, said="Documents of the query")
+        named(self.table, said=tr("Documents of the query"))
         self.sentence = named(PlainLabel(), "query-sentence", role="caption")
         self.sentence.setWordWrap(True)
         self.sentence.setContentsMargins(12, 4, 12, 6)
@@ -99,19 +100,25 @@ class DocumentsPanel(Panel):
         measure : str
         """
         self._query = found
-        self.set_title(f"Query {found.query_id}")
-        values = f"{measure} of A {row.a:.3f}, of B {row.b:.3f}".replace("nan", "–")
-        relevant = f"{row.n_relevant} relevant"
+        self.set_title(tr("Query {query_id}").format(query_id=found.query_id))
+        values = (
+            tr("{measure} of A {a:.3f}, of B {b:.3f}")
+            .format(measure=measure, a=row.a, b=row.b)
+            .replace("nan", "–")
+        )
+        relevant = tr("{n_relevant} relevant").format(n_relevant=row.n_relevant)
         self.set_caption(
-            f"{counted(row.n_documents, 'document', 'documents')}, {relevant} · {values} · {_ACT}"
+            f"{counted(row.n_documents, tr('document'), tr('documents'))}, {relevant} · {values} · {_ACT}"
         )
         shown, others = found.by_influence[:N_COLORS], found.by_influence[N_COLORS:]
         names = [found.names[i] for i in shown] + (
-            [counted(len(others), "other", "others")] if others else []
+            [counted(len(others), tr("other"), tr("others"))] if others else []
         )
-        least = f" above {number(found.offset)}" if found.offset else ""
-        about = f"Each bar begins at {number(found.offset)}: the least parts of all features in this query."
-        self.legend.set_names(f"Score of A{least}, by feature:", names, about)
+        least = tr(" above {number}").format(number=number(found.offset)) if found.offset else ""
+        about = tr("Each bar begins at {number}: the least parts of all features in this query.").format(
+            number=number(found.offset)
+        )
+        self.legend.set_names(tr("Score of A{least}, by feature:").format(least=least), names, about)
         rows = []
         for position, document in enumerate(found.documents):
             above = found.above_least[position]
@@ -120,7 +127,9 @@ class DocumentsPanel(Panel):
             most = found.by_influence[:_TOLD]
             told = "\n".join(f"{found.names[i]}: {number(float(above[i]))}" for i in most)
             told += (
-                f"\nand {counted(len(found.names) - _TOLD, 'other', 'others')}"
+                tr("\nand {counted}").format(
+                    counted=counted(len(found.names) - _TOLD, tr("other"), tr("others"))
+                )
                 if len(found.names) > _TOLD
                 else ""
             )
@@ -136,7 +145,7 @@ class DocumentsPanel(Panel):
     def clear(self, why: str) -> None:
         """Show no query, and say why."""
         self._query = None
-        self.set_title("Query")
+        self.set_title(tr("Query"))
         self.set_caption("")
         self.legend.set_names("", ())
         self.table.placeholder = why
@@ -148,23 +157,48 @@ class DocumentsPanel(Panel):
             return lambda row: getattr(row.document, name)
 
         return (
-            Column("rank_a", "A", "right", value=of("rank_a"), tooltip="Rank by A", width=40),
+            Column("rank_a", "A", "right", value=of("rank_a"), tooltip=tr("Rank by A"), width=40),
             Column(
-                "label", "label", format="g", value=of("label"), tooltip="Relevance label",
-                width=54, paint=self._paint_label,
+                "label",
+                tr("label"),
+                format="g",
+                value=of("label"),
+                tooltip=tr("Relevance label"),
+                width=54,
+                paint=self._paint_label,
             ),
-            Column("name", "document", value=of("name"), hint=lambda row: row.document.comment, width=168),
             Column(
-                "rank_b", "B", "right", value=of("rank_b"), width=58, paint=self._paint_move,
-                tooltip="Rank by B; the arrow tells where it moves from A to B",
+                "name", tr("document"), value=of("name"), hint=lambda row: row.document.comment, width=168
             ),
             Column(
-                "parts", "contributions", value=lambda row: row.told.replace("\n", "; "), stretch=True,
-                hint=lambda row: row.told, sort=lambda row: sum(row.parts), paint=self._paint_parts,
-                tooltip="What each feature adds to A's score above the least that it adds in this query",
+                "rank_b",
+                "B",
+                "right",
+                value=of("rank_b"),
+                width=58,
+                paint=self._paint_move,
+                tooltip=tr("Rank by B; the arrow tells where it moves from A to B"),
             ),
-            Column("score_a", "score", "right", self._score, of("score_a"), tooltip="Score by A", width=74),
-        )  # fmt: skip
+            Column(
+                "parts",
+                tr("contributions"),
+                value=lambda row: row.told.replace("\n", "; "),
+                stretch=True,
+                hint=lambda row: row.told,
+                sort=lambda row: sum(row.parts),
+                paint=self._paint_parts,
+                tooltip=tr("What each feature adds to A's score above the least that it adds in this query"),
+            ),
+            Column(
+                "score_a",
+                tr("score"),
+                "right",
+                self._score,
+                of("score_a"),
+                tooltip=tr("Score by A"),
+                width=74,
+            ),
+        )
 
     def _score(self, value: float) -> str:
         return f"{value:.{self._decimals}f}".replace("-", MINUS)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.queries.cell_paint import feature_color
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.plain_text import plain
@@ -30,7 +31,7 @@ class FeatureLegend(QWidget):
         self._theme = theme
         self._title = ""
         self._names: tuple[str, ...] = ()
-        named(self, "feature-legend", "Features of the contributions")
+        named(self, "feature-legend", tr("Features of the contributions"))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
         self.set_names("", ())

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.language import tr
 from rankstudio.ui.queries.cell_paint import paint_difference
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import signed
@@ -22,7 +23,7 @@ from rankstudio.ui.widgets.layout import named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 
-_HINT = "greatest loss first · drag on the plot to list some"
+_HINT = tr("greatest loss first · drag on the plot to list some")
 _NUMBER = 62  # pixels for a difference
 
 
@@ -42,25 +43,31 @@ class QueryListPanel(Panel):
     filtered = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Queries", padding=0)
+        super().__init__(theme, tr("Queries"), padding=0)
         self.setObjectName("query-list-panel")
         self._comparison: QueryComparison | None = None
         self._brushed: tuple[int, ...] = ()
         self._places: dict[tuple[int, int], int] = {}
         self._largest = 0.0
         self.all = named(
-            QPushButton("show all"), "query-show-all", "Show all queries", "List all queries again", "quiet"
+            QPushButton(tr("show all")),
+            "query-show-all",
+            tr("Show all queries"),
+            tr("List all queries again"),
+            "quiet",
         )
         self.all.clicked.connect(lambda: self.brush(()))
-        self.field = named(QLineEdit(), "query-filter", "Query id", "Only queries whose id contains this")
-        self.field.setPlaceholderText("query id")
+        self.field = named(
+            QLineEdit(), "query-filter", tr("Query id"), tr("Only queries whose id contains this")
+        )
+        self.field.setPlaceholderText(tr("query id"))
         self.field.setClearButtonEnabled(True)
         self.field.setFixedWidth(128)
         self.field.textChanged.connect(self._list)
         self.tools.addWidget(self.all)
         self.tools.addWidget(self.field)
         self.table = named(
-            TableView(theme, self._columns(several=False), "query-table", _identity), said="Queries"
+            TableView(theme, self._columns(several=False), "query-table", _identity), said=tr("Queries")
         )
         self.set_content(self.table)
         self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_identity(row)]))
@@ -72,7 +79,7 @@ class QueryListPanel(Panel):
         self._places = {_identity(query): i for i, query in enumerate(found.queries)}
         gains = found.gain[~np.isnan(found.gain)]
         self._largest = float(np.abs(gains).max()) if gains.size else 0.0
-        self.table.placeholder = "No query has such an id."
+        self.table.placeholder = tr("No query has such an id.")
         self.table.set_columns(self._columns(several=len({q.fold for q in found.queries}) > 1))
         self._list()
 
@@ -120,28 +127,41 @@ class QueryListPanel(Panel):
         listed = self._listed()
         self.table.set_rows([found.queries[i] for i in np.flatnonzero(listed).tolist()])
         n = int(np.count_nonzero(listed))
-        some = f"{n:,} of {listed.size:,}" if n < listed.size else _HINT
+        some = tr("{n:,} of {size:,}").format(n=n, size=listed.size) if n < listed.size else _HINT
         self.all.setVisible(bool(self._brushed))
         self.set_caption(some)
         self.filtered.emit(listed)
 
     def _columns(self, *, several: bool) -> tuple[Column, ...]:
         name = self._comparison.measure if self._comparison else "measure"
-        fold = Column("fold", "fold", "right", tooltip="In which fold the query is", tone="muted", width=46)
+        fold = Column(
+            "fold", tr("fold"), "right", tooltip=tr("In which fold the query is"), tone="muted", width=46
+        )
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
         return (
-            Column("query_id", "query", tooltip="Its id in the file", width=104, sort=_natural),
+            Column("query_id", tr("query"), tooltip=tr("Its id in the file"), width=104, sort=_natural),
             *([fold] if several else []),
-            Column("n_documents", "documents", "right", tone="muted", width=86),
-            Column("n_relevant", "relevant", "right", tooltip="Relevant documents", tone="muted", width=70),
-            Column("a", "A", "right", ".3f", tooltip=f"{name} of A in the query", width=64),
-            Column("b", "B", "right", ".3f", tooltip=f"{name} of B in the query", width=64),
+            Column("n_documents", tr("documents"), "right", tone="muted", width=86),
+            Column(
+                "n_relevant",
+                tr("relevant"),
+                "right",
+                tooltip=tr("Relevant documents"),
+                tone="muted",
+                width=70,
+            ),
+            Column(
+                "a", "A", "right", ".3f", tooltip=tr("{name} of A in the query").format(name=name), width=64
+            ),
+            Column(
+                "b", "B", "right", ".3f", tooltip=tr("{name} of B in the query").format(name=name), width=64
+            ),
             Column(
                 "difference",
                 "B − A",
                 "right",
                 partial(signed, decimals=3),
-                tooltip=f"{name} of B less that of A",
+                tooltip=tr("{name} of B less that of A").format(name=name),
                 stretch=True,
                 tone=partial(_tone, sign=sign),
                 paint=partial(self._paint, sign=sign),

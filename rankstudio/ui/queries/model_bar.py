@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets import Segmented
 from rankstudio.ui.widgets.choice_box import choice_box
@@ -31,17 +32,17 @@ class ModelBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "query-models", "models to compare")
+        named(self, "query-models", tr("models to compare"))
         self.a, self.b = self._box("A"), self._box("B")
         self.part = named(
-            Segmented([("test", "test"), ("vali", "validation")], "part"),
+            Segmented([("test", tr("test")), ("vali", tr("validation"))], tr("part")),
             "query-part",
-            tip="Queries of which part",
+            tip=tr("Queries of which part"),
         )
         self.scope = named(
-            Segmented([("all", "all folds"), ("one", "this fold")], "folds"),
+            Segmented([("all", tr("all folds")), ("one", tr("this fold"))], tr("folds")),
             "query-scope",
-            tip="Queries of all folds, or of the one that is looked at",
+            tip=tr("Queries of all folds, or of the one that is looked at"),
         )
         for choice in (self.part, self.scope):
             choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -69,10 +70,16 @@ class ModelBar(QWidget):
     def set_fold(self, fold: int | None, n_folds: int) -> None:
         """Name the fold that is looked at; there is nothing to choose where there is one fold only."""
         self.scope.setVisible(n_folds > 1 and fold is not None)
-        _offer(self.scope, [("all", f"all {n_folds} folds"), ("one", f"fold {fold}")])
+        _offer(
+            self.scope,
+            [
+                ("all", tr("all {n_folds} folds").format(n_folds=n_folds)),
+                ("one", tr("fold {fold}").format(fold=fold)),
+            ],
+        )
 
     def _box(self, name: str) -> QComboBox:
-        box = named(choice_box(()), f"query-model-{name.lower()}", f"Model {name}")
+        box = named(choice_box(()), f"query-model-{name.lower()}", tr("Model {name}").format(name=name))
         box.setMaximumWidth(340)
         return box
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import Chosen
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -56,10 +57,14 @@ def _other(record: RunRecord, fold: int, chosen: Chosen, choice: Choice) -> Chos
 
 def run_label(record: RunRecord) -> str:
     """Return what a run is called here."""
-    return f"run {record.key} · {record.plan.title}"
+    return tr("run {key} · {title}").format(key=record.key, title=record.plan.title)
 
 
 def single_label(models: RunRecord) -> str:
     """Return what the best single feature of each fold is called."""
     names = {result.baseline.name for result in models.folds.values()}
-    return f"best single feature · {names.pop()}" if len(names) == 1 else "best single feature of each fold"
+    return (
+        tr("best single feature · {names}").format(names=names.pop())
+        if len(names) == 1
+        else tr("best single feature of each fold")
+    )

@@ -9,6 +9,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from rankstudio.engine.arrays import Bools
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline, pen
 from rankstudio.ui.style import palettes
@@ -90,7 +91,7 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
     painter.setPen(pen(colors.q("accent"), 2.2))
     painter.setBrush(colors.q("panel"))
     painter.drawEllipse(at, _RING, _RING)
-    text = f"query {plot.comparison.queries[plot.chosen].query_id}"
+    text = tr("query {query_id}").format(query_id=plot.comparison.queries[plot.chosen].query_id)
     width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 8
     right = at.x() + _RING + 4 + width <= frame.area.right()
     left = at.x() + _RING + 4 if right else at.x() - _RING - 4 - width

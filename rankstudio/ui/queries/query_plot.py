@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.ui.language import trn
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import padded
@@ -135,7 +135,7 @@ class QueryPlot(Plot):
         assert self.comparison is not None  # else nothing is under the mouse
         query = self.comparison.queries[position]
         lines = [
-            Line(f"query {query.query_id}", bold=True),
+            Line(tr("query {query_id}").format(query_id=query.query_id), bold=True),
             Line("A", f"{query.a:.4f}"),
             Line("B", f"{query.b:.4f}"),
             Line("B − A", signed(query.difference, 4)),
@@ -232,13 +232,21 @@ class QueryPlot(Plot):
             counts = found.counts
             self.set_axes(
                 Axes(
-                    f"{found.measure} of B: better in {counts.wins}",
-                    f"{found.measure} of A: better in {counts.losses}",
+                    tr("{measure} of B: better in {wins}").format(measure=found.measure, wins=counts.wins),
+                    tr("{measure} of A: better in {losses}").format(
+                        measure=found.measure, losses=counts.losses
+                    ),
                 )
             )
         else:
-            self.set_axes(Axes(f"{found.measure} of B − A", "queries, greatest loss first", integer_x=True))
-        self.setAccessibleName("A against B")
+            self.set_axes(
+                Axes(
+                    tr("{measure} of B − A").format(measure=found.measure),
+                    tr("queries, greatest loss first"),
+                    integer_x=True,
+                )
+            )
+        self.setAccessibleName(tr("A against B"))
 
     def summary(self) -> str:
         """Say how many queries are better and worse, and which is lost most."""
@@ -246,6 +254,17 @@ class QueryPlot(Plot):
         if found is None:
             return ""
         counts = found.counts
-        lines = [f"B is better in {counts.wins}, worse in {counts.losses}, equal in {counts.ties} queries"]
+        lines = [
+            tr("B is better in {wins}, worse in {losses}, equal in {ties} queries").format(
+                wins=counts.wins, losses=counts.losses, ties=counts.ties
+            )
+        ]
         first = found.queries[0]
-        return describe([*lines, f"greatest loss: query {first.query_id}, {signed(first.difference, 4)}"])
+        return describe(
+            [
+                *lines,
+                tr("greatest loss: query {query_id}, {difference}").format(
+                    query_id=first.query_id, difference=signed(first.difference, 4)
+                ),
+            ]
+        )

@@ -43,11 +43,17 @@ def comparison_sentence(found: QueryComparison) -> str:
         return ""
     counts = found.counts
     mean, low, high = found.mean_difference
-    sure = "" if low <= 0 <= high else ", which is told apart from 0"
-    return (
-        f"Equal in {counts.ties:,} of {len(found.queries):,} queries. "
-        f"Mean B\u00a0−\u00a0A: {signed(mean, 4)} "
-        f"(95\u00a0% interval {signed(low, 4)} to {signed(high, 4)}){sure}."
+    sure = "" if low <= 0 <= high else tr(", which is told apart from 0")
+    return tr(
+        "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
+        "to {high}){sure}."
+    ).format(
+        ties=counts.ties,
+        n_queries=len(found.queries),
+        mean=signed(mean, 4),
+        low=signed(low, 4),
+        high=signed(high, 4),
+        sure=sure,
     )
 
 
@@ -55,17 +61,16 @@ def query_sentence(found: RankedQuery) -> str:
     """Say what B does to the relevant document that it moves most."""
     relevant = [d for d in found.documents if d.relevant]
     if not relevant:
-        return "No document of this query is relevant."
+        return tr("No document of this query is relevant.")
     most = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
     if most.rank_a == most.rank_b:
-        return "A and B put all relevant documents of this query at the same places."
+        return tr("A and B put all relevant documents of this query at the same places.")
     above = [d for d in found.documents if d.rank_b < most.rank_b and not d.relevant]
-    others = "document that is not relevant", "documents that are not relevant"
-    below = f", below {counted(len(above), *others)}" if above else ""
-    return (
-        f"B puts {most.name} (label {most.label:g}) at place {most.rank_b}{below}; "
-        f"in A it is at place {most.rank_a}."
-    )
+    others = tr("document that is not relevant"), tr("documents that are not relevant")
+    below = tr(", below {counted}").format(counted=counted(len(above), *others)) if above else ""
+    return tr(
+        "B puts {name} (label {label:g}) at place {rank_b}{below}; in A it is at place {rank_a}."
+    ).format(name=most.name, label=most.label, rank_b=most.rank_b, below=below, rank_a=most.rank_a)
 
 
 def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
@@ -73,25 +78,39 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
     decisive = found.decisive_feature(first, second)
     one, other = found.documents[first], found.documents[second]
     if decisive is None:
-        return f"In A {one.name} and {other.name} have the same score: the order of ties decides."
+        return tr("In A {name} and {name_2} have the same score: the order of ties decides.").format(
+            name=one.name, name_2=other.name
+        )
     position, part, lead = decisive
     if lead < 0:
         one, other, part, lead = other, one, -part, -lead
     name = found.names[position]
     if abs(part - lead) <= _ROUNDING * max(1.0, lead):
-        gives = f"all of it is {name}"
+        gives = tr("all of it is {name}").format(name=name)
     elif part < lead:
-        gives = f"{name} gives {number(part)} of it, more than any other feature"
+        gives = tr("{name} gives {number} of it, more than any other feature").format(
+            name=name, number=number(part)
+        )
     else:
-        gives = f"{name} alone gives {number(part)}, and other features take some of it back"
+        gives = tr("{name} alone gives {number}, and other features take some of it back").format(
+            name=name, number=number(part)
+        )
     if one is found.documents[0]:
-        ahead = f"{one.name} is first, {number(lead)} ahead of {other.name}"
+        ahead = tr("{name} is first, {number} ahead of {name_2}").format(
+            name=one.name, number=number(lead), name_2=other.name
+        )
     else:
-        ahead = f"{one.name} leads {other.name} by {number(lead)}"
-    return f"In A {ahead}: {gives}. {_in_b(one, other)}"
+        ahead = tr("{name} leads {name_2} by {number}").format(
+            name=one.name, name_2=other.name, number=number(lead)
+        )
+    return tr("In A {ahead}: {gives}. {one}").format(ahead=ahead, gives=gives, one=_in_b(one, other))
 
 
 def _in_b(one: RankedDocument, other: RankedDocument) -> str:
     if one.rank_b < other.rank_b:
-        return f"In B it leads too, at place {one.rank_b} against {other.rank_b}."
-    return f"In B it is behind, at place {one.rank_b} against {other.rank_b}."
+        return tr("In B it leads too, at place {rank_b} against {rank_b_2}.").format(
+            rank_b=one.rank_b, rank_b_2=other.rank_b
+        )
+    return tr("In B it is behind, at place {rank_b} against {rank_b_2}.").format(
+        rank_b=one.rank_b, rank_b_2=other.rank_b
+    )

@@ -16,6 +16,7 @@ from rankstudio.engine.analysis.report.words import with_words
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import StudyStore
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _SLOT = "report"
 _PAUSE = 250  # milliseconds without a key, before what is written is shown in the preview
-_FILTERS = "HTML, one file (*.html);;PDF (*.pdf)"
+_FILTERS = tr("HTML, one file (*.html);;PDF (*.pdf)")
 
 
 class ReportController(QObject):
@@ -104,9 +105,9 @@ class ReportController(QObject):
         self._shown = state
         if self._job is not None:
             self._job.abandon()
-        self.preview.set_caption("the report is being made …")
+        self.preview.set_caption(tr("the report is being made …"))
         self._job = self._worker.task(
-            "Making the report", report_of, asked, on_done=self._receive, on_error=self._fail, slot=_SLOT
+            tr("Making the report"), report_of, asked, on_done=self._receive, on_error=self._fail, slot=_SLOT
         )
 
     @Slot()
@@ -120,7 +121,7 @@ class ReportController(QObject):
     @Slot()
     def ask_save(self) -> None:
         """Ask for a file, and save the report there."""
-        path, chosen = QFileDialog.getSaveFileName(self.preview, "Save report", "report.html", _FILTERS)
+        path, chosen = QFileDialog.getSaveFileName(self.preview, tr("Save report"), "report.html", _FILTERS)
         if path:
             ending = ".pdf" if chosen.startswith("PDF") else ".html"
             self.save(Path(path) if Path(path).suffix.lower() in WRITERS else Path(path + ending))
@@ -129,7 +130,7 @@ class ReportController(QObject):
         """Save the report as its ending says."""
 
         def tell(saved: Path) -> None:
-            self.said.emit(f"The report is in {saved}")
+            self.said.emit(tr("The report is in {saved}").format(saved=saved))
 
         self._with_report(lambda report: WRITERS[path.suffix.lower()](report, path), tell)
 
@@ -143,7 +144,7 @@ class ReportController(QObject):
     def _with_report(self, write: Callable[[Report], Path], then: Callable[[Path], object]) -> None:
         report = self.report
         if report is not None:
-            self._worker.task("Saving the report", write, report, on_done=then, on_error=self.failed.emit)
+            self._worker.task(tr("Saving the report"), write, report, on_done=then, on_error=self.failed.emit)
 
     def _request(self) -> ReportRequest:
         records = [r for r in self._runs.records if r.result is not None and not r.label.hidden]
@@ -210,12 +211,12 @@ class ReportController(QObject):
         if study is None or not self._unwritten:
             return
         if study.read_only:
-            self.failed.emit(f"{study.path}: this study may not be written.")
+            self.failed.emit(tr("{path}: this study may not be written.").format(path=study.path))
             return
         self._unwritten = False
         self._store.note_report(study, self._settings)
         self._worker.task(
-            "Noting what is written for the report", self._store.write_marks, on_error=self.failed.emit
+            tr("Noting what is written for the report"), self._store.write_marks, on_error=self.failed.emit
         )
 
     @Slot()
@@ -226,7 +227,7 @@ class ReportController(QObject):
         self._show_settings(ReportSettings())
         study = self._store.study
         if study is not None:
-            what, read = "Reading what is written for the report", lambda: study.report_settings
+            what, read = tr("Reading what is written for the report"), lambda: study.report_settings
             self._worker.task(what, read, on_done=self._show_settings, on_error=self.failed.emit)
         self.update()
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QTextEdit
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -28,11 +29,13 @@ class WordsPanel(Panel):
     written = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "In your words", "kept in the study")
+        super().__init__(theme, tr("In your words"), tr("kept in the study"))
         self.setObjectName("report-words-panel")
-        self.question = _text("report-question", "Question of the study", "What do you want to know?")
-        self.notes = _text("report-notes", "Notes on the study", "What did you find, and what is left?")
-        for said in ("Question", "Notes"):
+        self.question = _text("report-question", tr("Question of the study"), tr("What do you want to know?"))
+        self.notes = _text(
+            "report-notes", tr("Notes on the study"), tr("What did you find, and what is left?")
+        )
+        for said in (tr("Question"), tr("Notes")):
             field = self.question if said == "Question" else self.notes
             label = named(PlainLabel(said), role="muted")
             label.setBuddy(field)
@@ -60,13 +63,13 @@ class OutlinePanel(Panel):
     arranged = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Sections", "tick and drag", padding=6)
+        super().__init__(theme, tr("Sections"), tr("tick and drag"), padding=6)
         self.setObjectName("report-sections-panel")
-        self.list = named(_Rows(), "report-sections", "Sections of the report")
+        self.list = named(_Rows(), "report-sections", tr("Sections of the report"))
         self.body.addWidget(self.list)
-        self.up = self.add_tool("chevron-up", "Move the section up (Alt+Up)")
-        self.down = self.add_tool("chevron-down", "Move the section down (Alt+Down)")
-        self.usual = self.add_tool("reset", "All sections in their usual order")
+        self.up = self.add_tool("chevron-up", tr("Move the section up (Alt+Up)"))
+        self.down = self.add_tool("chevron-down", tr("Move the section down (Alt+Down)"))
+        self.usual = self.add_tool("reset", tr("All sections in their usual order"))
         for button, by, keys in ((self.up, -1, "Alt+Up"), (self.down, 1, "Alt+Down")):
             button.clicked.connect(lambda _=False, by=by: self.move_section(by))
             shortcut = QShortcut(QKeySequence(keys), self.list)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QMimeData, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QImage, QResizeEvent, QTextDocument, QTextOption
 from PySide6.QtWidgets import QFrame, QPushButton, QTextBrowser
 
-from rankstudio.ui.language import trn
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.report.rich_text import BREAK, figure_name, picture, rich_text
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -109,14 +109,17 @@ class PreviewPanel(Panel):
     browserAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Preview", "as on paper", padding=0)
+        super().__init__(theme, tr("Preview"), tr("as on paper"), padding=0)
         self.setObjectName("report-preview-panel")
-        self.sheet = named(_Sheet(), "report-preview", "Preview of the report")
+        self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
-        read = "Write it to a temporary file, and open that in the browser"
-        self.read = named(QPushButton("Open in browser"), "report-browser", tip=read)
+        read = tr("Write it to a temporary file, and open that in the browser")
+        self.read = named(QPushButton(tr("Open in browser")), "report-browser", tip=read)
         self.save = named(
-            QPushButton("Save…"), "report-save", tip="Save it as an HTML file or as PDF", role="primary"
+            QPushButton(tr("Save…")),
+            "report-save",
+            tip=tr("Save it as an HTML file or as PDF"),
+            role="primary",
         )
         self.tools.setSpacing(8)
         for button in (self.read, self.save):

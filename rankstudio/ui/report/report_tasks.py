@@ -17,6 +17,7 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
+from rankstudio.ui.language import tr
 from rankstudio.ui.report.rich_text import figure_name, picture, rich_text
 from rankstudio.ui.style.fonts import family
 
@@ -83,7 +84,7 @@ def report_of(asked: ReportRequest) -> Report:
     marks = asked.study.seal_marks if asked.study is not None else ()
     if asked.sealed and not is_sealed(marks):
         marks = (*marks, SealMark.now(sealed=True))
-    title = asked.study.title if asked.study is not None else "Study"
+    title = asked.study.title if asked.study is not None else tr("Study")
     runs = tuple(_reported(run, asked.study) for run in asked.runs)
     return make_report(ReportSource(title, runs, asked.settings, marks))
 
@@ -107,7 +108,9 @@ def save_temporary(report: Report) -> Path:
     try:
         folder = temporary_folder()
     except OSError as error:
-        raise OutputError(f"There is no place for temporary files: {error.strerror}.") from error
+        raise OutputError(
+            tr("There is no place for temporary files: {strerror}.").format(strerror=error.strerror)
+        ) from error
     return save_html(report, folder / "report.html")
 
 

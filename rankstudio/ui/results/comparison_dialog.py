@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from rankstudio.engine.analysis.workload import THUMB, Workload
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.ui.language import trn
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import fill, named
@@ -91,20 +91,20 @@ class ComparisonDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("comparison-dialog")
-        self.setWindowTitle("Run a comparison")
+        self.setWindowTitle(tr("Run a comparison"))
         self._planned, self._measured = planned, measured
-        self.plan = named(choice_box(()), "comparison-plan", "What is run")
-        self.plan.addItem("What is ticked below", "")
+        self.plan = named(choice_box(()), "comparison-plan", tr("What is run"))
+        self.plan.addItem(tr("What is ticked below"), "")
         for key, label in offers.plans:
             self.plan.addItem(label, key)
-        self.methods = _ticks("comparison-methods", "Methods", offers.methods)
-        self.rankers = _ticks("comparison-rankers", "Rankers of the selected features", offers.rankers)
-        self.data = _ticks("comparison-data", "Data", offers.data)
+        self.methods = _ticks("comparison-methods", tr("Methods"), offers.methods)
+        self.rankers = _ticks("comparison-rankers", tr("Rankers of the selected features"), offers.rankers)
+        self.data = _ticks("comparison-data", tr("Data"), offers.data)
         self._work = named(PlainLabel(), "comparison-work", role="muted")
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)
-        self._run = named(QPushButton("&Run in the background"), "comparison-run", role="primary")
-        self._cancel = QPushButton("Cancel")
+        self._run = named(QPushButton(tr("&Run in the background")), "comparison-run", role="primary")
+        self._cancel = QPushButton(tr("Cancel"))
         self._lay_out()
         for ticks in (self.methods, self.rankers, self.data):
             ticks.itemChanged.connect(self._update)
@@ -142,7 +142,7 @@ class ComparisonDialog(QDialog):
         plans = self.plans()
         self._run.setEnabled(bool(plans))
         self._work.setText(
-            _said(self._measured(plans)) if plans else "Nothing to run: tick a method and data."
+            _said(self._measured(plans)) if plans else tr("Nothing to run: tick a method and data.")
         )
 
 
@@ -171,16 +171,20 @@ def _said(work: Workload) -> str:
     runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
     units = trn("{n:,} unit", "{n:,} units", work.n_units).format(n=work.n_units)
     if not work.n_guessed:
-        how = "as fast as in the finished runs"
+        how = tr("as fast as in the finished runs")
     elif work.n_guessed == work.n_runs:
-        how = f"by a rule of thumb, {THUMB:g} s a unit, as none of these was run yet"
+        how = tr("by a rule of thumb, {thumb:g} s a unit, as none of these was run yet").format(thumb=THUMB)
     else:
-        how = f"{work.n_guessed} of the runs by a rule of thumb, {THUMB:g} s a unit"
-    return f"{runs}, {units}: about {_duration(work.seconds)}, {how}."
+        how = tr("{n_guessed} of the runs by a rule of thumb, {thumb:g} s a unit").format(
+            n_guessed=work.n_guessed, thumb=THUMB
+        )
+    return tr("{runs}, {units}: about {seconds}, {how}.").format(
+        runs=runs, units=units, seconds=_duration(work.seconds), how=how
+    )
 
 
 def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     minutes = seconds / 60
-    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+    return tr("{minutes:.0f} min").format(minutes=minutes) if minutes < 90 else f"{minutes / 60:.1f} h"

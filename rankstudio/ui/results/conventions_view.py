@@ -11,9 +11,9 @@ from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 
-_EMPTY = (
-    "The finished runs on the open data stand here by the rules of every evaluation program: the mean of the "
-    "measure that is shown, and the place it gives the run."
+_EMPTY = tr(
+    "The finished runs on the open data stand here by the rules of every evaluation "
+    "program: the mean of the measure that is shown, and the place it gives the run."
 )
 
 
@@ -23,9 +23,14 @@ class ConventionsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._shape: tuple[str, str] = ("", "")
-        about = "The mean of a measure by every convention, and the place it gives each run."
+        about = tr("The mean of a measure by every convention, and the place it gives each run.")
         self.table = self.add_table(
-            "conventions", "Conventions", about, _EMPTY, lambda row: row.key, "Runs by every convention"
+            "conventions",
+            tr("Conventions"),
+            about,
+            _EMPTY,
+            lambda row: row.key,
+            tr("Runs by every convention"),
         )
         self.body.addWidget(self.table)
 
@@ -54,7 +59,7 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: s
     """Return whose order differs most from that of the convention that is looked at."""
     if not rows:
         return ""
-    means = f"mean {name} of the {part} part and place"
+    means = tr("mean {name} of the {part} part and place").format(name=name, part=part)
     turned = {key: reversed_pairs(rows, looked_at, key) for key in CONVENTIONS if key != looked_at}
     most = max(turned, key=lambda key: turned[key][0])
     n_turned, n_pairs = turned[most]
@@ -62,16 +67,18 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: s
     if len(rows) < 2:
         return means
     if not n_turned:
-        return f"{means} · every convention has the order of {here}"
-    return f"{means} · {convention(most).label} turns {n_turned} of {n_pairs} pairs of {here}'s order round"
+        return tr("{means} · every convention has the order of {here}").format(means=means, here=here)
+    return tr("{means} · {label} turns {n_turned} of {n_pairs} pairs of {here}'s order round").format(
+        means=means, label=convention(most).label, n_turned=n_turned, n_pairs=n_pairs, here=here
+    )
 
 
 def _columns(name: str, looked_at: str) -> list[Column]:
     by_place = [_by(key, name, looked_at) for key in CONVENTIONS]
     return [
         RUN_DOT,
-        Column("key", "run", "right", width=44),
-        Column("method", "method", width=170, stretch=True),
+        Column("key", tr("run"), "right", width=44),
+        Column("method", tr("method"), width=170, stretch=True),
         *by_place,
     ]
 
@@ -79,7 +86,11 @@ def _columns(name: str, looked_at: str) -> list[Column]:
 def _by(key: str, name: str, looked_at: str) -> Column:
     rules = convention(key)
     here = convention(looked_at).label
-    bold = f" Bold: another place than by {here}." if key != looked_at else " It is looked at now."
+    bold = (
+        tr(" Bold: another place than by {here}.").format(here=here)
+        if key != looked_at
+        else tr(" It is looked at now.")
+    )
     return Column(
         key,
         rules.label,
@@ -87,7 +98,9 @@ def _by(key: str, name: str, looked_at: str) -> Column:
         lambda value: f"{value[0]:.4f}   {value[1]}",
         value=lambda row: (row.means[key], row.places[key]) if key in row.places else None,
         sort=lambda row: row.means[key] if key in row.places else None,
-        tooltip=f"{name}, then the run's place. {tr(rules.summary)}{bold}",
+        tooltip=tr("{name}, then the run's place. {summary}{bold}").format(
+            name=name, summary=tr(rules.summary), bold=bold
+        ),
         bold=lambda row: row.places.get(key) != row.places.get(looked_at),
         tone="text" if key == looked_at else "muted",
         width=max(104, 24 + 7 * len(rules.label)),

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, run_curves
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.comparison_scope import ComparisonScope
@@ -91,7 +92,7 @@ class CurvesFeeder(QObject):
             return
         results, position = list(runs.values()), list(runs).index(reference)
         self._job = self._worker.task(
-            "Comparing the curves of runs",
+            tr("Comparing the curves of runs"),
             lambda: run_curves(results, name, position, data, by),
             on_done=show,
             on_error=self.failed.emit,

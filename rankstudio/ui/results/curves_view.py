@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy
 
 from rankstudio.engine.analysis.run_curves import RunCurve
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
@@ -17,13 +18,13 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
-_NOTHING = "The validation measure of ticked runs is drawn here over the size of their models."
+_NOTHING = tr("The validation measure of ticked runs is drawn here over the size of their models.")
 _ABOUT = {
-    "size": "features of the model, k",
-    "cost": "cost of the features of the model",
-    "seconds": "seconds that the whole run took",
+    "size": tr("features of the model, k"),
+    "cost": tr("cost of the features of the model"),
+    "seconds": tr("seconds that the whole run took"),
 }
-_ACT = "click a point to choose it"
+_ACT = tr("click a point to choose it")
 
 
 class CurvesView(Panel):
@@ -45,10 +46,10 @@ class CurvesView(Panel):
     picked = Signal(int, object, int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Curves")
+        super().__init__(theme, tr("Curves"))
         self.setObjectName("curves-view")
         self._found: tuple[tuple[int, RunCurve], ...] = ()
-        self.by = named(Segmented((), "x axis of the curves"), "curves-by")
+        self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.by.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
@@ -64,7 +65,7 @@ class CurvesView(Panel):
         if offered != self._offered:
             kept = self.by.value()
             self._offered = offered
-            labels = {"size": "by k", "cost": "by cost", "seconds": "by seconds"}
+            labels = {"size": tr("by k"), "cost": tr("by cost"), "seconds": tr("by seconds")}
             self.by.set_options([(key, labels[key]) for key in offered])
             self.by.select(kept)
 
@@ -90,7 +91,9 @@ class CurvesView(Panel):
         """
         by = str(self.by.value())
         self._found = tuple((key, one) for key, one in zip(runs, found, strict=True) if one is not None)
-        self.plot.set_axes(Axes(f"validation {name}", _ABOUT[by], integer_x=by == "size"))
+        self.plot.set_axes(
+            Axes(tr("validation {name}").format(name=name), _ABOUT[by], integer_x=by == "size")
+        )
         self.plot.set_curves([_overlaid(key, *runs[key], one, key == reference) for key, one in self._found])
         self.set_caption(self._said(by))
 
@@ -104,15 +107,17 @@ class CurvesView(Panel):
 
     def plots(self) -> tuple[tuple[str, str, Plot], ...]:
         """Return what can be exported: key, label and the plot."""
-        return (("curves", "Curves of the ticked runs", self.plot),)
+        return (("curves", tr("Curves of the ticked runs"), self.plot),)
 
     def _said(self, by: str) -> str:
         if not self._found:
             return ""
         if by == "seconds":
-            return f"best model of each run · {_ACT}"
+            return tr("best model of each run · {act}").format(act=_ACT)
         paired = any(not one.unpaired for _, one in self._found) and len(self._found) > 1
-        return f"mean over folds{'; bands: paired difference to the reference' if paired else ''} · {_ACT}"
+        return tr("mean over folds{paired} · {act}").format(
+            paired=tr("; bands: paired difference to the reference") if paired else "", act=_ACT
+        )
 
     @Slot(int, int)
     def _pick(self, number: int, point: int) -> None:

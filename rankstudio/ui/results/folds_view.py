@@ -33,15 +33,15 @@ class FoldsView(View):
         super().__init__(theme)
         self._shape: tuple[object, ...] = ()
         self.scope = self.add_choice(
-            [(ONE, "this run"), (ALL, "all runs")],
-            "runs of the folds",
+            [(ONE, tr("this run")), (ALL, tr("all runs"))],
+            tr("runs of the folds"),
             "folds-scope",
-            "Everything of the run that is shown, or one measure of all runs on its folds",
+            tr("Everything of the run that is shown, or one measure of all runs on its folds"),
         )
-        said = "The folds of a run are listed here as they are done."
-        about = "Every fold of the run with its choice and measures."
+        said = tr("The folds of a run are listed here as they are done.")
+        about = tr("Every fold of the run with its choice and measures.")
         self.table = self.add_table(
-            "folds", "Folds table", about, said, lambda row: row.label, "Folds of the run"
+            "folds", tr("Folds table"), about, said, lambda row: row.label, tr("Folds of the run")
         )
         self.body.addWidget(self.table)
         self.table.chosen.connect(self._on_chosen)
@@ -55,7 +55,11 @@ class FoldsView(View):
             self._reshape(shape, _columns(plan, *measured) if rows else ())
         self.table.set_rows(rows)
         rules = convention(plan.convention).label
-        self.set_caption(f"{name} · {rules} · click a row to look at its fold" if rows else name)
+        self.set_caption(
+            tr("{name} · {rules} · click a row to look at its fold").format(name=name, rules=rules)
+            if rows
+            else name
+        )
 
     def show_runs(self, runs: Mapping[int, RunResult], name: str) -> None:
         """Show a measure of runs on the same folds side by side, by their numbers."""
@@ -63,7 +67,7 @@ class FoldsView(View):
         if shape != self._shape:
             self._reshape(shape, _run_columns(runs, name) if runs else ())
         self.table.set_rows(measure_rows(runs, name))
-        self.set_caption(f"{name} of every finished run on these folds" if runs else "")
+        self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
 
     def clear(self) -> None:
         """Show no run."""
@@ -92,14 +96,14 @@ def _is_mean(row: FoldRow | MeasureRow) -> bool:
 
 
 # Mean and deviation stay below the folds, however these are sorted.
-_FOLD = Column("label", "fold", format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean)
+_FOLD = Column("label", tr("fold"), format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean)
 _SIZE = Column(
     "size",
     "k",
     "right",
     plain,
     sort=lambda row: row.size if row.fold else None,
-    tooltip="Features of the chosen model",
+    tooltip=tr("Features of the chosen model"),
     bold=_is_mean,
     width=56,
 )
@@ -126,14 +130,14 @@ def _chosen(number: int, axis: Axis) -> Column:
         "right",
         power if axis.is_grid else "",
         value=_value_on(number, axis),
-        tooltip="Chosen by validation on this fold",
+        tooltip=tr("Chosen by validation on this fold"),
         width=max(64, 12 + 7 * len(tr(axis.label))),
     )
 
 
 def _measure(name: str, part: str, plan: Plan) -> Column:
     tested = part == "test"
-    by = ", by which the model was chosen" if not tested and name == plan.select_by else ""
+    by = tr(", by which the model was chosen") if not tested and name == plan.select_by else ""
     title = tr("test") if tested else tr("vali")
     return Column(
         f"{'test' if tested else 'vali'}-{name}",
@@ -142,7 +146,7 @@ def _measure(name: str, part: str, plan: Plan) -> Column:
         ".4f",
         value=lambda row: getattr(row, part).get(name),
         sort=lambda row: getattr(row, part).get(name) if row.fold else None,
-        tooltip=f"{name} on the {tr(part)} part{by}",
+        tooltip=tr("{name} on the {part} part{by}").format(name=name, part=tr(part), by=by),
         tone="text" if tested else "muted",
         bold=_is_mean if tested else None,
         width=112 if len(name) > 5 else 84,
@@ -152,11 +156,11 @@ def _measure(name: str, part: str, plan: Plan) -> Column:
 def _single(name: str) -> Column:
     return Column(
         "single",
-        f"single {name}",
+        tr("single {name}").format(name=name),
         "right",
         ".4f",
         value=lambda row: row.single.get(name),
-        tooltip=f"{name} of ranking by the fold's best single feature alone",
+        tooltip=tr("{name} of ranking by the fold's best single feature alone").format(name=name),
         sort=lambda row: row.single.get(name) if row.fold else None,
         tone="muted",
         width=104,
@@ -188,7 +192,9 @@ def _of_run(key: int, title: str, name: str) -> Column:
         ".4f",
         value=lambda row: row.values[key],
         sort=lambda row: row.values[key] if row.fold else None,
-        tooltip=f"{name} of run {key}, {title}; bold: the best of a row",
+        tooltip=tr("{name} of run {key}, {title}; bold: the best of a row").format(
+            name=name, key=key, title=title
+        ),
         tone=lambda row: "muted" if row.label == "sd" else "text",
         bold=lambda row: row.values[key] == row.best,
     )

@@ -10,6 +10,7 @@ from rankstudio.engine.analysis.significance import ComparedRun, compare_with, c
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.results.comparison_scope import ComparisonScope
@@ -111,7 +112,7 @@ class PairedTests(QObject):
             self._go_on()
 
         self._job = self._worker.task(
-            f"Comparing run {waiting} with run {reference}",
+            tr("Comparing run {waiting} with run {reference}").format(waiting=waiting, reference=reference),
             lambda: compare_with(runs[waiting], runs[reference], name),
             on_done=keep,
             on_error=self.failed.emit,

@@ -46,7 +46,7 @@ class ResultsPanel(Panel):
     viewChosen = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Views", padding=0)
+        super().__init__(theme, tr("Views"), padding=0)
         self.setObjectName("results-panel")
         self._title.setMinimumWidth(self._title.sizeHint().width())  # the buttons give way first
         self.folds = FoldsView(theme)
@@ -65,7 +65,7 @@ class ResultsPanel(Panel):
         }
         self._stack = QStackedWidget()
         options = [(key, _TITLES[key]) for key in self._views]
-        self._choice = named(Segmented(options, "view of the results"), "results-views")
+        self._choice = named(Segmented(options, tr("view of the results")), "results-views")
         self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         for view in self._views.values():
             self._stack.addWidget(view)

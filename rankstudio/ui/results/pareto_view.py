@@ -20,13 +20,13 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.layout import fill, named
 
-_NOTHING = (
-    "The sizes that finished runs have tried are held against their validation measure here, "
-    "mean over the folds."
+_NOTHING = tr(
+    "The sizes that finished runs have tried are held against their validation measure "
+    "here, mean over the folds."
 )
 
-_BEATEN = "Models that no other beats in size and measure"
-_ACT = "click a point to choose it"
+_BEATEN = tr("Models that no other beats in size and measure")
+_ACT = tr("click a point to choose it")
 _WIDE = 860  # pixels from which the table stands beside the plot
 
 
@@ -57,15 +57,17 @@ class ParetoView(View):
         super().__init__(theme)
         self._rows: list[ParetoRow] = []
         self._measure = ""
-        self.plot = named(ParetoPlot(theme, "validation measure", "features"), "pareto-plot")
+        self.plot = named(ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
-        self.plots = (("pareto", "Size against measure", self.plot),)
+        self.plots = (("pareto", tr("Size against measure"), self.plot),)
         said, about = (
-            "Models that no other beats in size and measure are listed here.",
-            "The models that no other beats in size and measure.",
+            tr("Models that no other beats in size and measure are listed here."),
+            tr("The models that no other beats in size and measure."),
         )
-        self.table = self.add_table("pareto", "Pareto front", about, said, lambda row: row.position, _BEATEN)
+        self.table = self.add_table(
+            "pareto", tr("Pareto front"), about, said, lambda row: row.position, _BEATEN
+        )
         self.sentence = named(PlainLabel(), "pareto-sentence", role="caption")
         self.sentence.setWordWrap(True)
         left = fill(QVBoxLayout(), self.sentence, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
@@ -100,7 +102,7 @@ class ParetoView(View):
         if name != self._measure:
             self._measure = name
             self.table.set_columns(_columns(name))
-        self.plot.set_axes(replace(self.plot.axes, title=f"validation {name}"))
+        self.plot.set_axes(replace(self.plot.axes, title=tr("validation {name}").format(name=name)))
         self._rows = _rows(runs, found) if found else []
         rule = _rule(found) if found else ""
         marks = Marks(found.optimal, found.best, found.suggested, found.levels, rule) if found else None
@@ -136,7 +138,7 @@ def _combination(plan: Plan, model: ParetoModel) -> str:
 def _spot(row: ParetoRow) -> Spot:
     model, parts = row.model, (f"k = {plain(row.model.size)}", _combination(row.plan, row.model))
     note = " · ".join(part for part in parts if part)
-    title = f"run {row.key} · {row.plan.title}"
+    title = tr("run {key} · {title}").format(key=row.key, title=row.plan.title)
     return Spot(model.size, model.mean, model.error, row.key - 1, title, note)
 
 
@@ -155,37 +157,50 @@ def _rule(found: ParetoFront) -> str:
 def _said(found: ParetoFront, name: str) -> str:
     """Return which size is enough, and by what rule."""
     best, enough = found.models[found.best], found.models[found.suggested]
-    top = f"the best {name}, {best.mean:.4f} at k = {plain(best.size)}"
-    size = "1 feature is" if enough.size == 1 else f"{plain(enough.size)} features are"
+    top = tr("the best {name}, {mean:.4f} at k = {size}").format(
+        name=name, mean=best.mean, size=plain(best.size)
+    )
+    size = (
+        tr("1 feature is") if enough.size == 1 else tr("{size} features are").format(size=plain(enough.size))
+    )
     if found.paired and enough is best:
-        return f"Every smaller model is told apart from {top}, by the queries."
+        return tr("Every smaller model is told apart from {top}, by the queries.").format(top=top)
     if found.paired:
-        return f"{size} not told apart from {top}: the 95 % interval over queries has 0 in it."
+        return tr("{size} not told apart from {top}: the 95 % interval over queries has 0 in it.").format(
+            size=size, top=top
+        )
     if best.error != best.error:
-        return f"One fold has no standard error: the choice is {top}."
-    return f"{size} within one standard error over the folds ({best.error:.4f}) of {top}."
+        return tr("One fold has no standard error: the choice is {top}.").format(top=top)
+    return tr("{size} within one standard error over the folds ({error:.4f}) of {top}.").format(
+        size=size, error=best.error, top=top
+    )
 
 
 _LAST = (
     Column(
         "error",
-        "± se",
+        tr("± se"),
         "right",
         ".4f",
         value=lambda row: row.model.error,
-        tooltip="Standard error of the mean: deviation over the folds / √folds",
+        tooltip=tr("Standard error of the mean: deviation over the folds / √folds"),
         tone="muted",
         width=72,
     ),
-    Column("note", "choice", tone="accent", width=136),
-    Column("key", "run", "right", tone="muted", width=44),
-    Column("combination", "parameters", value=lambda row: _combination(row.plan, row.model), tone="muted"),
-    Column("method", "method", value=lambda row: row.plan.title, stretch=True, tone="muted"),
+    Column("note", tr("choice"), tone="accent", width=136),
+    Column("key", tr("run"), "right", tone="muted", width=44),
+    Column(
+        "combination", tr("parameters"), value=lambda row: _combination(row.plan, row.model), tone="muted"
+    ),
+    Column("method", tr("method"), value=lambda row: row.plan.title, stretch=True, tone="muted"),
 )
 
 
 def _columns(name: str) -> tuple[Column, ...]:
-    k, mean = "Features, mean over the folds", f"Validation {name}, mean over the folds"
+    k, mean = (
+        tr("Features, mean over the folds"),
+        tr("Validation {name}, mean over the folds").format(name=name),
+    )
     return (
         RUN_DOT,
         Column("size", "k", "right", plain, value=lambda row: row.model.size, tooltip=k, width=48),

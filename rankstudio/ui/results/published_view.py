@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from rankstudio.engine.analysis.published import PublishedRow, known_datasets, published_rows
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.language import tr
 from rankstudio.ui.results.view import RUN_DOT, View
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
@@ -20,10 +21,11 @@ def _identity(row: PublishedRow) -> tuple[int, str, str]:
 def known_datasets_text() -> str:
     """Return for which datasets and methods numbers are known, as sentences."""
     told = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
-    return (
-        "Printed averages stand here beside those of a finished run, where they are known: for all five "
-        f"folds as LETOR gives them, by the measures that the run reports.\n\n{told}"
-    )
+    return tr(
+        "Printed averages stand here beside those of a finished run, where they are known: "
+        "for all five folds as LETOR gives them, by the measures that the run reports.\n\n"
+        "{told}"
+    ).format(told=told)
 
 
 class PublishedView(View):
@@ -31,9 +33,9 @@ class PublishedView(View):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        about = "What papers print for the methods that were run, beside ours."
-        said, known = "Published results beside ours", known_datasets_text()
-        self.table = self.add_table("published", "Published results", about, known, _identity, said)
+        about = tr("What papers print for the methods that were run, beside ours.")
+        said, known = tr("Published results beside ours"), known_datasets_text()
+        self.table = self.add_table("published", tr("Published results"), about, known, _identity, said)
         self.table.set_columns(_COLUMNS)
         self.body.addWidget(self.table)
 
@@ -42,41 +44,43 @@ class PublishedView(View):
         rows = published_rows(runs)
         self.table.set_rows(rows)
         self.set_caption(
-            "averages of the five test parts · difference: ours less the printed" if rows else ""
+            tr("averages of the five test parts · difference: ours less the printed") if rows else ""
         )
 
 
 _COLUMNS = (
     RUN_DOT,
-    Column("key", "run", "right", width=44),
-    Column("method", "method", value=lambda row: row.run.plan.title, width=170),
-    Column("set", "set", stretch=True, tooltip="What the run has otherwise than by default", tone="muted"),
+    Column("key", tr("run"), "right", width=44),
+    Column("method", tr("method"), value=lambda row: row.run.plan.title, width=170),
+    Column(
+        "set", tr("set"), stretch=True, tooltip=tr("What the run has otherwise than by default"), tone="muted"
+    ),
     Column(
         "data",
-        "data",
+        tr("data"),
         value=lambda row: f"{row.run.data_name} · {convention(row.run.plan.convention).label}",
         width=160,
         tone="muted",
-        tooltip="Dataset, and the convention of our measures",
+        tooltip=tr("Dataset, and the convention of our measures"),
     ),
-    Column("measure", "measure", width=92),
-    Column("ours", "ours", "right", ".4f", width=76),
-    Column("printed", "printed", "right", ".4f", value=lambda row: row.printed.value, width=76),
+    Column("measure", tr("measure"), width=92),
+    Column("ours", tr("ours"), "right", ".4f", width=76),
+    Column("printed", tr("printed"), "right", ".4f", value=lambda row: row.printed.value, width=76),
     Column(
         "difference",
-        "difference",
+        tr("difference"),
         "right",
         lambda value: signed(value, 4),
-        tooltip="Ours less the printed one",
+        tooltip=tr("Ours less the printed one"),
         width=92,
     ),
     Column(
         "label",
-        "called",
+        tr("called"),
         value=lambda row: row.printed.label,
         width=116,
-        tooltip="How the source calls the method",
+        tooltip=tr("How the source calls the method"),
         tone="muted",
     ),
-    Column("source", "source", value=lambda row: row.printed.source, width=236, tone="muted"),
+    Column("source", tr("source"), value=lambda row: row.printed.source, width=236, tone="muted"),
 )

@@ -28,17 +28,19 @@ def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> li
         "",
         kind="tick",
         value=lambda row: Tick(is_ticked(row)),
-        tooltip="Which runs are compared (Space)",
+        tooltip=tr("Which runs are compared (Space)"),
         width=30,
     )
-    number = Column("key", "run", "right", tooltip="Its number in the other views", tone="muted", width=44)
-    data = Column("data", "data", width=170, tone="muted")
+    number = Column(
+        "key", tr("run"), "right", tooltip=tr("Its number in the other views"), tone="muted", width=44
+    )
+    data = Column("data", tr("data"), width=170, tone="muted")
     method = Column(
         "method",
-        "name",
+        tr("name"),
         value=lambda row: row.name,
         hint=lambda row: row.method if row.label.name else "",
-        tooltip="The method, or what you call the run (F2, double click)",
+        tooltip=tr("The method, or what you call the run (F2, double click)"),
         edited=lambda row: row.name,
         width=190,
     )
@@ -49,19 +51,19 @@ def label_columns(shown: Collection[str]) -> list[Column]:
     """Return the columns of notes and tags, those that are shown."""
     tags = Column(
         "tags",
-        "tags",
+        tr("tags"),
         value=lambda row: ", ".join(row.label.tags) or None,
         edited=lambda row: ", ".join(row.label.tags),
-        tooltip="Words between commas (double click)",
+        tooltip=tr("Words between commas (double click)"),
         tone="accent",
         width=110,
     )
     note = Column(
         "note",
-        "note",
+        tr("note"),
         value=lambda row: row.label.note or None,
         edited=lambda row: row.label.note,
-        tooltip="What you say of the run (double click)",
+        tooltip=tr("What you say of the run (double click)"),
         tone="muted",
         width=170,
     )
@@ -70,8 +72,8 @@ def label_columns(shown: Collection[str]) -> list[Column]:
 
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
     """Return the column of the parameters in which runs of a method differ."""
-    tooltip = "Only those in which the runs of a method differ"
-    return Column("parameters", "parameters", tooltip=tooltip, value=differences, tone="muted", width=160)
+    tooltip = tr("Only those in which the runs of a method differ")
+    return Column("parameters", tr("parameters"), tooltip=tooltip, value=differences, tone="muted", width=160)
 
 
 def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
@@ -82,7 +84,7 @@ def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
         "right",
         ".4f",
         value=lambda row: row.summary.means.get(name),
-        tooltip=f"Mean {name} over the folds that are done",
+        tooltip=tr("Mean {name} over the folds that are done").format(name=name),
         bold=lambda row: is_best(row, name),
         width=88,
     )
@@ -118,20 +120,20 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
     return [
         Column(
             "difference",
-            "difference",
+            tr("difference"),
             "right",
             lambda value: signed(value, 4),
             value=lambda row: found(row, lambda one: one.found and one.found.mean_difference),
-            tooltip=f"{name} less that of the reference, mean over all queries",
+            tooltip=tr("{name} less that of the reference, mean over all queries").format(name=name),
             bold=clear,
             width=88,
         ),
         Column(
             "interval",
-            "95 % paired",
+            tr("95 % paired"),
             value=role,
             hint=lambda row: (compared(row) or _NOT_COMPARED).differs,
-            tooltip="Interval of the difference, by the bootstrap over queries",
+            tooltip=tr("Interval of the difference, by the bootstrap over queries"),
             tone="muted",
             sort=lambda row: found(row, lambda one: one.found and one.found.low),
             width=164,
@@ -142,16 +144,16 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             "right",
             lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
             value=lambda row: found(row, lambda one: one.p_holm),
-            tooltip="Of Fisher's randomisation test over queries, corrected for all ticked runs",
+            tooltip=tr("Of Fisher's randomisation test over queries, corrected for all ticked runs"),
             bold=clear,
             width=78,
         ),
         Column(
             "counts",
-            "better / equal / worse",
+            tr("better / equal / worse"),
             "right",
             value=lambda row: found(row, counts),
-            tooltip="Queries in which it is better than the reference, equal, worse",
+            tooltip=tr("Queries in which it is better than the reference, equal, worse"),
             tone="muted",
             sort=lambda row: found(row, lambda one: one.found and one.found.wins),
             width=150,
@@ -166,21 +168,23 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
     """Return the deviation over the folds, and what a run gains over the best single feature."""
     deviation = Column(
         "deviation",
-        f"sd {chooser}",
+        tr("sd {chooser}").format(chooser=chooser),
         "right",
         lambda value: f"±{value:.3f}",
         value=lambda row: row.summary.deviations.get(chooser),
-        tooltip=f"Standard deviation of {chooser} over the folds",
+        tooltip=tr("Standard deviation of {chooser} over the folds").format(chooser=chooser),
         tone="muted",
         width=88,
     )
     over_single = Column(
         "over_single",
-        "over single",
+        tr("over single"),
         "right",
         lambda value: signed(value, 4),
         value=lambda row: row.summary.over_single.get(name),
-        tooltip=f"What {name} gains over the best single feature of each fold, on average",
+        tooltip=tr("What {name} gains over the best single feature of each fold, on average").format(
+            name=name
+        ),
         tone="muted",
         width=88,
     )
@@ -192,7 +196,7 @@ SIZES = Column(
     "k",
     "right",
     value=lambda row: range_text(row.summary.sizes) or None,
-    tooltip="Features of the chosen models, least and most over the folds",
+    tooltip=tr("Features of the chosen models, least and most over the folds"),
     sort=lambda row: min(row.summary.sizes, default=None),
     width=72,
 )
@@ -217,7 +221,7 @@ def _status(row: RunRow) -> ProgressCell | str:
     if row.state == "running":
         return ProgressCell(row.progress, time_text(row.seconds_left))
     if row.state == "paused":
-        return ProgressCell(row.progress, "paused")
+        return ProgressCell(row.progress, tr("paused"))
     if row.state == "unfinished":
         return row.message.partition(" · ")[0]
     return _STATES.get(row.state, row.state)
@@ -225,13 +229,13 @@ def _status(row: RunRow) -> ProgressCell | str:
 
 def _status_hint(row: RunRow) -> str:
     if row.state in ("running", "paused"):
-        return f"{_STATES[row.state]}, {row.progress:.0%} done"
+        return tr("{states}, {progress:.0%} done").format(states=_STATES[row.state], progress=row.progress)
     return row.message or _STATES.get(row.state, row.state)
 
 
 STATUS = Column(
     "status",
-    "status",
+    tr("status"),
     kind="progress",
     format=lambda state: f"✓ {state}" if state == _STATES["done"] else state,
     value=_status,
@@ -256,6 +260,10 @@ def folds_text(record: RunRecord) -> str:
     """Return how many folds a run has, or has done where it was stopped: "5 folds", "2 of 5 folds"."""
     done, there, folds = len(record.folds), record.n_folds, record.plan.folds
     if there == 1:
-        return f"fold {folds[0]}" if folds else tr("1 fold")
+        return tr("fold {folds}").format(folds=folds[0]) if folds else tr("1 fold")
     stopped = record.state.value in ("unfinished", "cancelled", "failed")
-    return f"{done} of {there} folds" if stopped and done < there else f"{there} folds"
+    return (
+        tr("{done} of {there} folds").format(done=done, there=there)
+        if stopped and done < there
+        else tr("{there} folds").format(there=there)
+    )

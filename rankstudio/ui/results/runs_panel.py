@@ -168,7 +168,7 @@ class RunsPanel(Panel):
     goOnRequested = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Runs", padding=0)
+        super().__init__(theme, tr("Runs"), padding=0)
         self.setObjectName("runs-panel")
         self._rows: dict[int, RunRow] = {}
         self._ticked: set[int] = set()
@@ -183,30 +183,32 @@ class RunsPanel(Panel):
         self._best: dict[tuple[str, str, str], float | None] = {}
         self._sealed = False
         self.table = TableView(theme, (), "runs-table", lambda row: row.key)
-        self.table.setAccessibleName("Runs")
-        self.table.placeholder = "Runs are listed here. Press Run to start one."
+        self.table.setAccessibleName(tr("Runs"))
+        self.table.placeholder = tr("Runs are listed here. Press Run to start one.")
         self.table.row_actions = self._actions
         self.filter = named(
             QLineEdit(),
             "runs-filter",
-            "Filter of the runs",
-            "Only runs with these words: method, data, parameters",
+            tr("Filter of the runs"),
+            tr("Only runs with these words: method, data, parameters"),
         )
-        self.filter.setPlaceholderText("filter")
+        self.filter.setPlaceholderText(tr("filter"))
         self.filter.setClearButtonEnabled(True)
         self.filter.setFixedSize(170, 28)
         self.filter.textChanged.connect(self._show)
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
-        columns = named(QToolButton(), "runs-columns", "Columns of the runs", "Columns, and runs by method")
-        columns.setText("Columns")
+        columns = named(
+            QToolButton(), "runs-columns", tr("Columns of the runs"), tr("Columns, and runs by method")
+        )
+        columns.setText(tr("Columns"))
         columns.setFixedHeight(28)
         columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         columns.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         columns.setMenu(self._menu)
         self.tools.addWidget(self.filter)
         self.tools.addWidget(columns)
-        compare = named(QPushButton("Run a comparison…"), "run-comparison", role="primary")
+        compare = named(QPushButton(tr("Run a comparison…")), "run-comparison", role="primary")
         compare.setFixedHeight(28)
         compare.clicked.connect(self._ask_comparison)
         self.tools.addWidget(compare)
@@ -252,7 +254,7 @@ class RunsPanel(Panel):
 
     def tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
         """Return what can be exported: key, label, a sentence on what is in it, and the table."""
-        return (("runs", "Runs table", "Every run with its measures.", self.table),)
+        return (("runs", tr("Runs table"), tr("Every run with its measures."), self.table),)
 
     def _show(self) -> None:
         rows = self.rows()
@@ -285,10 +287,10 @@ class RunsPanel(Panel):
         self.table.set_rows(shown)
         parts = sorted({tr(row.summary.part) for row in rows if row.summary.means})
         said = [*data] if len(data) == 1 else []
-        said += [f"{' and '.join(parts)} part, mean over folds"] if parts else []
-        said += ["test part sealed"] if parts and self._sealed else []
+        said += [tr("{parts} part, mean over folds").format(parts=tr(" and ").join(parts))] if parts else []
+        said += [tr("test part sealed")] if parts and self._sealed else []
         if len(shown) < len(rows):
-            said.append(f"{len(shown)} of {len(rows)} runs")
+            said.append(tr("{n_shown} of {n_rows} runs").format(n_shown=len(shown), n_rows=len(rows)))
         self.set_caption(" · ".join(said))
 
     def _columns(self) -> list[Column]:
@@ -317,15 +319,15 @@ class RunsPanel(Panel):
     def _actions(self, row: RunRow) -> list[QAction]:
         """Return what the context menu offers for a run."""
         made = []
-        for key, text in (("method", "Rename"), ("tags", "Tags…"), ("note", "Note…")):
+        for key, text in (("method", tr("Rename")), ("tags", tr("Tags…")), ("note", tr("Note…"))):
             made.append(QAction(text, self.table))
             made[-1].triggered.connect(lambda _=False, key=key: self._edit(key))
         for offered, name, text, signal in (
-            (row.state in _ACTIVE, "stop", "Stop", self.cancelRequested),
-            (row.can_go_on, "run", "Continue", self.goOnRequested),
-            (row.state == "done", "compare", "Compare the others with this run", self.referenceAsked),
-            (True, "minus", "Show again" if row.label.hidden else "Hide", self.hiddenAsked),
-            (True, "trash", "Remove from the table", self.removed),
+            (row.state in _ACTIVE, "stop", tr("Stop"), self.cancelRequested),
+            (row.can_go_on, "run", tr("Continue"), self.goOnRequested),
+            (row.state == "done", "compare", tr("Compare the others with this run"), self.referenceAsked),
+            (True, "minus", tr("Show again") if row.label.hidden else tr("Hide"), self.hiddenAsked),
+            (True, "trash", tr("Remove from the table"), self.removed),
         ):
             if offered:
                 made.append(QAction(icon(self._theme, name), text, self.table))
@@ -354,11 +356,11 @@ class RunsPanel(Panel):
     def _fill_menu(self) -> None:
         """Offer all columns but those that say which run it is."""
         self._menu.clear()
-        together = self._menu.addAction("Runs of a method together")
+        together = self._menu.addAction(tr("Runs of a method together"))
         together.setCheckable(True)
         together.setChecked(self._by_method)
         together.toggled.connect(self._group)
-        hidden = self._menu.addAction("Hidden runs too")
+        hidden = self._menu.addAction(tr("Hidden runs too"))
         hidden.setCheckable(True)
         hidden.setChecked(self._with_hidden)
         hidden.toggled.connect(self._show_hidden)

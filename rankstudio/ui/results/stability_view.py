@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.results.view import LEAST_PLOT, View
 from rankstudio.ui.style.number_format import signed
@@ -24,8 +25,8 @@ _JACCARD = "Jaccard"
 _INDEX_WIDTH = 300
 _MAPPED = 60  # folds, of which a map can be read
 _LISTED = 20  # folds that have a column
-_TOO_MANY = "So many folds make no map that could be read; the indices at the right are over all of them."
-_NOTHING = "The features that the folds of a run chose are compared here, from two folds on."
+_TOO_MANY = tr("So many folds make no map that could be read; the indices at the right are over all of them.")
+_NOTHING = tr("The features that the folds of a run chose are compared here, from two folds on.")
 
 
 class StabilityView(View):
@@ -44,21 +45,27 @@ class StabilityView(View):
         self._found: SelectionStability | None = None
         self.index = self.add_choice(
             [(_JACCARD, _JACCARD)],
-            "similarity",
+            tr("similarity"),
             "stability-index",
-            "What the map shows: the share in common, or what is more than chance",
+            tr("What the map shows: the share in common, or what is more than chance"),
         )
         self.plot = HeatMapPlot(
-            theme, "similarity", "fold", ("fold", "fold"), decimals=2, limits=(0.0, 1.0), written=True
+            theme,
+            tr("similarity"),
+            tr("fold"),
+            (tr("fold"), tr("fold")),
+            decimals=2,
+            limits=(0.0, 1.0),
+            written=True,
         )
         named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
-        self.plots = (("stability", "Similarity of folds", self.plot),)
-        said = "How many folds chose a feature, and as which one, is listed here."
-        about = "Every feature that a fold chose, with the folds and its rank there."
-        name = "Features by the folds that chose them"
+        self.plots = (("stability", tr("Similarity of folds"), self.plot),)
+        said = tr("How many folds chose a feature, and as which one, is listed here.")
+        about = tr("Every feature that a fold chose, with the folds and its rank there.")
+        name = tr("Features by the folds that chose them")
         self.table = self.add_table(
-            "stability", "Features by fold", about, said, lambda row: row.feature, name
+            "stability", tr("Features by fold"), about, said, lambda row: row.feature, name
         )
         self.facts = KeyValue()
         self.warning = named(PlainLabel(), role="caption")
@@ -84,7 +91,7 @@ class StabilityView(View):
         self._side.setVisible(len(found.folds) > 1)
         self.index.setEnabled(len(found.folds) > 1)
         self._show_map()
-        self.set_caption(f"{name} · features of the chosen models")
+        self.set_caption(tr("{name} · features of the chosen models").format(name=name))
 
     def clear(self, caption: str = "") -> None:
         """Show no run."""
@@ -122,8 +129,10 @@ class StabilityView(View):
         index = str(self.index.value())
         values = found.indices.similarity if index == _JACCARD else found.indices.corrected
         folds = [str(number) for number in found.folds]
-        self.plot.set_axes(replace(self.plot.axes, title=f"{index} similarity of the features chosen"))
-        mean = f"mean over the pairs of folds {_mean(found, index):.2f}"
+        self.plot.set_axes(
+            replace(self.plot.axes, title=tr("{index} similarity of the features chosen").format(index=index))
+        )
+        mean = tr("mean over the pairs of folds {found:.2f}").format(found=_mean(found, index))
         self.plot.note = f"{self.plot.axes.title}, {mean}"
         self.plot.set_values(values[::-1], folds[::-1], folds)
         self.plot.select(None)
@@ -147,20 +156,24 @@ def _facts(found: SelectionStability) -> list[Fact]:
     everywhere = sum(feature.times == len(found.folds) for feature in found.features)
     return [
         Fact(
-            "Nogueira", _number(value), tooltip="Corrected for chance, for sets of any sizes: to be reported"
+            "Nogueira",
+            _number(value),
+            tooltip=tr("Corrected for chance, for sets of any sizes: to be reported"),
         ),
-        Fact("95 % interval", f"{_number(low)} … {_number(high)}", tooltip="Of Nogueira's index"),
+        Fact(tr("95 % interval"), f"{_number(low)} … {_number(high)}", tooltip=tr("Of Nogueira's index")),
         Fact(
             told.index,
             _number(told.consistency),
-            tooltip="Mean over the pairs of folds; 0 is chance, 1 equal",
+            tooltip=tr("Mean over the pairs of folds; 0 is chance, 1 equal"),
         ),
         Fact(
-            _JACCARD, _number(told.jaccard), tooltip="Mean over the pairs; large sets look stable by chance"
+            _JACCARD,
+            _number(told.jaccard),
+            tooltip=tr("Mean over the pairs; large sets look stable by chance"),
         ),
-        Fact("features of a fold", k),
-        Fact("chosen by any fold", str(len(found.features))),
-        Fact("chosen by all folds", str(everywhere)),
+        Fact(tr("features of a fold"), k),
+        Fact(tr("chosen by any fold"), str(len(found.features))),
+        Fact(tr("chosen by all folds"), str(everywhere)),
     ]
 
 
@@ -169,8 +182,8 @@ def _number(value: float) -> str:
 
 
 _FEATURE = (
-    Column("name", "feature", stretch=True),
-    Column("feature", "id", "right", tone="muted", tooltip="Id in the data files, from 1", width=46),
+    Column("name", tr("feature"), stretch=True),
+    Column("feature", tr("id"), "right", tone="muted", tooltip=tr("Id in the data files, from 1"), width=46),
 )
 
 
@@ -178,11 +191,11 @@ def _columns(folds: Sequence[int]) -> list[Column]:
     """Return the columns: the feature, in how many folds, and as which one in each."""
     times = Column(
         "times",
-        "folds",
+        tr("folds"),
         kind="weight",
         format="d",
         align="right",
-        tooltip=f"How many of the {len(folds)} folds chose it",
+        tooltip=tr("How many of the {n_folds} folds chose it").format(n_folds=len(folds)),
         width=WEIGHT_BAR + 2 * PAD + 24,
     )
     return [*_FEATURE, times, *(_rank_on(fold) for fold in folds if len(folds) <= _LISTED)]
@@ -191,10 +204,10 @@ def _columns(folds: Sequence[int]) -> list[Column]:
 def _rank_on(fold: int) -> Column:
     return Column(
         f"fold-{fold}",
-        f"fold {fold}",
+        tr("fold {fold}").format(fold=fold),
         "right",
         value=lambda row: row.ranks.get(fold),
-        tooltip=f"As which one fold {fold} chose it",
+        tooltip=tr("As which one fold {fold} chose it").format(fold=fold),
         tone="muted",
         width=58,
     )

@@ -40,12 +40,14 @@ class TestsView(View):
         super().__init__(theme)
         self._measure = ""
         self._runs: tuple[tuple[int, str], ...] | None = None
-        self.reference = named(choice_box(()), "tests-reference", "Run to compare with")
+        self.reference = named(choice_box(()), "tests-reference", tr("Run to compare with"))
         self.reference.setMinimumWidth(_BOX)
         self.tools = (self.reference,)
-        said = "Two finished runs on the same folds are compared here, query by query."
-        about = "Every finished run against one of them, by query."
-        self.table = self.add_table("tests", "Tests table", about, said, lambda row: row.key, "Paired tests")
+        said = tr("Two finished runs on the same folds are compared here, query by query.")
+        about = tr("Every finished run against one of them, by query.")
+        self.table = self.add_table(
+            "tests", tr("Tests table"), about, said, lambda row: row.key, tr("Paired tests")
+        )
         self.table.row_actions = self._actions
         self.body.addWidget(self.table)
         self.reference.activated.connect(self._on_reference)
@@ -65,12 +67,16 @@ class TestsView(View):
         if offered != self._runs:
             self._runs = offered
             self.reference.clear()
-            self.reference.addItem("against the best", _BEST)
+            self.reference.addItem(tr("against the best"), _BEST)
             for key, title in offered:
-                self.reference.addItem(f"run {key} · {title}", key)
+                self.reference.addItem(tr("run {key} · {title}").format(key=key, title=title), key)
         self.reference.setCurrentIndex(self.reference.findData(_BEST if reference is None else reference))
         self.reference.setToolTip(
-            plain(f"Which run the others are compared with: {self.reference.currentText()}")
+            plain(
+                tr("Which run the others are compared with: {currentText}").format(
+                    currentText=self.reference.currentText()
+                )
+            )
         )
         self.reference.setEnabled(len(runs) > 1)
 
@@ -80,17 +86,21 @@ class TestsView(View):
         if len(rows) < 2:
             return ""
         if not compared:
-            return tr("comparing …") if waiting else "no other run can be paired with the reference"
-        against = f"{self._measure}, {compared[0].n:,} queries, against run {rows[0].key}"
+            return tr("comparing …") if waiting else tr("no other run can be paired with the reference")
+        against = tr("{measure}, {n:,} queries, against run {key}").format(
+            measure=self._measure, n=compared[0].n, key=rows[0].key
+        )
         return (
-            f"{against} · comparing {waiting} more …" if waiting else f"{against} · double-click changes it"
+            tr("{against} · comparing {waiting} more …").format(against=against, waiting=waiting)
+            if waiting
+            else tr("{against} · double-click changes it").format(against=against)
         )
 
     def _actions(self, row: ComparedRun) -> list[QAction]:
         """Return what the context menu offers for a run."""
         if row.role == "reference":
             return []
-        compare = QAction("Compare the others with this run", self.table)
+        compare = QAction(tr("Compare the others with this run"), self.table)
         compare.triggered.connect(lambda: self.referenceChosen.emit(row.key))
         return [compare]
 
@@ -143,53 +153,59 @@ def _found(
 
 _FIRST = (
     RUN_DOT,
-    Column("key", "run", "right", width=44, tone=_tone),
-    Column("method", "method", width=190, tone=_tone),
+    Column("key", tr("run"), "right", width=44, tone=_tone),
+    Column("method", tr("method"), width=190, tone=_tone),
     Column(
         "differs",
-        "differs by",
-        value=lambda row: "the reference" if row.role == "reference" else row.differs,
-        tooltip="What is set otherwise than in the reference, and why a run is left out",
+        tr("differs by"),
+        value=lambda row: tr("the reference") if row.role == "reference" else row.differs,
+        tooltip=tr("What is set otherwise than in the reference, and why a run is left out"),
         stretch=True,
         tone="muted",
     ),
 )
 _LAST = (
-    _found("low", "95 % from", _signed, "Of the difference: bootstrap", 84),
-    _found("high", "to", _signed, "Of the difference: bootstrap", 72),
-    _found("p_randomisation", "p Fisher", p_text, "Of Fisher's randomisation test, two-sided", 78),
+    _found("low", tr("95 % from"), _signed, tr("Of the difference: bootstrap"), 84),
+    _found("high", tr("to"), _signed, tr("Of the difference: bootstrap"), 72),
+    _found("p_randomisation", "p Fisher", p_text, tr("Of Fisher's randomisation test, two-sided"), 78),
     Column(
         "p_holm",
         "Holm",
         "right",
         p_text,
-        tooltip=f"The same, corrected by Holm for all runs compared; bold below {ALPHA}",
+        tooltip=tr("The same, corrected by Holm for all runs compared; bold below {alpha}").format(
+            alpha=ALPHA
+        ),
         bold=_clear,
         width=72,
     ),
-    _found("p_t", "p t-test", p_text, "Of Student's paired t, two-sided", 78),
+    _found("p_t", tr("p t-test"), p_text, tr("Of Student's paired t, two-sided"), 78),
     Column(
         "p_t_holm",
         "Holm",
         "right",
         p_text,
-        tooltip="The same, corrected by Holm for all runs compared",
+        tooltip=tr("The same, corrected by Holm for all runs compared"),
         tone="muted",
         width=72,
     ),
-    _found("wins", "better", str, "Queries in which it is better than the reference", 62),
-    _found("ties", "equal", str, "Queries in which both are equal", 58),
-    _found("losses", "worse", str, "Queries in which it is worse than the reference", 60),
+    _found("wins", tr("better"), str, tr("Queries in which it is better than the reference"), 62),
+    _found("ties", tr("equal"), str, tr("Queries in which both are equal"), 58),
+    _found("losses", tr("worse"), str, tr("Queries in which it is worse than the reference"), 60),
 )
 
 
 def _columns(name: str) -> tuple[Column, ...]:
     """Return the columns for a measure."""
-    better = "more" if measure(name).higher_is_better else "less"
-    tooltip = f"{name} less that of the reference, mean over the queries; {better} is better"
+    better = tr("more") if measure(name).higher_is_better else tr("less")
+    tooltip = tr("{name} less that of the reference, mean over the queries; {better} is better").format(
+        name=name, better=better
+    )
     return (
         *_FIRST,
-        Column("mean", name, "right", ".4f", tooltip=f"Mean {name} over the folds", width=84),
-        _found("mean_difference", "difference", _signed, tooltip, 92, bold=_clear),
+        Column(
+            "mean", name, "right", ".4f", tooltip=tr("Mean {name} over the folds").format(name=name), width=84
+        ),
+        _found("mean_difference", tr("difference"), _signed, tooltip, 92, bold=_clear),
         *_LAST,
     )

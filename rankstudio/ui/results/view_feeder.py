@@ -140,7 +140,7 @@ class ViewFeeder(QObject):
             self._views.stability.clear(_name(record) if record is not None else "")
             return
         if not record.plan.entry.selects:
-            self._views.stability.clear(f"{_name(record)} takes all features")
+            self._views.stability.clear(tr("{record} takes all features").format(record=_name(record)))
             return
 
         def compute() -> SelectionStability:
@@ -148,7 +148,7 @@ class ViewFeeder(QObject):
 
         name, data = _name(record), record.dataset
         self._submit(
-            "Comparing the features of folds",
+            tr("Comparing the features of folds"),
             compute,
             lambda found: self._views.stability.show_stability(name, found),
         )
@@ -165,7 +165,7 @@ class ViewFeeder(QObject):
             self._mark()
 
         self._submit(
-            "Computing the Pareto front",
+            tr("Computing the Pareto front"),
             lambda: pareto_front_of(tuple(paired.values()), name, data),
             show,
         )
@@ -194,7 +194,7 @@ class ViewFeeder(QObject):
             self._views.conventions.show_rows(rows, name, looked_at, part)
 
         means = self._scope.measured.means
-        self._submit("Measuring by every convention", lambda: means(found, name, sealed=sealed), show)
+        self._submit(tr("Measuring by every convention"), lambda: means(found, name, sealed=sealed), show)
 
     def _update_tests(self) -> None:
         self._tests.update()
@@ -235,7 +235,9 @@ class ViewFeeder(QObject):
 
 
 def _name(record: RunRecord) -> str:
-    return f"run {record.key} · {record.plan.title} on {record.dataset.name}"
+    return tr("run {key} · {title} on {name}").format(
+        key=record.key, title=record.plan.title, name=record.dataset.name
+    )
 
 
 def _folds(measured: MeasuredRun) -> tuple[FoldResult, ...]:

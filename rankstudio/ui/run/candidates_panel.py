@@ -22,8 +22,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
-_WHERE = "The candidates of the chosen step are compared here."
-_NONE = "No candidates were compared at this step."
+_WHERE = tr("The candidates of the chosen step are compared here.")
+_NONE = tr("No candidates were compared at this step.")
 
 
 class CandidatesPanel(Panel):
@@ -38,9 +38,9 @@ class CandidatesPanel(Panel):
     picked = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Candidates")
+        super().__init__(theme, tr("Candidates"))
         self.setObjectName("candidates-panel")
-        self.plot = named(BarsPlot(theme, "score of each candidate"), "candidates-plot")
+        self.plot = named(BarsPlot(theme, tr("score of each candidate")), "candidates-plot")
         self.plot.placeholder = _WHERE
         self.verdict = named(PlainLabel(), "candidates-verdict")
         self.verdict.setWordWrap(True)
@@ -75,7 +75,7 @@ class CandidatesPanel(Panel):
             Of features, by their ids: each has one bar under its name.
         """
         step = "step" if kind is StepKind.FEATURES else kind.value
-        self.set_title(f"Candidates at {step} {margin.number}")
+        self.set_title(tr("Candidates at {step} {number}").format(step=step, number=margin.number))
         if not np.isfinite(values).any():
             self._show_nothing(_NONE)
             return
@@ -85,7 +85,7 @@ class CandidatesPanel(Panel):
         names = candidate_names(ids, names, groups or {})
         bars = [first.get(of.get(i, ""), column) for column, i in enumerate(ids)]
         known = [c for c in np.flatnonzero(np.isfinite(values)).tolist() if bars[c] == c]
-        self.set_caption("click for details")
+        self.set_caption(tr("click for details"))
         self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))
         self.plot.set_bars(
             [Bar(ids[c], names[c], float(values[c])) for c in known],
@@ -96,7 +96,7 @@ class CandidatesPanel(Panel):
 
     def clear(self) -> None:
         """Show no step."""
-        self.set_title("Candidates")
+        self.set_title(tr("Candidates"))
         self._show_nothing()
 
     def select(self, feature_id: int | None) -> None:
@@ -129,11 +129,13 @@ def verdict(margin: Margin, names: Sequence[str]) -> str:
     """
     name = names[margin.feature]
     if not isfinite(margin.score):
-        return f"{name}, without a comparison"
+        return tr("{name}, without a comparison").format(name=name)
     if margin.rival is None:
-        return f"{name}, the last candidate"
+        return tr("{name}, the last candidate").format(name=name)
     rival = names[margin.rival]
     if margin.share == 0:
-        return f"{name}, tied with {rival}"
-    way = "ahead of" if margin.share > 0 else "behind"
-    return f"{name}, {way} {rival} by {percent(abs(margin.share))}"
+        return tr("{name}, tied with {rival}").format(name=name, rival=rival)
+    way = tr("ahead of") if margin.share > 0 else tr("behind")
+    return tr("{name}, {way} {rival} by {share}").format(
+        name=name, way=way, rival=rival, share=percent(abs(margin.share))
+    )

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.analysis.features.candidate_map import step_margin
 from rankstudio.engine.analysis.fold_average import FoldAverage, PathAverage, average_paths
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.feature_groups import greatest_size
+from rankstudio.engine.experiment.plan.path_extent import has_map, longest_path
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -22,7 +22,6 @@ from rankstudio.engine.experiment.results.events import (
     UnitFinished,
     UnitStarted,
 )
-from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.ui.language import tr
@@ -117,14 +116,14 @@ class RunController(QObject):
         combinations = record.combinations if record else ()
         measured = bool(plan.inner) or any(fold.vali is not None for fold in session.dataset.folds)
         self.curves.set_measured(measured)
-        self.heat.setVisible(measured and _has_map(plan))
+        self.heat.setVisible(measured and has_map(plan))
         self.curves.set_measure(session.measure)
         self.curves.begin(
             plan.title,
             self._data_label(session.dataset),
             plan.axes,
             combinations,
-            _n_steps(plan, session.dataset),
+            longest_path(plan, session.dataset.n_features),
             tr(plan.criterion),
             plan.step_kind,
         )
@@ -185,8 +184,8 @@ class RunController(QObject):
             return dataset.name
         fold = self._session.fold
         if fold:
-            return f"{dataset.name} fold {fold}"
-        return f"{dataset.name}, mean over folds"
+            return tr("{name} fold {fold}").format(name=dataset.name, fold=fold)
+        return tr("{name}, mean over folds").format(name=dataset.name)
 
     def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
@@ -239,7 +238,9 @@ class RunController(QObject):
         if record is None or self._measured.measures(record):
             return NO_MEASURES
         past, now = convention(record.plan.convention).label, convention(self._session.convention).label
-        return f"This run was measured by the convention {past}. Open its data to measure by {now}."
+        return tr(
+            "This run was measured by the convention {past}. Open its data to measure by {now}."
+        ).format(past=past, now=now)
 
     @Slot()
     def _follow_convention(self) -> None:
@@ -263,12 +264,12 @@ class RunController(QObject):
         self._heat_is_old = False
         record, dataset = self._record, self._session.dataset
         why = self._why_no_measures()
-        if record is None or dataset is None or not _has_map(record.plan) or why != NO_MEASURES:
+        if record is None or dataset is None or not has_map(record.plan) or why != NO_MEASURES:
             self.heat.clear("" if why == NO_MEASURES else why)
             return
         lines = [self._heat_line(record, combination) for combination in range(len(record.combinations))]
         longest = max(int(places.max(initial=0)) for places, _ in lines)
-        matrix = np.full((len(lines), max(longest, _n_steps(record.plan, dataset))), np.nan)
+        matrix = np.full((len(lines), max(longest, longest_path(record.plan, dataset.n_features))), np.nan)
         for row, (places, values) in zip(matrix, lines, strict=True):
             seen = places > 0  # a model without a feature has no cell
             row[places[seen] - 1] = values[seen]
@@ -382,22 +383,6 @@ class RunController(QObject):
             self.mark()
         else:
             self._show_measured(record)
-
-
-def _has_map(plan: Plan) -> bool:
-    """Tell whether the models of a plan have several parameters and sizes to be laid out by."""
-    return bool(plan.axes) and plan.step_kind is StepKind.FEATURES and plan.entry.selects
-
-
-def _n_steps(plan: Plan, dataset: FoldedDataset) -> int:
-    """Return how many steps a path has at most, 1 for a method that takes all features at once."""
-    limits = [combination.parameters.get(plan.step_kind.limit) for combination in plan.combinations]
-    if plan.step_kind is not StepKind.FEATURES:
-        return max(limit or 1 for limit in limits)
-    if not plan.entry.selects:
-        return 1
-    most = max(limit or dataset.n_features for limit in limits)
-    return greatest_size(dataset.n_features, plan.groups if plan.entry.groups else {}, most)
 
 
 def _interval(across: FoldAverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -39,21 +39,21 @@ class _Path:
 
 
 _BELOW = {
-    StepKind.FEATURES: "features selected, k",
+    StepKind.FEATURES: tr("features selected, k"),
     StepKind.ITERATIONS: tr("iteration"),
     StepKind.ROUNDS: "round",
 }
 _X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
 _ACT = {
-    StepKind.FEATURES: "click a curve to choose k",
-    StepKind.ITERATIONS: "the last iteration is the model",
-    StepKind.ROUNDS: "click a curve to choose a round",
+    StepKind.FEATURES: tr("click a curve to choose k"),
+    StepKind.ITERATIONS: tr("the last iteration is the model"),
+    StepKind.ROUNDS: tr("click a curve to choose a round"),
 }
 
-NO_CRITERION = "The criterion is drawn here while a run works."
+NO_CRITERION = tr("The criterion is drawn here while a run works.")
 """What the plot of the criterion says while it is empty."""
 
-NO_MEASURES = "The validation measure is drawn here while a run works."
+NO_MEASURES = tr("The validation measure is drawn here while a run works.")
 """What the plot of the measure says while it is empty."""
 
 
@@ -70,7 +70,7 @@ class CurvesPanel(Panel):
     picked = Signal(object, int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Curves", padding=8)
+        super().__init__(theme, tr("Curves"), padding=8)
         self.setObjectName("curves-panel")
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
@@ -86,10 +86,10 @@ class CurvesPanel(Panel):
         self.slider.set_compact(True)
         self.slider.hide()
         self.tools.addWidget(self.slider)
-        self.criterion_plot = named(CurvesPlot(theme, "criterion", x_label=""), "criterion-plot")
+        self.criterion_plot = named(CurvesPlot(theme, tr("criterion"), x_label=""), "criterion-plot")
         self.criterion_plot.may_be_logarithmic = True
         self.criterion_plot.best_is_least = True
-        validation = CurvesPlot(theme, f"validation {self._measure}", x_label="")
+        validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure), x_label="")
         self.validation_plot = named(validation, "validation-plot")
         self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
@@ -130,7 +130,7 @@ class CurvesPanel(Panel):
         self._chosen = None
         self._baseline = {}, ""
         self.set_caption("")
-        self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or "criterion"))
+        self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
         self.criterion_plot.setVisible(bool(criterion))
         self._live = None
         # A ranker's one step has all features at once: where its point lies is known when it comes.
@@ -210,7 +210,9 @@ class CurvesPanel(Panel):
     def set_measure(self, name: str) -> None:
         """Show another measure."""
         self._measure = name
-        self.validation_plot.set_axes(replace(self.validation_plot.axes, title=f"validation {name}"))
+        self.validation_plot.set_axes(
+            replace(self.validation_plot.axes, title=tr("validation {name}").format(name=name))
+        )
         for key in self._paths:
             self._draw(key)
         self._draw_band()
@@ -225,7 +227,7 @@ class CurvesPanel(Panel):
     def label(self, key: Key) -> str:
         """Return how a curve is called: "λ = 2⁶"."""
         if key == LIVE:
-            return "the slider's" if not self._live else combination_label(self._axes, self._live)
+            return tr("the slider's") if not self._live else combination_label(self._axes, self._live)
         return (
             combination_label(self._axes, self._combinations[key]) if self._combinations else ""
         ) or "path"
@@ -258,10 +260,12 @@ class CurvesPanel(Panel):
         if len(self._combinations) < 2:
             return ""
         if len(self._axes) > 1:
-            return "one curve per combination, the first dark … the last bright"
+            return tr("one curve per combination, the first dark … the last bright")
         (axis,) = self._axes
         first, last = (axis_value(axis, self._combinations[place][0]) for place in (0, -1))
-        return f"one curve per {tr(axis.label)}, {first} dark … {last} bright"
+        return tr("one curve per {label}, {first} dark … {last} bright").format(
+            label=tr(axis.label), first=first, last=last
+        )
 
     def _path(self, key: Key) -> _Path:
         return self._paths.setdefault(key, _Path())
@@ -286,7 +290,7 @@ class CurvesPanel(Panel):
     def _draw_baseline(self) -> None:
         measures, name = self._baseline
         value = measures.get(self._measure)
-        self.validation_plot.set_reference(value, f"best single feature: {name}")
+        self.validation_plot.set_reference(value, tr("best single feature: {name}").format(name=name))
 
     def _mark(self) -> None:
         if self._chosen is None:
@@ -304,7 +308,7 @@ class CurvesPanel(Panel):
             return ()
         named = [self.label(key)] if self._axes else []
         where = " · ".join([f"{_X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")])
-        return where, f"validation {self._measure} {values[k]:.4f}"
+        return where, tr("validation {measure} {values:.4f}").format(measure=self._measure, values=values[k])
 
     @Slot(object, object)
     def _on_picked(self, key: Key, k: object) -> None:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import Signal, Slot
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
 
-_NO_RUN = "Every combination and k that a run has tried is shown here."
+_NO_RUN = tr("Every combination and k that a run has tried is shown here.")
 
 
 class HeatPanel(Panel):
@@ -32,7 +33,9 @@ class HeatPanel(Panel):
         super().__init__(theme, "λ × k", "")
         self.setObjectName("heat-panel")
         self._chosen: tuple[int, int] | None = None
-        self.plot = named(HeatMapPlot(theme, "validation measure", "features selected, k"), "heat-map")
+        self.plot = named(
+            HeatMapPlot(theme, tr("validation measure"), tr("features selected, k")), "heat-map"
+        )
         self.plot.placeholder = _NO_RUN
         self.set_content(self.plot)
         self.plot.picked.connect(self._on_picked)
@@ -53,10 +56,10 @@ class HeatPanel(Panel):
             Of the one parameter that makes the combinations; "" where several do.
         """
         values = np.asarray(matrix, dtype=np.float64)
-        self.set_title(f"{name or 'combination'} × k")
+        self.set_title(f"{name or tr('combination')} × k")
         self.plot.set_names(name, "k")
-        self.set_caption(f"click a cell to choose {name or 'combination'} and k")
-        self.plot.set_axes(replace(self.plot.axes, title=f"validation {measure}"))
+        self.set_caption(tr("click a cell to choose {name} and k").format(name=name or tr("combination")))
+        self.plot.set_axes(replace(self.plot.axes, title=tr("validation {measure}").format(measure=measure)))
         self.plot.set_values(values, list(combinations), [str(k + 1) for k in range(values.shape[1])])
         self._mark()
 

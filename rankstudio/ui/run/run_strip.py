@@ -44,12 +44,12 @@ class RunStrip(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "run-strip", "runs that work and wait", role="panel")
+        named(self, "run-strip", tr("runs that work and wait"), role="panel")
         self.setFixedHeight(HEIGHT)
         self._key: int | None = None
         self._run = named(QPushButton(), "strip-run", role="quiet")
         self._run.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._bar = named(QProgressBar(), "strip-progress", "progress of the run")
+        self._bar = named(QProgressBar(), "strip-progress", tr("progress of the run"))
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(120)
@@ -57,7 +57,7 @@ class RunStrip(QFrame):
         self._behind = named(PlainLabel(), role="muted")
         self._waiting = [self._chip() for _ in range(_MOST_WAITING)]
         self._more = named(PlainLabel(), role="muted")
-        self._all = named(QPushButton("Compare"), "strip-compare", tip="See all runs", role="quiet")
+        self._all = named(QPushButton(tr("Compare")), "strip-compare", tip=tr("See all runs"), role="quiet")
         self._all.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         row = fill(QHBoxLayout(self), self._run, self._bar, (self._state, 1), margins=(8, 0, 8, 0), spacing=8)
         fill(row, self._behind, *self._waiting, self._more, self._all)
@@ -78,20 +78,20 @@ class RunStrip(QFrame):
         self._all.setEnabled(bool(records))
         self._bar.setVisible(current is not None)
         if shown is None:
-            self._state.setText("No run yet: choose a method, then press Run.")
+            self._state.setText(tr("No run yet: choose a method, then press Run."))
         else:
             _write(self._run, shown)
             self._bar.setValue(round(1000 * shown.progress))
             found = view(shown).result if view is not None else shown.result
             self._state.setText(_progress(shown) if current is not None else _outcome(shown, found))
-        self._behind.setText("waiting:" if queued else "")
+        self._behind.setText(tr("waiting:") if queued else "")
         for chip, record in zip(self._waiting, [*queued, *[None] * _MOST_WAITING], strict=False):
             chip.setVisible(record is not None)
             if record is not None:
                 _write(chip, record)
                 chip.setProperty("run", record.key)
         left = len(queued) - _MOST_WAITING
-        self._more.setText(f"and {left} more" if left > 0 else "")
+        self._more.setText(tr("and {left} more").format(left=left) if left > 0 else "")
 
     def _chip(self) -> QPushButton:
         chip = named(QPushButton(), role="quiet")
@@ -101,15 +101,19 @@ class RunStrip(QFrame):
 
 
 def _write(button: QPushButton, record: RunRecord) -> None:
-    text = f"run {record.key} {record.plan.title}"
+    text = tr("run {key} {title}").format(key=record.key, title=record.plan.title)
     button.setText(text.replace("&", "&&"))
-    button.setToolTip(plain(f"{text} on {record.dataset.name}: look at it"))
+    button.setToolTip(plain(tr("{text} on {name}: look at it").format(text=text, name=record.dataset.name)))
 
 
 def _progress(record: RunRecord) -> str:
     if record.state is RunState.PAUSED:
         return tr("paused")
-    where = f"fold {record.unit.fold} of {record.n_folds}" if record.unit and record.n_folds > 1 else ""
+    where = (
+        tr("fold {fold} of {n_folds}").format(fold=record.unit.fold, n_folds=record.n_folds)
+        if record.unit and record.n_folds > 1
+        else ""
+    )
     doing = record.working.what if record.working else ""
     return " · ".join(part for part in (where, doing, time_text(record.seconds_left)) if part)
 
@@ -120,6 +124,12 @@ def _outcome(record: RunRecord, found: RunResult | None) -> str:
         return " · ".join(part for part in (word, record.remark) if part)
     name = found.plan.measures[0]
     average = found.average.get(name)
-    where = "test" if any(fold.test for fold in found.folds) else "validation"
-    part = "" if average is None else f"{where} {name} {average:.4f}, mean over {record.n_folds} folds"
+    where = tr("test") if any(fold.test for fold in found.folds) else tr("validation")
+    part = (
+        ""
+        if average is None
+        else tr("{where} {name} {average:.4f}, mean over {n_folds} folds").format(
+            where=where, name=name, average=average, n_folds=record.n_folds
+        )
+    )
     return " · ".join(text for text in (word, part) if text)

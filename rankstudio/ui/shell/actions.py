@@ -41,81 +41,95 @@ class Command:
 
 
 _FILE = (
-    Command("open", "&Open…", "Open a LETOR file, a folder of folds, a plan or a study.", "Ctrl+O", "open"),
-    Command("sample", "Open &sample", "Open the sample that comes with RankStudio.", "Ctrl+D", "sample"),
+    Command(
+        "open", tr("&Open…"), tr("Open a LETOR file, a folder of folds, a plan or a study."), "Ctrl+O", "open"
+    ),
+    Command(
+        "sample", tr("Open &sample"), tr("Open the sample that comes with RankStudio."), "Ctrl+D", "sample"
+    ),
     Command(
         "sources",
-        "&Where to get data…",
-        "Say where LETOR, MSLR, Yahoo's and Istella's data are to be had, and on which terms.",
+        tr("&Where to get data…"),
+        tr("Say where LETOR, MSLR, Yahoo's and Istella's data are to be had, and on which terms."),
     ),
-    Command("recent", "Open &again", "Open what was open lately."),
-    Command("missing", "&Missing values", "What a missing value (NULL, nan) becomes when a file is read."),
-    Command("normalize", "Scalin&g", "Whether features are scaled within each query when a file is read."),
-    Command("cancel_load", "&Cancel loading", "Stop loading; what is open stays open."),
+    Command("recent", tr("Open &again"), tr("Open what was open lately.")),
+    Command(
+        "missing", tr("&Missing values"), tr("What a missing value (NULL, nan) becomes when a file is read.")
+    ),
+    Command(
+        "normalize", tr("Scalin&g"), tr("Whether features are scaled within each query when a file is read.")
+    ),
+    Command("cancel_load", tr("&Cancel loading"), tr("Stop loading; what is open stays open.")),
     None,
     Command(
         "new_study",
-        "&New study",
-        "List no runs, and keep the next ones in a file of their own.",
+        tr("&New study"),
+        tr("List no runs, and keep the next ones in a file of their own."),
         "Ctrl+Shift+N",
     ),
-    Command("open_study", "Open st&udy…", "Open a study with all its runs.", "Ctrl+Shift+O"),
+    Command("open_study", tr("Open st&udy…"), tr("Open a study with all its runs."), "Ctrl+Shift+O"),
     Command(
         "save_study",
-        "Sa&ve study as…",
-        "Copy all runs to a file, and keep the next ones there too.",
+        tr("Sa&ve study as…"),
+        tr("Copy all runs to a file, and keep the next ones there too."),
         "Ctrl+Shift+S",
     ),
     None,
-    Command("save_plan", "Save &plan…", "Save data, method and protocol as a TOML file.", "Ctrl+S"),
-    Command("export", "&Export…", "Save the model, tables, plots or the plan.", "Ctrl+E", "export"),
+    Command("save_plan", tr("Save &plan…"), tr("Save data, method and protocol as a TOML file."), "Ctrl+S"),
+    Command("export", tr("&Export…"), tr("Save the model, tables, plots or the plan."), "Ctrl+E", "export"),
     Command(
         "copy_command",
-        "Copy run as comman&d",
-        "Copy the command that does this run in a terminal.",
+        tr("Copy run as comman&d"),
+        tr("Copy the command that does this run in a terminal."),
         "Ctrl+Shift+C",
         "copy",
     ),
     Command(
-        "copy_python", "Copy run as P&ython", "Copy a Python program that does this run.", "Ctrl+Shift+P"
+        "copy_python",
+        tr("Copy run as P&ython"),
+        tr("Copy a Python program that does this run."),
+        "Ctrl+Shift+P",
     ),
     None,
     Command(
         "quit",
-        "&Quit",
-        "Close RankStudio; data, plan, runs and layout come back at the next start.",
+        tr("&Quit"),
+        tr("Close RankStudio; data, plan, runs and layout come back at the next start."),
         "Ctrl+Q",
     ),
 )
 _EDIT = (
-    Command("undo", "&Undo", "Take back the last change of plan or choice.", "Ctrl+Z", "undo"),
-    Command("redo", "&Redo", "Do again what was taken back.", "Ctrl+Shift+Z; Ctrl+Y", "redo"),
+    Command("undo", tr("&Undo"), tr("Take back the last change of plan or choice."), "Ctrl+Z", "undo"),
+    Command("redo", tr("&Redo"), tr("Do again what was taken back."), "Ctrl+Shift+Z; Ctrl+Y", "redo"),
     None,
     Command(
         "pin",
-        "&Pin or unpin feature",
-        "Keep the marked feature in every model, or stop that.",
+        tr("&Pin or unpin feature"),
+        tr("Keep the marked feature in every model, or stop that."),
         "Ctrl+Shift+I",
         "pin",
     ),
     Command(
         "ban",
-        "&Ban or allow feature",
-        "Never select the marked feature, or allow it again.",
+        tr("&Ban or allow feature"),
+        tr("Never select the marked feature, or allow it again."),
         "Ctrl+Shift+B",
         "ban",
     ),
     Command(
         "group",
-        "&Group features…",
-        "Put the features selected on the Data page into a group, which selectors take or leave as a whole.",
+        tr("&Group features…"),
+        tr(
+            "Put the features selected on the Data page into a group, which selectors take or "
+            "leave as a whole."
+        ),
         "Ctrl+G",
     ),
     None,
     Command(
         "best",
-        "Choose the best by &validation",
-        "Go back to the model that the validation chose.",
+        tr("Choose the best by &validation"),
+        tr("Go back to the model that the validation chose."),
         "Ctrl+B",
         "reset",
     ),
@@ -127,75 +141,85 @@ _VIEW = (
     ),
     Command(
         "palette",
-        "Fin&d anything…",
-        "Find a command, page, method, feature or run by its name.",
+        tr("Fin&d anything…"),
+        tr("Find a command, page, method, feature or run by its name."),
         "Ctrl+K",
         "search",
     ),
     None,
-    Command("measure", "&Measure", "Which measure the plots and tables show."),
-    Command("convention", "&Convention", "How the measures are computed."),
+    Command("measure", tr("&Measure"), tr("Which measure the plots and tables show.")),
+    Command("convention", tr("&Convention"), tr("How the measures are computed.")),
     Command(
         "choose_by",
-        "C&hoose the model by this measure",
-        "Let the measure and convention that are shown choose the model of every run by its validation.",
+        tr("C&hoose the model by this measure"),
+        tr("Let the measure and convention that are shown choose the model of every run by its validation."),
     ),
     Command(
         "seal",
-        "&Seal the test part",
-        "Cover what was measured on the test part; the study counts how often the seal is broken.",
+        tr("&Seal the test part"),
+        tr("Cover what was measured on the test part; the study counts how often the seal is broken."),
         "Ctrl+Shift+L",
     ),
-    Command("theme", "&Theme", "Light, dark, or as the system has it."),
-    Command("language", "Lan&guage", "Which language the window speaks from its next start on."),
+    Command("theme", tr("&Theme"), tr("Light, dark, or as the system has it.")),
+    Command("language", tr("Lan&guage"), tr("Which language the window speaks from its next start on.")),
     Command(
         "pop_out",
-        "Panel in a &window",
-        "Give the panel where the keyboard is a window of its own; Esc brings it back.",
+        tr("Panel in a &window"),
+        tr("Give the panel where the keyboard is a window of its own; Esc brings it back."),
         "Ctrl+Shift+W",
     ),
-    Command("larger", "&Larger text", "Make all text larger.", "Ctrl++; Ctrl+="),
-    Command("smaller", "Sm&aller text", "Make all text smaller.", "Ctrl+-"),
-    Command("usual_size", "&Usual text", "Give all text its usual size.", "Ctrl+0"),
+    Command("larger", tr("&Larger text"), tr("Make all text larger."), "Ctrl++; Ctrl+="),
+    Command("smaller", tr("Sm&aller text"), tr("Make all text smaller."), "Ctrl+-"),
+    Command("usual_size", tr("&Usual text"), tr("Give all text its usual size."), "Ctrl+0"),
     None,
-    Command("next_fold", "Next &fold", "Look at the next fold.", "Ctrl+Right"),
-    Command("previous_fold", "Pre&vious fold", "Look at the fold before.", "Ctrl+Left"),
+    Command("next_fold", tr("Next &fold"), tr("Look at the next fold."), "Ctrl+Right"),
+    Command("previous_fold", tr("Pre&vious fold"), tr("Look at the fold before."), "Ctrl+Left"),
 )
 _RUN = (
     Command(
-        "run", "&Run", "Run the plan on all folds; behind a run that works it waits.", "Ctrl+R; F5", "run"
+        "run",
+        tr("&Run"),
+        tr("Run the plan on all folds; behind a run that works it waits."),
+        "Ctrl+R; F5",
+        "run",
     ),
     Command(
         "comparison",
-        "Run a co&mparison…",
-        "Run several methods, rankers and datasets in the background, and compare them.",
+        tr("Run a co&mparison…"),
+        tr("Run several methods, rankers and datasets in the background, and compare them."),
         "Ctrl+Shift+M",
         "compare",
     ),
-    Command("pause", "&Pause", "Pause the run, or go on with it.", "Ctrl+P", "pause"),
+    Command("pause", tr("&Pause"), tr("Pause the run, or go on with it."), "Ctrl+P", "pause"),
     Command(
         "step",
-        "S&tep",
-        "Select one more feature, then wait; starts a paused run where none is.",
+        tr("S&tep"),
+        tr("Select one more feature, then wait; starts a paused run where none is."),
         "Ctrl+T; F10",
         "step",
     ),
     Command(
-        "go_on", "&Continue", "Go on with the run that is shown where it was left.", "Ctrl+Shift+R", "run"
+        "go_on",
+        tr("&Continue"),
+        tr("Go on with the run that is shown where it was left."),
+        "Ctrl+Shift+R",
+        "run",
     ),
-    Command("stop", "&Stop", "Stop the run; the folds and paths it has finished stay.", "Esc", "stop"),
-    Command("stop_all", "Stop &all", "Stop the run and all that wait behind it.", "Shift+Esc"),
+    Command(
+        "stop", tr("&Stop"), tr("Stop the run; the folds and paths it has finished stay."), "Esc", "stop"
+    ),
+    Command("stop_all", tr("Stop &all"), tr("Stop the run and all that wait behind it."), "Shift+Esc"),
     None,
     Command(
         "backend",
-        "&Workers",
-        "Who carries out the next runs: this window, processes of this machine, or a cluster.",
+        tr("&Workers"),
+        tr("Who carries out the next runs: this window, processes of this machine, or a cluster."),
     ),
 )
 _HELP = (
-    Command("guide", "&Guide", "Open the guide.", "F1", "help"),
-    Command("log", "Show the &log", "Open the folder of the log and the crash reports."),
-    Command("about", "&About RankStudio", "Version and licence."),
+    Command("guide", tr("&Guide"), tr("Open the guide."), "F1", "help"),
+    Command("log", tr("Show the &log"), tr("Open the folder of the log and the crash reports.")),
+    Command("about", tr("&About RankStudio"), tr("Version and licence.")),
 )
 
 MENUS: dict[str, tuple[Command | None, ...]] = {

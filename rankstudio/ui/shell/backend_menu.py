@@ -6,10 +6,11 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.execution_backend import LIVE, PROCESSES, ExecutionBackend
 from rankstudio.ui.shell.menus import add_choice
 
-_ASKED = (
+_ASKED = tr(
     "Address of a running dask scheduler, whose workers have RankStudio in this version.\n"
     "For example: tcp://10.0.0.1:8786"
 )
@@ -32,13 +33,17 @@ class BackendMenu(QObject):
         self._backend, self._window = backend, parent
         self._group = QActionGroup(self)
         count = backend.n_processes
-        processes = f"&{count} processes of this machine" if count > 1 else "A &process of its own"
-        live = "The curves grow with every feature that is selected."
-        many = "Many combinations and folds at a time; the curves arrive one by one, complete."
-        cluster = "The workers of a dask scheduler, with the same numbers, bit for bit."
-        self._live = add_choice(menu, self._group, LIVE, "This &window, step by step", live)
+        processes = (
+            tr("&{count} processes of this machine").format(count=count)
+            if count > 1
+            else tr("A &process of its own")
+        )
+        live = tr("The curves grow with every feature that is selected.")
+        many = tr("Many combinations and folds at a time; the curves arrive one by one, complete.")
+        cluster = tr("The workers of a dask scheduler, with the same numbers, bit for bit.")
+        self._live = add_choice(menu, self._group, LIVE, tr("This &window, step by step"), live)
         self._processes = add_choice(menu, self._group, PROCESSES, processes, many)
-        self._cluster = add_choice(menu, self._group, "", "A &cluster…", cluster)
+        self._cluster = add_choice(menu, self._group, "", tr("A &cluster…"), cluster)
         for action in self._group.actions():
             action.setStatusTip(action.toolTip())
         self._live.triggered.connect(lambda: backend.select(LIVE))
@@ -52,7 +57,7 @@ class BackendMenu(QObject):
         """Ask for the scheduler's address; without an answer all stays as it was."""
         dialog = QInputDialog(self._window)
         dialog.setObjectName("cluster-dialog")
-        dialog.setWindowTitle("Run on a cluster")
+        dialog.setWindowTitle(tr("Run on a cluster"))
         dialog.setLabelText(_ASKED)
         dialog.setTextValue(self._backend.address)
         if dialog.exec() and dialog.textValue().strip():
@@ -64,5 +69,9 @@ class BackendMenu(QObject):
         choice = self._backend.choice
         chosen = {LIVE: self._live, PROCESSES: self._processes}.get(choice, self._cluster)
         chosen.setChecked(True)
-        where = f"The &cluster at {self._backend.address}…" if self._backend.address else "A &cluster…"
+        where = (
+            tr("The &cluster at {address}…").format(address=self._backend.address)
+            if self._backend.address
+            else tr("A &cluster…")
+        )
         self._cluster.setText(where)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -68,14 +69,14 @@ class CommandPalette(QDialog):
 
     def __init__(self, entries: Sequence[Entry], parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        named(self, "command-palette", "find anything", role="palette")
+        named(self, "command-palette", tr("find anything"), role="palette")
         self._entries = entries
         self._found: list[Entry] = []
         self.field = named(
-            QLineEdit(), "palette-field", "find a command, page, method, feature, run or query"
+            QLineEdit(), "palette-field", tr("find a command, page, method, feature, run or query")
         )
-        self.field.setPlaceholderText("Find a command, page, method, feature, run or query")
-        self.list = named(QListWidget(), "palette-list", "what was found")
+        self.field.setPlaceholderText(tr("Find a command, page, method, feature, run or query"))
+        self.list = named(QListWidget(), "palette-list", tr("what was found"))
         self.list.setUniformItemSizes(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         fill(QVBoxLayout(self), self.field, (self.list, 1), margins=(10, 10, 10, 10), spacing=8)

@@ -35,21 +35,21 @@ class DataSources(QDialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        named(self, "data-sources", "Where to get data")
-        self.setWindowTitle("Where to get data")
+        named(self, "data-sources", tr("Where to get data"))
+        self.setWindowTitle(tr("Where to get data"))
         self._theme = theme
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), margins=(16, 16, 16, 16), spacing=10)
         for source in table("features", "sources.toml")["source"]:
             column.addWidget(_card(source))
         column.addStretch(1)
-        scroll = named(QScrollArea(), "data-sources-list", "datasets")
+        scroll = named(QScrollArea(), "data-sources-list", tr("datasets"))
         scroll.setWidget(page)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        done = QPushButton("Close")
-        opened = named(QPushButton("Open a folder…"), "data-sources-open", role="primary")
+        done = QPushButton(tr("Close"))
+        opened = named(QPushButton(tr("Open a folder…")), "data-sources-open", role="primary")
         done.clicked.connect(self.reject)
         opened.clicked.connect(self.accept)
         opened.clicked.connect(self.openAsked)
@@ -66,9 +66,13 @@ def _card(source: dict[str, str]) -> QFrame:
     column.addWidget(named(PlainLabel(source["name"]), role="title"))
     for text, role in ((source["holds"], ""), (source["terms"], ""), (source["open"], "muted")):
         column.addWidget(_text(tr(text), role))
-    column.addWidget(_text(f"Cite: {source['cite']}", "muted"))
+    column.addWidget(_text(tr("Cite: {cite}").format(cite=source["cite"]), "muted"))
     address = _text(source["address"], "")
-    copied = named(QPushButton("Copy address"), said=f"Copy the address of {source['name']}", role="quiet")
+    copied = named(
+        QPushButton(tr("Copy address")),
+        said=tr("Copy the address of {name}").format(name=source["name"]),
+        role="quiet",
+    )
     copied.clicked.connect(partial(_copy, source["address"]))
     column.addLayout(fill(QHBoxLayout(), (address, 1), copied, spacing=8))
     return card

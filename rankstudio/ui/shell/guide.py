@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLineEdit, QMainWindow, QTextBrowser, QToolBar, QWidget
 
 from rankstudio.engine.support.resources import guide
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
@@ -28,7 +29,7 @@ from rankstudio.ui.widgets.layout import named
 FIRST_PAGE = "index.md"
 _LINE_PERCENT, _CODE_PERCENT = 135.0, 120.0
 _MARGIN, _GAP = 28, 7  # in pixels
-_TITLE = "RankStudio guide"
+_TITLE = tr("RankStudio guide")
 _PICTURE = "\ufffc"  # what stands in a text for a picture
 
 
@@ -75,7 +76,7 @@ class GuideWindow(QMainWindow):
         self.setObjectName("guide")
         self.setWindowTitle(_TITLE)
         self.resize(760, 720)
-        self._browser = named(_Pages(), "guide-page", "Page of the guide")
+        self._browser = named(_Pages(), "guide-page", tr("Page of the guide"))
         self._browser.setSearchPaths([str(guide())])
         self._browser.setOpenLinks(False)
         self._browser.anchorClicked.connect(self.open)
@@ -107,7 +108,9 @@ class GuideWindow(QMainWindow):
             self._browser.setSource(QUrl.fromLocalFile(str(guide(url.path()))))
             self._scroll_to(url.fragment())
         else:
-            self._browser.setMarkdown(f"# Not found\n\nThe guide has no page *{Path(url.path()).name}*.")
+            self._browser.setMarkdown(
+                tr("# Not found\n\nThe guide has no page *{name}*.").format(name=Path(url.path()).name)
+            )
 
     @Slot()
     def find_next(self) -> None:
@@ -124,7 +127,7 @@ class GuideWindow(QMainWindow):
                 self._browser.moveCursor(QTextCursor.MoveOperation.Start)
                 if self._browser.find(text):
                     return
-        self.setWindowTitle(f"RankStudio guide · nothing found for {text}")
+        self.setWindowTitle(tr("RankStudio guide · nothing found for {text}").format(text=text))
 
     def _scroll_to(self, fragment: str) -> None:
         """Bring a heading to the top of the window."""
@@ -137,12 +140,12 @@ class GuideWindow(QMainWindow):
             block = block.next()
 
     def _add_tools(self, theme: Theme) -> None:
-        tools = named(QToolBar("Pages", self), "guide-tools")
+        tools = named(QToolBar(tr("Pages"), self), "guide-tools")
         tools.setMovable(False)
         entries = (
-            ("Back", "chevron-left", QKeySequence.StandardKey.Back, self._browser.backward),
-            ("Forward", "chevron-right", QKeySequence.StandardKey.Forward, self._browser.forward),
-            ("Contents", "help", QKeySequence("Alt+Home"), lambda: self.open(QUrl(FIRST_PAGE))),
+            (tr("Back"), "chevron-left", QKeySequence.StandardKey.Back, self._browser.backward),
+            (tr("Forward"), "chevron-right", QKeySequence.StandardKey.Forward, self._browser.forward),
+            (tr("Contents"), "help", QKeySequence("Alt+Home"), lambda: self.open(QUrl(FIRST_PAGE))),
         )
         for text, icon, shortcut, call in entries:
             action = QAction(text, self)
@@ -151,8 +154,8 @@ class GuideWindow(QMainWindow):
             action.triggered.connect(call)
             set_icon(action, theme, icon)
             tools.addAction(action)
-        self.field = named(QLineEdit(), "guide-search", "search in the guide")
-        self.field.setPlaceholderText("Search (Ctrl+F)")
+        self.field = named(QLineEdit(), "guide-search", tr("search in the guide"))
+        self.field.setPlaceholderText(tr("Search (Ctrl+F)"))
         self.field.setClearButtonEnabled(True)
         self.field.setMaximumWidth(280)
         self.field.returnPressed.connect(self.find_next)

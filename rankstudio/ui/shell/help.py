@@ -7,22 +7,23 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 import rankstudio
+from rankstudio.ui.language import tr
 from rankstudio.ui.process.crash import CrashReports, data_folder
 from rankstudio.ui.shell.guide import GuideWindow
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notice
 
-_ABOUT = (
-    f"<b>RankStudio {rankstudio.__version__}</b>"
-    "<p>Feature selection in learning to rank: exact, fast, and in a window.</p><p>MIT licence.</p>"
-)
+_ABOUT = tr(
+    "<b>RankStudio {version}</b><p>Feature selection in learning to rank: exact, fast, "
+    "and in a window.</p><p>MIT licence.</p>"
+).format(version=rankstudio.__version__)
 
 PAGES_OF_THE_WINDOW = {
     "data-page": "Data",
     "select-page": "Select",
     "features-page": "Features",
     "compare-page": "Compare",
-    "report-page": "Report",
+    "report-page": tr("Report"),
 }
 """Headings of the guide by the object names of pages."""
 
@@ -94,7 +95,7 @@ class Help(QObject):
     @Slot()
     def about(self) -> None:
         """Tell version and licence."""
-        QMessageBox.about(self._window, "About RankStudio", _ABOUT)
+        QMessageBox.about(self._window, tr("About RankStudio"), _ABOUT)
 
     def tell_of_crash(self, reports: CrashReports) -> None:
         """Say that the last time went wrong, and offer to read how."""
@@ -103,5 +104,7 @@ class Help(QObject):
             QGuiApplication.clipboard().setText(reports.last())
             self._notice.dismiss()
 
-        self._notice.say("Something failed the last time RankStudio was open.", "info", "Copy report", copy)
+        self._notice.say(
+            tr("Something failed the last time RankStudio was open."), "info", tr("Copy report"), copy
+        )
         self._notice.closed.connect(reports.forget, Qt.ConnectionType.SingleShotConnection)

@@ -24,15 +24,15 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
     "missing": (
         (
             "query_min",
-            "Least value in the query",
-            "As LETOR's own versions have it; 0 where a query has none.",
+            tr("Least value in the query"),
+            tr("As LETOR's own versions have it; 0 where a query has none."),
         ),
-        ("zero", "Zero", "The same for all."),
-        ("refuse", "Refuse the file", "An error names the first one."),
+        ("zero", tr("Zero"), tr("The same for all.")),
+        ("refuse", tr("Refuse the file"), tr("An error names the first one.")),
     ),
     "normalize": (
-        ("none", "As in the file", "No scaling."),
-        ("query_minmax", "0 … 1 within each query", "As LETOR's QueryLevelNorm versions are scaled."),
+        ("none", tr("As in the file"), tr("No scaling.")),
+        ("query_minmax", tr("0 … 1 within each query"), tr("As LETOR's QueryLevelNorm versions are scaled.")),
     ),
 }
 """What can be said of how files are read: key, label and explanation, by the plan's field."""
@@ -43,7 +43,11 @@ OFFERED = (
 )
 """Measures that can be looked at whatever the plan measures."""
 
-_OTHER = ("", "Another cut-off k…", "Any measure by its name, with a k of your own: NDCG@20, P@3, Recall@50.")
+_OTHER = (
+    "",
+    tr("Another cut-off k…"),
+    tr("Any measure by its name, with a k of your own: NDCG@20, P@3, Recall@50."),
+)
 
 
 def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str) -> QAction:
@@ -125,7 +129,7 @@ class Menus(QObject):
         menu.setEnabled(bool(self._settings.recent))
         if self._settings.recent:
             menu.addSeparator()
-            menu.addAction("Clear this list").triggered.connect(self._clear_recent)
+            menu.addAction(tr("Clear this list")).triggered.connect(self._clear_recent)
 
     def show_pause(self, paused: bool) -> None:
         """Name the pause button after what it would do."""
@@ -133,16 +137,18 @@ class Menus(QObject):
             return
         self._paused = paused
         action = self._actions["pause"]
-        action.setText("&Resume" if paused else "&Pause")
-        action.setIconText("Resume" if paused else "Pause")
-        action.setToolTip(f"{'Go on with' if paused else 'Pause'} the run (Ctrl+P)")
+        action.setText(tr("&Resume") if paused else tr("&Pause"))
+        action.setIconText(tr("Resume") if paused else tr("Pause"))
+        action.setToolTip(
+            tr("{paused} the run (Ctrl+P)").format(paused=tr("Go on with") if paused else tr("Pause"))
+        )
         set_icon(action, self._theme, "run" if paused else "pause")
 
     def show_undo(self) -> None:
         """Say what would be undone and done again."""
         undo = self._session.undo
-        self._actions["undo"].setText(f"&Undo {undo.undoText()}".rstrip())
-        self._actions["redo"].setText(f"&Redo {undo.redoText()}".rstrip())
+        self._actions["undo"].setText(tr("&Undo {undoText}").format(undoText=undo.undoText()).rstrip())
+        self._actions["redo"].setText(tr("&Redo {redoText}").format(redoText=undo.redoText()).rstrip())
 
     @Slot()
     def toggle_theme(self) -> None:
@@ -158,14 +164,18 @@ class Menus(QObject):
         entries = [(name, name, _help(name)) for name in names]
         self._fill_choice("measure", [*entries, _OTHER], shown)
         self._toolbar.measure_button.setText(self._session.measure)
-        self._toolbar.measure_button.setToolTip(f"Measure that is shown: {_help(self._session.measure)}")
+        self._toolbar.measure_button.setToolTip(
+            tr("Measure that is shown: {measure}").format(measure=_help(self._session.measure))
+        )
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
         rules = [(key, rule.label, tr(rule.summary)) for key, rule in CONVENTIONS.items()]
         self._fill_choice("convention", rules, self._session.convention)
         rule = convention(self._session.convention)
         self._toolbar.convention_button.setText(rule.label)
-        self._toolbar.convention_button.setToolTip(f"Convention of the measures: {tr(rule.summary)}")
+        self._toolbar.convention_button.setToolTip(
+            tr("Convention of the measures: {summary}").format(summary=tr(rule.summary))
+        )
 
     def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
         menu, group = self._actions.submenus[name], self._groups[name]
@@ -197,21 +207,21 @@ class Menus(QObject):
     def _fill_theme(self) -> None:
         menu, group = self._actions.submenus["theme"], self._groups["theme"]
         for mode in MODES:
-            label = {"system": "As the system", "light": tr("Light"), "dark": tr("Dark")}[mode]
+            label = {"system": tr("As the system"), "light": tr("Light"), "dark": tr("Dark")}[mode]
             action = add_choice(menu, group, mode, label, "")
             action.triggered.connect(lambda _=False, mode=mode: self._theme.set_mode(mode))
         self._show_theme()
 
     def _fill_language(self) -> None:
         menu, group = self._actions.submenus["language"], self._groups["language"]
-        for key, label in {SYSTEM: "As the system", **LANGUAGES}.items():
+        for key, label in {SYSTEM: tr("As the system"), **LANGUAGES}.items():
             action = add_choice(menu, group, key, label, "")
             action.setChecked(key == self._settings.language)
             action.triggered.connect(lambda _=False, key=key: self._choose_language(key))
 
     def _choose_language(self, key: str) -> None:
         self._settings.set("window/language", key)
-        self.warned.emit("The language changes with the next start of RankStudio.")
+        self.warned.emit(tr("The language changes with the next start of RankStudio."))
 
     @Slot()
     def _show_theme(self) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QIdentityProxyModel, QModelIndex, QObject, QP
 from PySide6.QtGui import QIcon, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QFileDialog, QFileSystemModel, QToolButton, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.theme import Theme
 
@@ -82,16 +83,16 @@ class OpenDialog(QFileDialog):
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None, folder: str) -> None:
-        super().__init__(parent, "Open a LETOR file or a folder of folds", folder)
+        super().__init__(parent, tr("Open a LETOR file or a folder of folds"), folder)
         self.setObjectName("open-dialog")
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
         self.setNameFilters(
             [
-                "All files (*)",
-                "LETOR text (*.txt *.letor *.dat *.svm *.gz)",
-                "Plans (*.toml)",
-                "Studies (*.rankstudio)",
+                tr("All files (*)"),
+                tr("LETOR text (*.txt *.letor *.dat *.svm *.gz)"),
+                tr("Plans (*.toml)"),
+                tr("Studies (*.rankstudio)"),
             ]
         )
         self._folder: str | None = None

@@ -9,6 +9,7 @@ from functools import partial
 from PySide6.QtCore import QByteArray, QPoint, Qt, Slot
 from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.panel_window import PanelWindow
 from rankstudio.ui.widgets.layout import fill, named
@@ -157,11 +158,13 @@ class Page(QWidget):
         menu = QMenu(self)
         menu.setObjectName("panel-menu")
         if panel in self._windows:
-            menu.addAction("Back to its place", self._windows[panel].window.close)
+            menu.addAction(tr("Back to its place"), self._windows[panel].window.close)
         else:
             alone = panel is self._alone
-            menu.addAction("Back to its place" if alone else "Whole page", partial(self._switch, panel))
-            menu.addAction("Window of its own", partial(self.pop_out, panel))
+            menu.addAction(
+                tr("Back to its place") if alone else tr("Whole page"), partial(self._switch, panel)
+            )
+            menu.addAction(tr("Window of its own"), partial(self.pop_out, panel))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.theme import Theme
@@ -62,7 +63,7 @@ class PageRail(QWidget):
 
     def __init__(self, theme: Theme, pages: Sequence[PageName]) -> None:
         super().__init__()
-        named(self, "page-rail", "pages", role="rail")
+        named(self, "page-rail", tr("pages"), role="rail")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedWidth(scaled(WIDTH))
         self._theme = theme
@@ -100,7 +101,9 @@ class PageRail(QWidget):
         button.click()
 
     def _button(self, page: PageName, number: int) -> QToolButton:
-        button = named(QToolButton(), f"page-{page.key}", f"{page.label} page", role="page-button")
+        button = named(
+            QToolButton(), f"page-{page.key}", tr("{label} page").format(label=page.label), role="page-button"
+        )
         button.setToolTip(f"{page.help} (Ctrl+{number})")
         button.setText(page.label)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)

@@ -9,16 +9,17 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.pick_menu import PickMenu
 
 PARTS = {
-    "dataset": "What is open",
-    "fold": "The fold that is looked at",
-    "run": "The run that is looked at",
-    "parameters": "Its parameters",
-    "size": "Features of the model, k, or its round",
+    "dataset": tr("What is open"),
+    "fold": tr("The fold that is looked at"),
+    "run": tr("The run that is looked at"),
+    "parameters": tr("Its parameters"),
+    "size": tr("Features of the model, k, or its round"),
 }
 """The parts from left to right, and what they are."""
 
@@ -57,7 +58,7 @@ class SelectionLine(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "selection-line", "selection")
+        named(self, "selection-line", tr("selection"))
         self._parts: dict[str, Part] = {}
         self._buttons: dict[str, QPushButton] = {}
         self._arrows: dict[str, PlainLabel] = {}

@@ -7,7 +7,7 @@ from datetime import datetime
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QStatusBar
 
-from rankstudio.ui.language import trn
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.memory import in_words, resident_bytes
 from rankstudio.ui.style.number_format import time_text
@@ -15,7 +15,7 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import ElidedLabel
 from rankstudio.ui.widgets.layout import named
 
-_ABOUT_SEAL = "View, Seal the test part: what was measured there is covered until the seal is broken."
+_ABOUT_SEAL = tr("View, Seal the test part: what was measured there is covered until the seal is broken.")
 _MEMORY_MILLISECONDS = 2000
 
 
@@ -27,11 +27,11 @@ class StatusBar(QStatusBar):
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
         self._preparing = ""
-        self._work = named(ElidedLabel("Ready"), "status-work")
+        self._work = named(ElidedLabel(tr("Ready")), "status-work")
         self._work.setContentsMargins(8, 0, 0, 0)
-        self._saved = named(PlainLabel(), tip="The plan is kept for the next start whenever it changes.")
-        self._workers = named(PlainLabel(), tip="Threads that compute just now, beside the window's own.")
-        self._memory = named(PlainLabel(), tip="Memory that the program takes.")
+        self._saved = named(PlainLabel(), tip=tr("The plan is kept for the next start whenever it changes."))
+        self._workers = named(PlainLabel(), tip=tr("Threads that compute just now, beside the window's own."))
+        self._memory = named(PlainLabel(), tip=tr("Memory that the program takes."))
         self.addWidget(self._work, 1)
         self._seal = named(PlainLabel(), "status-seal", tip=_ABOUT_SEAL)
         for label in (self._seal, self._saved, self._workers, self._memory):
@@ -57,7 +57,7 @@ class StatusBar(QStatusBar):
     def show_preparation(self, sentence: str) -> None:
         """Show what is compiled; "" takes it away."""
         if sentence or self.text() == self._preparing:
-            self.say(sentence or "Ready")
+            self.say(sentence or tr("Ready"))
         self._preparing = sentence
 
     def show_run(self, record: RunRecord | None, waiting: int) -> None:
@@ -75,7 +75,7 @@ class StatusBar(QStatusBar):
 
     def show_saved(self) -> None:
         """Show that the plan was kept just now."""
-        self._saved.setText(f"autosaved {datetime.now():%H:%M}")
+        self._saved.setText(tr("autosaved {now:%H:%M}").format(now=datetime.now()))
 
     @Slot()
     def show_memory(self) -> None:
@@ -85,22 +85,26 @@ class StatusBar(QStatusBar):
 
 def run_text(record: RunRecord, waiting: int) -> str:
     """Return what is said of a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
-    what = f"{record.plan.title} on {record.dataset.name}"
-    behind = f" · {waiting} waiting" if waiting else ""
+    what = tr("{title} on {name}").format(title=record.plan.title, name=record.dataset.name)
+    behind = tr(" · {waiting} waiting").format(waiting=waiting) if waiting else ""
     match record.state:
         case RunState.RUNNING | RunState.PAUSED:
-            verb = "Running" if record.state is RunState.RUNNING else "Paused:"
+            verb = tr("Running") if record.state is RunState.RUNNING else tr("Paused:")
             where = (
-                f", fold {record.unit.fold} of {record.n_folds}" if record.unit and record.n_folds > 1 else ""
+                tr(", fold {fold} of {n_folds}").format(fold=record.unit.fold, n_folds=record.n_folds)
+                if record.unit and record.n_folds > 1
+                else ""
             )
             doing = f", {record.working.what}" if record.working else ""
             left = time_text(record.seconds_left) if record.state is RunState.RUNNING else ""
             return f"{verb} {what}{where}{doing}{f' · {left}' if left else ''}{behind}"
         case RunState.FAILED:
-            return f"{what} failed"
+            return tr("{what} failed").format(what=what)
         case RunState.CANCELLED:
-            return f"{what} stopped; what it had finished is kept"
+            return tr("{what} stopped; what it had finished is kept").format(what=what)
         case RunState.DONE:
-            return f"{what} done in {record.clock.seconds:.1f} s{behind}"
+            return tr("{what} done in {seconds:.1f} s{behind}").format(
+                what=what, seconds=record.clock.seconds, behind=behind
+            )
         case _:
-            return f"{what} waits"
+            return tr("{what} waits").format(what=what)

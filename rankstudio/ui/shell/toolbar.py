@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.selection_line import SelectionLine
 from rankstudio.ui.style.icons import SIZE, set_icon
@@ -61,7 +62,7 @@ class MainToolBar(QToolBar):
     themeToggled = Signal()
 
     def __init__(self, actions: Actions, theme: Theme) -> None:
-        super().__init__("Tools")
+        super().__init__(tr("Tools"))
         self.setObjectName("main-toolbar")
         self.setMovable(False)
         self.setFloatable(False)
@@ -69,9 +70,9 @@ class MainToolBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._theme = theme
         self._compact = False
-        self._shrinking = [self._add(actions["open"], "Open…")]
+        self._shrinking = [self._add(actions["open"], tr("Open…"))]
         self.addSeparator()
-        self._add(actions["run"], "Run").setProperty("role", "primary")
+        self._add(actions["run"], tr("Run")).setProperty("role", "primary")
         for key in ("pause", "stop", "step"):
             self._add(actions[key])
         self.addSeparator()
@@ -81,7 +82,7 @@ class MainToolBar(QToolBar):
         self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
         self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
         self._palette = self.addWidget(ActionButton(actions["palette"]))  # which a key opens, too
-        self._shrinking.append(self._add(actions["export"], "Export…"))
+        self._shrinking.append(self._add(actions["export"], tr("Export…")))
         self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
@@ -114,5 +115,5 @@ class MainToolBar(QToolBar):
     @Slot()
     def _show_theme(self) -> None:
         """Show the sun in the dark and the moon in the light: what a click brings."""
-        text, icon = ("Light theme", "sun") if self._theme.dark else ("Dark theme", "moon")
+        text, icon = (tr("Light theme"), "sun") if self._theme.dark else (tr("Dark theme"), "moon")
         set_icon(named(self._theme_button, said=text, tip=text), self._theme, icon)

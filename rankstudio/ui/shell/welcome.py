@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.icons import pixmap, set_icon
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -37,8 +38,8 @@ class Welcome(QWidget):
         named(self, "welcome", role="ground")
         self._theme = theme
         self._recent = fill(QVBoxLayout(), spacing=2)
-        self._recent_title = named(PlainLabel("Open again"), role="muted")
-        sources = named(QPushButton("Where to get data…"), "welcome-sources", role="quiet")
+        self._recent_title = named(PlainLabel(tr("Open again")), role="muted")
+        sources = named(QPushButton(tr("Where to get data…")), "welcome-sources", role="quiet")
         sources.clicked.connect(self.sourcesAsked)
         column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
         column.addWidget(sources, 0, Qt.AlignmentFlag.AlignHCenter)
@@ -59,8 +60,8 @@ class Welcome(QWidget):
         self._recent_title.setVisible(bool(paths))
 
     def _buttons(self) -> QHBoxLayout:
-        open_button = named(QPushButton("Open…"), "welcome-open")
-        sample_button = named(QPushButton("Open the sample"), "welcome-sample", role="primary")
+        open_button = named(QPushButton(tr("Open…")), "welcome-open")
+        sample_button = named(QPushButton(tr("Open the sample")), "welcome-sample", role="primary")
         set_icon(open_button, self._theme, "open")
         set_icon(sample_button, self._theme, "sample", "on_accent")
         open_button.clicked.connect(self.openAsked)
@@ -75,7 +76,7 @@ class _RecentButton(QPushButton):
 
     def __init__(self, theme: Theme, path: str) -> None:
         super().__init__()
-        named(self, said=f"Open {path}", tip=path, role="quiet").setFixedSize(_WIDTH, 30)
+        named(self, said=tr("Open {path}").format(path=path), tip=path, role="quiet").setFixedSize(_WIDTH, 30)
         name = PlainLabel(Path(path).name or path)
         where = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
         where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -99,10 +100,13 @@ class _DropArea(QWidget):
         super().__init__()
         self._theme = theme
         self.setFixedWidth(_WIDTH)
-        title = named(PlainLabel("Drop a LETOR file or a folder of folds here"), role="heading")
+        title = named(PlainLabel(tr("Drop a LETOR file or a folder of folds here")), role="heading")
         text = PlainLabel(
-            "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test parts are found by "
-            "their names.\n\nNew to this? The sample shows within a minute how features are selected."
+            tr(
+                "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test parts "
+                "are found by their names.\n\nNew to this? The sample shows within a minute how "
+                "features are selected."
+            )
         )
         named(text, role="muted").setWordWrap(True)
         for label in (title, text):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.page import Page
 from rankstudio.ui.shell.page_rail import PageName, PageRail
@@ -15,12 +16,16 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import Panel
 
 PAGES = (
-    PageName("data", "Data", "data", "What is open: documents, queries, labels, and every feature"),
-    PageName("select", "Select", "select", "A method, its parameters, and selection as it grows"),
-    PageName("features", "Features", "features", "What was chosen, how close it was, and each feature"),
-    PageName("compare", "Compare", "compare", "Runs side by side, with tests and stability"),
-    PageName("queries", "Queries", "search", "Two models query by query, and why each ranks as it does"),
-    PageName("report", "Report", "report", "The study as one file that a colleague reads anywhere"),
+    PageName("data", tr("Data"), "data", tr("What is open: documents, queries, labels, and every feature")),
+    PageName("select", tr("Select"), "select", tr("A method, its parameters, and selection as it grows")),
+    PageName(
+        "features", tr("Features"), "features", tr("What was chosen, how close it was, and each feature")
+    ),
+    PageName("compare", tr("Compare"), "compare", tr("Runs side by side, with tests and stability")),
+    PageName(
+        "queries", tr("Queries"), "search", tr("Two models query by query, and why each ranks as it does")
+    ),
+    PageName("report", tr("Report"), "report", tr("The study as one file that a colleague reads anywhere")),
 )
 """From top to bottom."""
 

@@ -78,4 +78,8 @@ def time_text(seconds: float | None) -> str:
         return ""
     minutes, rest = divmod(max(0, round(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left"
+    return (
+        tr("{hours}:{minutes:02}:{rest:02} left").format(hours=hours, minutes=minutes, rest=rest)
+        if hours
+        else tr("{minutes}:{rest:02} left").format(minutes=minutes, rest=rest)
+    )

@@ -12,6 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import QLabel
 
+from rankstudio.ui.language import tr
+
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z“])")
 
 
@@ -37,7 +39,7 @@ def shortened(text: str, most: int = MOST_IN_TOOLTIP) -> str:
     """Return the first sentences of a text, as many characters allow, and where the rest is."""
     if len(text) <= most:
         return text
-    rest = " The guide (F1) has the rest."
+    rest = tr(" The guide (F1) has the rest.")
     sentences = _SENTENCE_END.split(text)
     kept = sentences[0]
     for sentence in sentences[1:]:

@@ -291,6 +291,10 @@ class ColumnModel(QAbstractTableModel):
         """Return what tells rows apart; their position where no ``identity`` was given."""
         return [i if self._identity is None else self._identity(row) for i, row in enumerate(rows)]
 
+    def has_ticks(self) -> bool:
+        """Tell whether a column is ticked by the user."""
+        return any(column.kind == "tick" for column in self.columns)
+
     def bar_range(self, column: int) -> tuple[float, float]:
         """Return the least and the greatest of a column's numbers and 0, for the length of its bars."""
         if column not in self._ranges:
@@ -323,7 +327,7 @@ class ColumnModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_FLAGS[column.align] | Qt.AlignmentFlag.AlignVCenter)
         if role == Qt.ItemDataRole.AccessibleTextRole and column.kind == "tick":
-            return tr("ticked") if column.of(row).on else "not ticked"
+            return tr("ticked") if column.of(row).on else tr("not ticked")
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:

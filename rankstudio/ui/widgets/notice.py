@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style import icons
 from rankstudio.ui.style.colors import mix
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -53,7 +54,7 @@ class Notice(QWidget):
         self._act: Callable[[], object] | None = None
         self._action = named(QPushButton(), "notice-action")
         self._action.clicked.connect(self._on_action)
-        text = "Close this message"
+        text = tr("Close this message")
         self._close = named(QToolButton(), said=text, tip=text, role="quiet")
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderVie
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.files import write_bytes
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import SMALL, font, scaled
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.cells import Cells
@@ -197,7 +198,9 @@ class TableView(QTableView):
     def save_as(self) -> None:
         """Ask where to and in which format, and save; a failure is the `failed` signal."""
         filters = ";;".join(f"{label} (*{ending})" for label, ending in FORMATS)
-        name, chosen = QFileDialog.getSaveFileName(self, "Save table", f"{self.objectName()}.csv", filters)
+        name, chosen = QFileDialog.getSaveFileName(
+            self, tr("Save table"), f"{self.objectName()}.csv", filters
+        )
         if not name:
             return
         try:
@@ -212,10 +215,10 @@ class TableView(QTableView):
             menu.addAction(action)
         if not menu.isEmpty():
             menu.addSeparator()
-        menu.addAction("Copy", QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
+        menu.addAction(tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
         for label, ending in FORMATS[1:]:
-            menu.addAction(f"Copy as {label}", partial(self.copy_as, ending))
-        menu.addAction("Save as CSV, LaTeX or Markdown…", self.save_as)
+            menu.addAction(tr("Copy as {label}").format(label=label), partial(self.copy_as, ending))
+        menu.addAction(tr("Save as CSV, LaTeX or Markdown…"), self.save_as)
         return menu
 
     def edit_cell(self, key: str | None) -> None:
@@ -237,7 +240,7 @@ class TableView(QTableView):
         """Copy on Ctrl+C; Enter chooses again."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
-        elif event.key() == Qt.Key.Key_Space and self._has_ticks():
+        elif event.key() == Qt.Key.Key_Space and self.rows_model.has_ticks():
             for index in self.selectionModel().selectedRows():
                 self.toggled.emit(index.data(ROW_ROLE))
         elif event.key() == Qt.Key.Key_F2:
@@ -395,6 +398,3 @@ class TableView(QTableView):
     def _on_clicked(self, index: QModelIndex) -> None:
         """Tell which cell was clicked."""
         self.cellClicked.emit(index.data(ROW_ROLE), self.column_at(index.column()).key)
-
-    def _has_ticks(self) -> bool:
-        return any(column.kind == "tick" for column in self.rows_model.columns)

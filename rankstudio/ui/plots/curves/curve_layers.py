@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPaintEngine, QPainter
 
 from rankstudio.engine.arrays import Bools, Floats
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curve_set import Curve
 from rankstudio.ui.plots.curves.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.frame import Frame
@@ -57,7 +58,7 @@ def draw_band(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colors.q("accent", 0.16 if colors.dark else 0.11))
     painter.drawPolygon(pg.functions.arrayToQPolygonF(px, py))
-    mean = Curve("mean", list(band.xs), list(band.mean))
+    mean = Curve(tr("mean"), list(band.xs), list(band.mean))
     draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
 
 

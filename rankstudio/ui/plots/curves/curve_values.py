@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.curves.curve_set import Band, CurveSet
 from rankstudio.ui.plots.frame import padded, readable_range
@@ -57,7 +58,7 @@ def value_lines(
         marked = key in {first, bold} - {None}
         lines.append(Line(family[key].label, f"{y:.{DECIMALS}f}", color, dash, marked))
     if len(values) > most:
-        lines.append(Line(f"and {len(values) - most} more"))
+        lines.append(Line(tr("and {n_values} more").format(n_values=len(values) - most)))
     return lines
 
 
@@ -67,7 +68,7 @@ def band_lines(band: Band | None, x: float, colors: Colors) -> list[Line]:
     if at is None:
         return []
     mean, low, high = (f"{v:.{DECIMALS}f}" for v in at)
-    return [Line("mean", mean, colors.q("accent"), (2.0, 1.0)), Line("interval", f"{low} – {high}")]
+    return [Line(tr("mean"), mean, colors.q("accent"), (2.0, 1.0)), Line(tr("interval"), f"{low} – {high}")]
 
 
 def reference_lines(reference: tuple[float, str] | None, colors: Colors) -> list[Line]:
@@ -183,8 +184,20 @@ def spoken(
         i = int(np.nanargmin(ys) if least else np.nanargmax(ys))
         if best is None or (ys[i] < best[0] if least else ys[i] > best[0]):
             best = float(ys[i]), f"{x_name} = {xs[i]:g}, {curve.label}"
-    said = [f"{title}, best {best[0]:.{DECIMALS}f} at {best[1]}"] if best else [title]
+    said = (
+        [
+            tr("{title}, best {best:.{decimals}f} at {best_2}").format(
+                title=title, decimals=DECIMALS, best=best[0], best_2=best[1]
+            )
+        ]
+        if best
+        else [title]
+    )
     if choice is not None and choice[0] in family:
         curve, x = family[choice[0]], choice[1]
-        said.append(f"chosen: {curve.value_at(x):.{DECIMALS}f} at {x_name} = {x:g}, {curve.label}")
+        said.append(
+            tr("chosen: {value_at:.{decimals}f} at {x_name} = {x:g}, {label}").format(
+                decimals=DECIMALS, value_at=curve.value_at(x), x_name=x_name, x=x, label=curve.label
+            )
+        )
     return describe(said)

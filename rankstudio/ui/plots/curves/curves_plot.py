@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
 from rankstudio.ui.plots.curves import curve_layers
@@ -70,7 +71,7 @@ class CurvesPlot(Plot):
     zoomed = Signal(object)
     hovered = Signal(object)
 
-    def __init__(self, theme: Theme, title: str, x_label: str = "features selected, k") -> None:
+    def __init__(self, theme: Theme, title: str, x_label: str = tr("features selected, k")) -> None:
         self.family = CurveSet()
         self.band: Band | None = None
         self.choice: tuple[Hashable, float] | None = None
@@ -190,8 +191,7 @@ class CurvesPlot(Plot):
 
     def set_cursor(self, x: float | None) -> None:
         """Show the crosshair of a linked plot here, with the chosen curve's value."""
-        self.under_mouse = None
-        self.cursor = x
+        self.under_mouse, self.cursor = None, x
         lines = [] if x is None else self._value_lines(x)[:2]
         if len(lines) == 2 and x is not None:
             frame = self.frame()

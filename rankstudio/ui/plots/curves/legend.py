@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curve_layers import reference_pixel
 from rankstudio.ui.plots.curves.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.frame import Frame
@@ -69,7 +70,7 @@ def _draw_strip(
 ) -> None:
     """Draw the colours in their order, between the names of the first and the last."""
     chosen = plot.chosen_key()
-    note = f"thick: {plot.family[chosen].label}" if chosen is not None else ""
+    note = tr("thick: {label}").format(label=plot.family[chosen].label) if chosen is not None else ""
     right = frame.outer.right()
     if note:
         right = _write(painter, colors, note, right) - 2 * _GAP

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import draw_marker, pen
 from rankstudio.ui.style import palettes
@@ -122,7 +123,7 @@ def _stands_out(plot: OverlayPlot, number: int) -> bool:
 
 
 def _name(curve: OverlaidCurve) -> str:
-    return f"{curve.label} (reference)" if curve.reference else curve.label
+    return tr("{label} (reference)").format(label=curve.label) if curve.reference else curve.label
 
 
 def _boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRectF]]:

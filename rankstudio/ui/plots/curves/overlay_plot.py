@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QSizeF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.curves import overlay_layers as layers
@@ -77,7 +78,9 @@ class OverlayPlot(Plot):
     def __init__(self, theme: Theme) -> None:
         self.curves: tuple[OverlaidCurve, ...] = ()
         self.chosen: Point | None = None
-        super().__init__(theme, Axes("validation measure", "features of the model, k", integer_x=True))
+        super().__init__(
+            theme, Axes(tr("validation measure"), tr("features of the model, k"), integer_x=True)
+        )
         self.add_layer(partial(layers.draw_intervals, self), 0.0)
         self.add_layer(partial(layers.draw_overlaid, self), 1.0)
         self.add_layer(partial(layers.draw_point, self), 2.0)
@@ -140,11 +143,11 @@ class OverlayPlot(Plot):
             Line(self.axes.title, f"{curve.y[i]:.4f}"),
         ]
         if curve.reference:
-            lines.append(Line("the reference"))
+            lines.append(Line(tr("the reference")))
         elif np.isfinite(curve.half[i]):
             ends = [signed(float(curve.difference[i] + s * curve.half[i]), 4) for s in (-1, 1)]
-            lines.append(Line("to the reference", signed(float(curve.difference[i]), 4)))
-            lines.append(Line("95 % paired", " … ".join(ends)))
+            lines.append(Line(tr("to the reference"), signed(float(curve.difference[i]), 4)))
+            lines.append(Line(tr("95 % paired"), " … ".join(ends)))
         return lines
 
     def hit_test(self, at: QPointF) -> Point | None:
@@ -184,8 +187,16 @@ class OverlayPlot(Plot):
         said = []
         for curve in self.curves:
             i = int(np.nanargmax(curve.y))
-            said.append(f"{curve.label}: best {curve.y[i]:.4f} at {plain(float(curve.x[i]))}")
+            said.append(
+                tr("{label}: best {y:.4f} at {x}").format(
+                    label=curve.label, y=curve.y[i], x=plain(float(curve.x[i]))
+                )
+            )
         if self.chosen is not None:
             curve, i = self.curves[self.chosen[0]], self.chosen[1]
-            said.append(f"chosen: {curve.label}, {curve.notes[i]}, {curve.y[i]:.4f}")
+            said.append(
+                tr("chosen: {label}, {notes}, {y:.4f}").format(
+                    label=curve.label, notes=curve.notes[i], y=curve.y[i]
+                )
+            )
         return describe(said)

@@ -135,7 +135,7 @@ class FeatureMapPlot(HeatMapPlot):
         self.features: tuple[MapFeature, ...] = ()
         self.shown: MapValues | None = None
         self.marked: int | None = None
-        super().__init__(theme, names=("feature", "column"), limits=(0.0, 1.0))
+        super().__init__(theme, names=(tr("feature"), tr("column")), limits=(0.0, 1.0))
         self.add_layer(partial(draw_outlines, self), 1.0, clipped=False)
         self.add_layer(partial(draw_margins, self), 2.0, clipped=False)
 
@@ -218,7 +218,7 @@ class FeatureMapPlot(HeatMapPlot):
         if self.shown is None:
             return []
         feature = self.features[row]
-        has = f", selected as {ordinal(feature.rank)}" if feature.rank else ""
+        has = tr(", selected as {rank}").format(rank=ordinal(feature.rank)) if feature.rank else ""
         return [
             Line(f"{feature.name} ({feature.feature_id}){has}", bold=True),
             Line(self.shown.columns[column], self.shown.texts[row][column]),
@@ -257,7 +257,9 @@ class FeatureMapPlot(HeatMapPlot):
             return ""
         if self.chosen is None:
             selected = sum(1 for row in self.features if row.rank)
-            return f"{len(self.features)} features, {selected} of them selected; {self.shown.title}"
+            return tr("{n_features} features, {selected} of them selected; {title}").format(
+                n_features=len(self.features), selected=selected, title=self.shown.title
+            )
         return describe([f"{line.text} {line.value}".strip() for line in self.readout(self.chosen)])
 
 
