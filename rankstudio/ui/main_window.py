@@ -160,6 +160,7 @@ class MainWindow(QMainWindow):
             **{f"page_{page.key}": partial(self._show_page, page.key) for page in PAGES},
             **{f"{way}_fold": partial(data.turn, by) for way, by in (("next", 1), ("previous", -1))},
             palette=self._open_palette,
+            whole_page=self.workspace.toggle_whole_page,
             pop_out=self.workspace.pop_out,
             run=control.run,
             comparison=self.comparison.ask,
@@ -267,6 +268,7 @@ class MainWindow(QMainWindow):
         """Leave the welcome page when there is something to see."""
         if self.session.dataset is not None and self._pages.currentWidget() is not self.workspace:
             self._pages.setCurrentWidget(self.workspace)
+            self.workspace.reopen_windows()
             self.workspace.setFocus()
 
     def _show_page(self, key: str) -> None:
@@ -379,8 +381,8 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._refreshing.stop()
-        self.workspace.bring_back()
         self.window_state.save()
+        self.workspace.bring_back()
         self.hide()
         self.closing.emit()
         self.status.close_down()

@@ -1,4 +1,4 @@
-"""What `QueryPlot` draws: points or bars in the colours of loss and gain, the chosen one, a drag's band."""
+"""What `QueryPlot` draws: points or bars in the colours of loss and gain, the chosen one, a drag's line."""
 
 from __future__ import annotations
 
@@ -105,9 +105,10 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
 
-def draw_band(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the rectangle of the drag."""
-    if plot.band is not None:
+def draw_outline(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the line of the drag, closed."""
+    if plot.outline is not None:
         painter.setPen(pen(colors.q("accent"), 1.0))
         painter.setBrush(colors.q("accent", 0.12))
-        painter.drawRect(plot.band)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.drawPolygon(plot.outline)

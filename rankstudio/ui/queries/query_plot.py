@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPolygonF
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.ui.language import tr, trn
@@ -15,7 +15,8 @@ from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.frame import padded
 from rankstudio.ui.plots.readout import Line
-from rankstudio.ui.queries.query_layers import draw_band, draw_differences, draw_mark, draw_points
+from rankstudio.ui.queries.polygon import inside_polygon
+from rankstudio.ui.queries.query_layers import draw_differences, draw_mark, draw_outline, draw_points
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
 
@@ -26,7 +27,8 @@ SCATTER, SORTED = "scatter", "sorted"
 """The two ways of drawing."""
 
 _REACH = 10.0  # pixels from a point in which the mouse means it
-_DRAG = 5.0
+_DRAG = 5.0  # pixels that a drag is wide or high at least
+_APART = 2.0  # pixels between two corners of a line drawn by hand
 _STEPS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
 
@@ -42,7 +44,8 @@ class QueryPlot(Plot):
     picked : Signal(int)
         Position of the query, in the comparison's order, that was clicked or moved to by the arrow keys.
     brushed : Signal(object)
-        Positions of the queries that a drag selected, ascending (a tuple); empty for all.
+        Positions of the queries that a drag selected, ascending (a tuple); empty for all. A drag draws a free
+        line around points, or a band over sorted differences; Esc gives it up, or lists all again.
     kept : ndarray of bool
         Which queries are listed; the others fade.
     """
@@ -55,19 +58,19 @@ class QueryPlot(Plot):
         self.mode = SCATTER
         self.chosen: int | None = None
         self.kept: Bools = np.zeros(0, dtype=np.bool_)
-        self.band: QRectF | None = None
+        self.outline: QPolygonF | None = None
         self._known: Ints = np.zeros(0, dtype=np.int64)
         self._anchor: int | None = None
         super().__init__(theme, Axes())
         self.add_layer(partial(draw_points, self), 0.0)
         self.add_layer(partial(draw_differences, self), 0.0)
         self.add_layer(partial(draw_mark, self), 2.0, clipped=False)
-        self.add_layer(partial(draw_band, self), 3.0, on_paper=False)
+        self.add_layer(partial(draw_outline, self), 3.0, on_paper=False)
 
     def set_comparison(self, comparison: QueryComparison | None) -> None:
         """Show other queries; None for none."""
         self.comparison = comparison
-        self.chosen = self.under_mouse = self.band = self._anchor = None
+        self.chosen = self.under_mouse = self.outline = self._anchor = None
         n = len(comparison.queries) if comparison else 0
         self.kept = np.ones(n, dtype=np.bool_)
         self._known = np.flatnonzero(~np.isnan(comparison.gain)) if comparison else self._known[:0]
@@ -77,7 +80,7 @@ class QueryPlot(Plot):
     def set_mode(self, mode: str) -> None:
         """Draw in the other way."""
         self.mode = mode
-        self.under_mouse = self.band = None
+        self.under_mouse = self.outline = None
         self.box.silence()
         self._name_axes()
 
@@ -172,6 +175,10 @@ class QueryPlot(Plot):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move from query to query by the arrow keys, the greatest loss first; with Shift select them."""
+        if event.key() == Qt.Key.Key_Escape and self._has_selection:
+            self._give_up()
+            event.accept()
+            return
         step = _STEPS.get(event.key())
         if step is None or self.is_empty():
             event.ignore()
@@ -190,34 +197,66 @@ class QueryPlot(Plot):
     # Dragging
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Draw the band while the left button is down."""
+        """Draw the outline while the left button is down."""
         super().mouseMoveEvent(event)
         if self._pressed is not None and not self.is_empty():
-            self.band = self._band(self._pressed, event.position())
+            self._extend(self._pressed, event.position())
             self.redraw()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Select what the band has caught."""
-        began = self._pressed
-        self.band = None
+        """Select what the outline has caught; it may end where it began, and is no click then."""
+        if self._pressed is not None and not self.is_empty():
+            self._extend(self._pressed, event.position())
+        outline, self.outline = self.outline, None
+        drawn = outline is not None and self._is_wide(outline.boundingRect())
+        if drawn:
+            self._pressed = None
         super().mouseReleaseEvent(event)
-        if began is not None and (began - event.position()).manhattanLength() >= _DRAG:
-            self.brushed.emit(self.caught(self._band(began, event.position())))
+        event.accept()  # also where Esc has ended the drag, and no click is to come of it
+        if drawn and outline is not None:
+            self.brushed.emit(self.caught(outline))
         self.redraw()
 
-    def caught(self, band: QRectF) -> tuple[int, ...]:
-        """Return the positions of the queries in a rectangle of pixels."""
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc, which stops runs, for giving up a selection where there is one."""
+        asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if asked and event.key() == Qt.Key.Key_Escape and self._has_selection:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return bool(super().event(event))
+
+    def caught(self, outline: QPolygonF) -> tuple[int, ...]:
+        """Return the positions of the queries inside an outline in pixels."""
         xs, ys = self.points
         px, py = self.frame().pixels(xs, ys)
-        inside = (px >= band.left()) & (px <= band.right())
-        if self.mode == SCATTER:
-            inside &= (py >= band.top()) & (py <= band.bottom())
-        return tuple(np.flatnonzero(inside & ~np.isnan(ys)).tolist())
+        corners = np.array([(corner.x(), corner.y()) for corner in outline.toList()])
+        return tuple(np.flatnonzero(inside_polygon(px, py, corners)).tolist())
 
-    def _band(self, first: QPointF, second: QPointF) -> QRectF:
-        area = self.frame().area
-        band = QRectF(first, second).normalized()
-        return band if self.mode == SCATTER else QRectF(band.left(), area.top(), band.width(), area.height())
+    @property
+    def _has_selection(self) -> bool:
+        return self.outline is not None or not bool(self.kept.all())
+
+    def _is_wide(self, room: QRectF) -> bool:
+        """Tell a drag from a click whose mouse shook."""
+        return room.width() >= _DRAG or (self.mode == SCATTER and room.height() >= _DRAG)
+
+    def _give_up(self) -> None:
+        """Draw no outline any more, or list all queries again where none is drawn."""
+        if self.outline is None:
+            self.brushed.emit(())
+        self.outline = self._pressed = None
+        self.redraw()
+
+    def _extend(self, began: QPointF, to: QPointF) -> None:
+        """Let the outline reach to a pixel: a free line for points, a band from top to bottom for bars."""
+        if self.mode == SORTED:
+            area = self.frame().area
+            left, right = sorted((began.x(), to.x()))
+            self.outline = QPolygonF(QRectF(left, area.top(), right - left, area.height()))
+        elif self.outline is None:
+            self.outline = QPolygonF([began, to])
+        elif (self.outline.last() - to).manhattanLength() >= _APART:
+            self.outline.append(to)
 
     def _at(self, position: int) -> list[int]:
         """Return the queries that lie where one does."""

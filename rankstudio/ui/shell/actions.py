@@ -163,6 +163,12 @@ _VIEW = (
     Command("theme", tr("&Theme"), tr("Light, dark, or as the system has it.")),
     Command("language", tr("Lan&guage"), tr("Which language the window speaks from its next start on.")),
     Command(
+        "whole_page",
+        "Panel on the whole pa&ge",
+        "Give the panel where the keyboard is the whole page, or put it back in its place.",
+        "Ctrl+Shift+F",
+    ),
+    Command(
         "pop_out",
         tr("Panel in a &window"),
         tr("Give the panel where the keyboard is a window of its own; Esc brings it back."),

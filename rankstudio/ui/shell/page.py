@@ -58,6 +58,7 @@ class Page(QWidget):
         self._sizes: dict[QSplitter, list[int]] = {}
         self._geometries: dict[str, QByteArray] = {}  # of windows, by the names of their panels
         self._windows: dict[Panel, _Outside] = {}
+        self._left_open: list[str] = []  # names of panels whose windows wait for the page to be seen
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         for panel in content.findChildren(Panel):
@@ -161,10 +162,8 @@ class Page(QWidget):
             menu.addAction(tr("Back to its place"), self._windows[panel].window.close)
         else:
             alone = panel is self._alone
-            menu.addAction(
-                tr("Back to its place") if alone else tr("Whole page"), partial(self._switch, panel)
-            )
-            menu.addAction(tr("Window of its own"), partial(self.pop_out, panel))
+            menu.addAction("Back to its place" if alone else "Whole page", partial(self.toggle, panel))
+            menu.addAction("Window of its own", partial(self.pop_out, panel))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)
 
@@ -172,15 +171,29 @@ class Page(QWidget):
         """Remember the sizes, and the widths of columns."""
         for table in self._tables():
             settings.set(f"columns/{table.objectName()}", table.widths.as_text() or None)
+        for panel, outside in self._windows.items():
+            self._geometries[panel.objectName()] = outside.window.saveGeometry()
         for name, geometry in self._geometries.items():
             settings.set(f"panels/{name}", geometry)
-        if self._alone is None and not self._windows:
-            for splitter in self._splitters():
-                sizes = " ".join(map(str, splitter.sizes()))
-                settings.set(f"sizes/{splitter.objectName()}", sizes)
+        outside_now = self._left_open or [panel.objectName() for panel in self._windows]
+        settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
+        if self._alone is None:
+            # Where panels are outside: how all shared the page before the first of them left it.
+            shared = next((outside.sizes for outside in self._windows.values()), None)
+            shared = shared or {splitter: splitter.sizes() for splitter in self._splitters()}
+            for splitter, sizes in shared.items():
+                settings.set(f"sizes/{splitter.objectName()}", " ".join(map(str, sizes)))
+
+    def reopen_windows(self) -> None:
+        """Give the panels a window of their own that had one the last time."""
+        names, self._left_open = self._left_open, []
+        for panel in self.findChildren(Panel):
+            if panel.objectName() in names:
+                self.pop_out(panel)
 
     def restore(self, settings: Settings) -> None:
         """Take the sizes of the last time."""
+        self._left_open = settings.text(f"windows/{self.objectName()}").split()
         for panel in self.findChildren(Panel):
             geometry = settings.bytes(f"panels/{panel.objectName()}")
             if geometry is not None:
@@ -200,15 +213,15 @@ class Page(QWidget):
     def _toggle(self) -> None:
         panel = self.sender()
         if isinstance(panel, Panel):
-            self._switch(panel)
+            self.toggle(panel)
 
-    def _switch(self, panel: Panel) -> None:
+    def toggle(self, panel: Panel) -> None:
         """Give a panel the whole page, or take it back from there or from its window."""
         if panel in self._windows:
             self._windows[panel].window.close()
         elif panel is self._alone:
             self.restore_panels()
-        else:
+        elif self.isAncestorOf(panel):
             self.maximise(panel)
 
 

@@ -74,20 +74,20 @@ class Workspace(QWidget):
             self._stack.setCurrentWidget(self._pages[key])
             self.pageChanged.emit(key)
 
-    def restore_panels(self) -> bool:
-        """Let the panels of the page share it again; tell whether one had it alone."""
-        page = self._pages[self.page]
-        alone = page.maximised is not None
-        page.restore_panels()
-        return alone
-
     def pop_out(self) -> None:
         """Give the panel where the keyboard is a window of its own."""
-        widget = QApplication.focusWidget()
-        while widget is not None and not isinstance(widget, Panel):
-            widget = widget.parentWidget()
-        if widget is not None:
-            self._pages[self.page].pop_out(widget)
+        panel = _panel_at_the_keyboard()
+        if panel is not None:
+            self._pages[self.page].pop_out(panel)
+
+    def toggle_whole_page(self) -> None:
+        """Give the panel where the keyboard is the whole page, or take it back from there or its window."""
+        panel, alone = _panel_at_the_keyboard(), self._pages[self.page].maximised
+        if panel is not None:
+            for page in self._pages.values():
+                page.toggle(panel)
+        elif alone is not None:
+            self._pages[self.page].restore_panels()
 
     def bring_back(self) -> None:
         """Take all panels back from windows of their own."""
@@ -106,3 +106,16 @@ class Workspace(QWidget):
             page.restore(settings)
         key = settings.text("window/page", FIRST)
         self.show_page(key if key in self._pages else FIRST)
+
+    def reopen_windows(self) -> None:
+        """Give the panels of all pages a window of their own that had one the last time."""
+        for page in self._pages.values():
+            page.reopen_windows()
+
+
+def _panel_at_the_keyboard() -> Panel | None:
+    """Return the panel in which the widget with the focus is."""
+    widget = QApplication.focusWidget()
+    while widget is not None and not isinstance(widget, Panel):
+        widget = widget.parentWidget()
+    return widget

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
+from PySide6.QtGui import QPolygonF
 from PySide6.QtTest import QTest
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
@@ -20,7 +21,7 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.selected_model import NOT_WHOLE
 from rankstudio.ui.queries import ablation_feeder
 from rankstudio.ui.queries.controller import QueriesController
-from rankstudio.ui.queries.query_plot import SCATTER, SORTED
+from rankstudio.ui.queries.query_plot import SCATTER, SORTED, QueryPlot
 from rankstudio.ui.style.theme import Theme
 
 
@@ -124,10 +125,10 @@ def test_a_drag_on_the_plot_lists_what_it_catches(window: MainWindow) -> None:
     frame = plot.frame()
     found = plot.comparison
     target = frame.point(found.a[0], found.b[0])
-    begin, end = target - QPointF(9, 9), target + QPointF(9, 9)
-    inside = plot.caught(plot._band(begin, end))
+    line = [target + QPointF(x, y) for x, y in ((-9, -9), (9, -9), (9, 9), (-9, 9))]
+    inside = plot.caught(QPolygonF(line))
     assert 0 in inside
-    drag(plot, begin, end)
+    drag(plot, line)
     assert {(r.fold, r.position) for r in table.rows()} == {
         (found.queries[i].fold, found.queries[i].position) for i in inside
     }
@@ -135,14 +136,20 @@ def test_a_drag_on_the_plot_lists_what_it_catches(window: MainWindow) -> None:
     page.list.all.click()
     assert len(table.rows()) == everything
     assert plot.kept.all()
+    drag(plot, line)
+    assert len(table.rows()) == len(inside)
+    plot.setFocus()
+    QTest.keyClick(plot, Qt.Key.Key_Escape)
+    assert len(table.rows()) == everything
 
 
-def drag(plot: object, begin: QPointF, end: QPointF) -> None:
+def drag(plot: QueryPlot, line: list[QPointF]) -> None:
     view = plot.viewport()
     left = Qt.MouseButton.LeftButton
-    QTest.mousePress(view, left, pos=begin.toPoint())
-    QTest.mouseMove(view, ((begin + end) / 2).toPoint())
-    QTest.mouseRelease(view, left, pos=end.toPoint())
+    QTest.mousePress(view, left, pos=line[0].toPoint())
+    for pixel in line[1:]:
+        QTest.mouseMove(view, pixel.toPoint())
+    QTest.mouseRelease(view, left, pos=line[-1].toPoint())
 
 
 def test_a_click_picks_and_the_arrow_keys_move_on(window: MainWindow) -> None:

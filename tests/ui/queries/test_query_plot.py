@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPolygonF
 from PySide6.QtTest import QTest
 
 from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
@@ -62,13 +63,55 @@ def test_the_ground_lists_all_again(plot, told):
     assert told == {"picked": [], "brushed": [()]}
 
 
-def test_a_band_catches_what_lies_in_it(plot):
-    def band(first, second):
-        return QRectF(first - QPointF(4, 4), second + QPointF(4, 4)).normalized()
+def drag(plot, *pixels):
+    """Draw a line with the mouse, from pixel to pixel."""
+    view, left = plot.viewport(), Qt.MouseButton.LeftButton
+    QTest.mousePress(view, left, pos=pixels[0].toPoint())
+    for pixel in pixels[1:]:
+        QTest.mouseMove(view, pixel.toPoint())
+    QTest.mouseRelease(view, left, pos=pixels[-1].toPoint())
 
-    assert plot.caught(band(at(plot, 2), at(plot, 1))) == (1, 2, 3)
+
+def around(pixel, far=9):
+    """Five pixels around one, the last where the first is."""
+    return [pixel + QPointF(x * far, y * far) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1))]
+
+
+def test_a_line_around_points_catches_them_though_it_ends_where_it_began(plot, told):
+    drag(plot, *around(at(plot, 2)))
+    assert told == {"picked": [], "brushed": [(2, 3)]}
+    assert plot.outline is None
+
+
+def test_a_line_that_bends_leaves_out_what_lies_in_its_bay(plot, told):
+    low, high = at(plot, 1) + QPointF(-20, 20), at(plot, 4) + QPointF(-20, -20)
+    right = QPointF(at(plot, 0).x() + 20, low.y())
+    assert plot.caught(QPolygonF([low, high, QPointF(right.x(), high.y()), right])) == (0, 1, 2, 3, 4)
+    drag(plot, low, at(plot, 2) + QPointF(0, 8), right)
+    assert told["brushed"] == [(1,)]
+
+
+def test_a_drag_over_the_sorted_differences_is_a_band(plot, told):
     plot.set_mode(SORTED)
-    assert plot.caught(plot._band(at(plot, 0) - QPointF(2, 0), at(plot, 2) + QPointF(2, 0))) == (0, 1, 2)
+    drag(plot, at(plot, 0) - QPointF(8, 0), at(plot, 1), at(plot, 2) + QPointF(8, 0))
+    assert told["brushed"] == [(0, 1, 2)]
+
+
+def test_escape_gives_up_the_line_then_the_selection_and_is_nobody_else_s(plot, told):
+    view, left, first = plot.viewport(), Qt.MouseButton.LeftButton, at(plot, 2)
+    QTest.mousePress(view, left, pos=first.toPoint())
+    QTest.mouseMove(view, (first + QPointF(40, 40)).toPoint())
+    assert plot.outline is not None
+    QTest.keyClick(plot, Qt.Key.Key_Escape)
+    assert plot.outline is None
+    QTest.mouseRelease(view, left, pos=(first + QPointF(40, 40)).toPoint())
+    assert told == {"picked": [], "brushed": []}
+    plot.keep(np.array([True, False, False, False, False, False]))
+    QTest.keyClick(plot, Qt.Key.Key_Escape)
+    assert told == {"picked": [], "brushed": [()]}
+    plot.keep(np.ones(6, dtype=bool))
+    QTest.keyClick(plot, Qt.Key.Key_Escape)
+    assert told["brushed"] == [()], "where nothing is selected the key is the window's"
 
 
 def test_a_query_without_a_value_is_never_met(plot, told):
@@ -76,7 +119,7 @@ def test_a_query_without_a_value_is_never_met(plot, told):
     plot.select(4)
     QTest.keyClick(plot, Qt.Key.Key_Right)
     assert told["picked"] == [4]
-    assert 5 not in plot.caught(QRectF(plot.frame().outer))
+    assert 5 not in plot.caught(QPolygonF(QRectF(plot.frame().outer)))
 
 
 def test_the_exact_values_are_read_and_exported(plot, tmp_path):

@@ -197,3 +197,58 @@ def test_the_focused_panel_goes_out_by_key(window: MainWindow) -> None:
     window.commands["pop_out"].trigger()
     assert panel_window(window, window.sections.inspect.features.objectName()).isVisible()
     page(window).bring_back()
+
+
+def test_panels_in_windows_are_there_again_at_the_next_start(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    config = tmp_path / "config"
+    with open_window(theme, config, folds) as window:
+        panels = window.sections.run.curves, window.sections.data.statistics
+        settle(window)
+        wait_until(window.loading.isHidden)
+        QApplication.processEvents()
+        before = {each.objectName(): each.sizes() for each in page(window).findChildren(QSplitter)}
+        for key, panel in zip(("select", "data"), panels, strict=True):
+            window.workspace.show_page(key)
+            page(window).pop_out(panel)
+        panel_window(window, panels[0].objectName()).resize(777, 555)
+        window.workspace.show_page("select")
+    with open_window(theme, config):
+        pass  # nothing was opened: they wait for the next time
+    with open_window(theme, config, folds) as window:
+        for panel in (window.sections.run.curves, window.sections.data.statistics):
+            out = panel_window(window, panel.objectName())
+            assert out.isVisible()
+            assert out.isAncestorOf(panel)
+        assert panel_window(window, "curves-panel").size().width() == 777
+        page(window).bring_back()
+        settle(window)
+        wait_until(window.loading.isHidden)
+        QApplication.processEvents()
+        for splitter in page(window).findChildren(QSplitter):
+            assert splitter.sizes() == pytest.approx(before[splitter.objectName()], abs=12)
+    with open_window(theme, config, folds) as window:
+        assert panel_window(window, "curves-panel") is None
+        assert panel_window(window, window.sections.data.statistics.objectName()).isVisible()
+
+
+def test_the_focused_panel_has_the_whole_page_by_key(window: MainWindow) -> None:
+    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    settle(window)
+    panel, beside = window.sections.inspect.features, window.sections.inspect.inspector
+    panel.table.setFocus()
+    wait_until(lambda: QApplication.focusWidget() is panel.table)
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(window, Qt.Key.Key_F, both)
+    assert page(window).maximised is panel
+    assert not beside.isVisible()
+    QTest.keyClick(window, Qt.Key.Key_F, both)
+    assert page(window).maximised is None
+    assert beside.isVisible()
+    page(window).pop_out(panel)
+    panel_window(window, panel.objectName()).activateWindow()
+    panel.table.setFocus()
+    wait_until(lambda: QApplication.focusWidget() is panel.table)
+    QTest.keyClick(panel_window(window, panel.objectName()), Qt.Key.Key_F, both)
+    assert page(window).isAncestorOf(panel), "from its window it comes back"
