@@ -190,6 +190,26 @@ def test_the_open_dialog_takes_a_folder_of_data_and_goes_into_any_other(theme: T
     dialog.deleteLater()
 
 
+def test_programs_and_folders_called_like_parts_are_no_fold(theme: Theme, tmp_path: Path) -> None:
+    (tmp_path / "project" / "test").mkdir(parents=True)
+    for name in ("test_x.py", "train.ipynb", "development.md", "validate.sh"):
+        (tmp_path / "project" / name).write_text("")
+    (tmp_path / "fold").mkdir()
+    for name in ("set1.train.txt.gz", "trainingset"):
+        (tmp_path / "fold" / name).write_text("")
+        assert kind_of(tmp_path / "fold" / name) == "file"
+    assert kind_of(tmp_path / "project") == kind_of(tmp_path / "project" / "test_x.py") == ""
+    assert kind_of(tmp_path / "fold") == "fold"
+    assert not holds_data(tmp_path / "project")
+    dialog = OpenDialog(theme, None, str(tmp_path))
+    dialog.show()
+    dialog.selectFile(str(tmp_path / "project"))
+    dialog.accept()
+    assert dialog.result() != OpenDialog.DialogCode.Accepted
+    assert dialog.directory().path() == str(tmp_path / "project"), "it goes into what is no fold"
+    dialog.deleteLater()
+
+
 def test_a_double_click_in_the_open_dialog_opens_datasets_and_folds_and_enters_what_is_none(
     theme: Theme, tmp_path: Path
 ) -> None:

@@ -133,6 +133,23 @@ def one_of(paths: Sequence[str]) -> str:
     )
 
 
+def is_part_file(path: Path) -> bool:
+    """Tell whether a file would be read as a part of a fold: train.txt, set1.test.txt.gz, but no test_x.py.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    bool
+        By its name and ending alone: it is not looked into.
+    """
+    words = re.split("[._-]", path.name)
+    named = any(pattern.match(word) for pattern in _PARTS.values() for word in words)
+    return named and _is_data(path) and path.is_file()
+
+
 def _find_folds(path: Path) -> list[_FoldFiles]:
     """Find the files of a dataset, looking one folder deeper if there is just one way to go."""
     if not is_there(path) or not path.is_dir():

@@ -164,8 +164,8 @@ _VIEW = (
     Command("language", tr("Lan&guage"), tr("Which language the window speaks from its next start on.")),
     Command(
         "whole_page",
-        "Panel on the whole pa&ge",
-        "Give the panel where the keyboard is the whole page, or put it back in its place.",
+        tr("Panel on the whole pa&ge"),
+        tr("Give the panel where the keyboard is the whole page, or put it back in its place."),
         "Ctrl+Shift+F",
     ),
     Command(

@@ -12,14 +12,14 @@ from PySide6.QtCore import QEvent, QIdentityProxyModel, QModelIndex, QObject, QP
 from PySide6.QtGui import QIcon, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QFileDialog, QFileSystemModel, QToolButton, QWidget
 
+from rankstudio.engine.data.folders import is_part_file
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.theme import Theme
 
 _TOOL = "QToolButton { border: none; background: transparent; padding: 0; min-height: 22px; }"
-_DATA_NAME = re.compile(r"fold|train|vali|dev|test|.*\.(txt|letor|dat|svm|svmlight|gz)$", re.IGNORECASE)
+_DATA_NAME = re.compile(r".*\.(txt|letor|dat|svm|svmlight|gz)", re.IGNORECASE)
 _FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
-_PART = re.compile(r"(.*[._-])?(train|vali|dev|test)", re.IGNORECASE)
 _ICONS = {"dataset": "data", "fold": "sample", "study": "compare", "plan": "settings", "file": "report"}
 _VIEWS = ("listView", "treeView")
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -28,7 +28,7 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 def holds_data(folder: Path) -> bool:
     """Tell whether a folder looks as if it could be opened as a dataset."""
     try:
-        return any(_DATA_NAME.match(child.name) for child in folder.iterdir())
+        return bool(kind_of(folder)) or any(_DATA_NAME.fullmatch(child.name) for child in folder.iterdir())
     except OSError:
         return False
 
@@ -37,15 +37,15 @@ def kind_of(path: Path) -> str:
     """Return what can be opened there: "dataset", "fold", "study", "plan", "file", or "" for nothing."""
     try:
         if path.is_dir():
-            inside = [child.name for child in path.iterdir()]
-            if any(_FOLD.fullmatch(name) for name in inside):
+            inside = [*path.iterdir()]
+            if any(_FOLD.fullmatch(child.name) for child in inside):
                 return "dataset"
-            return "fold" if any(_PART.match(name) for name in inside) else ""
+            return "fold" if any(map(is_part_file, inside)) else ""
     except OSError:
         return ""
     suffix = path.suffix.lower()
     by_suffix = {".rankstudio": "study", ".toml": "plan"}
-    return by_suffix.get(suffix, "file" if _DATA_NAME.match(path.name) else "")
+    return by_suffix.get(suffix, "file" if _DATA_NAME.fullmatch(path.name) or is_part_file(path) else "")
 
 
 class _IconModel(QIdentityProxyModel):

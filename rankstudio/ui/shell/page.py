@@ -162,8 +162,10 @@ class Page(QWidget):
             menu.addAction(tr("Back to its place"), self._windows[panel].window.close)
         else:
             alone = panel is self._alone
-            menu.addAction("Back to its place" if alone else "Whole page", partial(self.toggle, panel))
-            menu.addAction("Window of its own", partial(self.pop_out, panel))
+            menu.addAction(
+                tr("Back to its place") if alone else tr("Whole page"), partial(self.toggle, panel)
+            )
+            menu.addAction(tr("Window of its own"), partial(self.pop_out, panel))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)
 
