@@ -22,6 +22,7 @@ from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.widgets.columns import ROW_ROLE
 
 
 class FeatureGroups(QObject):
@@ -54,7 +55,9 @@ class FeatureGroups(QObject):
     @Slot()
     def ask(self) -> None:
         """Ask in which group the selected features are to be."""
-        rows: list[DescribedFeature] = self._table.selected_rows()
+        rows: list[DescribedFeature] = [
+            index.data(ROW_ROLE) for index in sorted(self._table.selectionModel().selectedRows())
+        ]
         if not rows:
             self.failed.emit(
                 tr("No feature is selected: select rows of the table of features on the Data page.")

@@ -141,11 +141,6 @@ class TableView(QTableView):
         index = self.currentIndex()
         return index.data(ROW_ROLE) if index.isValid() else None
 
-    def selected_rows(self) -> list[Row]:
-        """Return the row objects that are selected, from top to bottom."""
-        numbers = {index.row() for index in self.selectionModel().selectedRows()}
-        return [row for number, row in enumerate(self.rows()) if number in numbers]
-
     def select(self, row: Row | None, *, scroll: bool = True) -> None:
         """Mark a row as chosen and bring it into sight (unless not to scroll), without telling anybody.
 
@@ -169,7 +164,9 @@ class TableView(QTableView):
 
     def selection_as_tsv(self) -> str:
         """Return the selected rows (all where none is) as tab-separated text with a header."""
-        return separated(self.rows_model.columns, self.selected_rows() or self.rows(), "\t")
+        numbers = {index.row() for index in self.selectionModel().selectedRows()}
+        rows = [row for i, row in enumerate(self.rows()) if i in numbers] or self.rows()
+        return separated(self.rows_model.columns, rows, "\t")
 
     def rows_as(self, ending: str) -> str:
         """Return the whole table in the format of an ending of `FORMATS`; CSV for any other."""
