@@ -164,7 +164,7 @@ _VIEW = (
     Command("language", tr("Lan&guage"), tr("Which language the window speaks from its next start on.")),
     Command(
         "whole_page",
-        tr("Panel on the whole pa&ge"),
+        tr("&Panel on the whole page"),
         tr("Give the panel where the keyboard is the whole page, or put it back in its place."),
         "Ctrl+Shift+F",
     ),
