@@ -10,128 +10,27 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QToolButton
 
-from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import Groups
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.ui.inspect.path_rows import Arrivals, FeatureRow, path_rows
+from rankstudio.ui.inspect.path_columns import IMPORTANCE, WEIGHT, as_importance, columns
+from rankstudio.ui.inspect.path_rows import Arrivals, FeatureRow, has_own_values, path_rows
 from rankstudio.ui.language import tr
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import icon
-from rankstudio.ui.style.number_format import MINUS, fixed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets import Panel, TableView
 from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
 from rankstudio.ui.widgets.layout import fill, named
 
-_ROOM_FOR_GAIN = 460  # pixels of the panel from which the names keep enough room beside a column more
-
-_ROOM_FOR_BARS = 360
-_MARGIN_WIDTH = 66
+_MOST_FOR_NAMES = 200  # pixels for which other columns give way; what is longer is cut
+_EDGES = 12  # pixels of the scroll bar and the frame
+_GIVING_WAY = ("gain", "bars", "feature_id", "weight")  # to the names, the first one first
 _ROOM_FOR_MARGIN = 300
-_ROOM_FOR_IDS = 400  # beside margins
-_WEIGHT = 70  # pixels of a number with its sign
-_IMPORTANCE = 84  # pixels of that word
 
 NO_PATH = tr("Run a method, or move λ, to see which features it selects.")
-
-
-def _tone(row: FeatureRow) -> str:
-    if row.banned:
-        return "faint"
-    return "text" if row.chosen else "muted"
-
-
-def _gain(value: float) -> str:
-    return fixed(value, 5)
-
-
-def _hint(row: FeatureRow) -> str:
-    state = tr("pinned: in every model") if row.pinned else tr("banned: never selected") if row.banned else ""
-    group = (
-        tr("of the group {group}, which is taken or left as a whole").format(group=row.group)
-        if row.group
-        else ""
-    )
-    return "\n".join(filter(None, (f"{row.feature_id} {row.name}", group, state)))
-
-
-def _name(row: FeatureRow) -> str:
-    name = f"{row.group} › {row.name}" if row.group else row.name
-    return tr("{name} (banned)").format(name=name) if row.banned else name
-
-
-_COLUMNS = (
-    Column(
-        "rank", "#", "right", tooltip=tr("With how many features it is in the model"), width=36, tone=_tone
-    ),
-    Column(
-        "feature_id", tr("id"), "right", tooltip=tr("Id in the data files, from 1"), width=46, tone="muted"
-    ),
-    Column(
-        "name",
-        tr("feature"),
-        value=_name,
-        tooltip=tr("◆ marks pinned features; before › stands the group with which a feature came"),
-        stretch=True,
-        tone=_tone,
-        mark=lambda row: row.pinned,
-        hint=_hint,
-    ),
-    Column(
-        "weight",
-        tr("weight"),
-        tooltip=tr("In the chosen model; its bar goes from zero, a negative one to the left"),
-        kind="weight",
-        width=_WEIGHT + WEIGHT_BAR + PAD,
-        tone=_tone,
-        sort=lambda row: abs(row.weight),
-    ),
-    Column(
-        "gain",
-        tr("gain"),
-        "right",
-        _gain,
-        tooltip=tr("How much the criterion per document fell when it came in"),
-        width=84,
-        tone=_tone,
-    ),
-)
-
-
-def _as_importance(column: Column) -> Column:
-    """Return the column of weights for a model that has none, but tells how much it uses each feature."""
-    if column.key != "weight":
-        return column
-    tooltip = tr("How much the chosen model uses it; the bar is relative to the greatest")
-    return replace(column, title=tr("importance"), tooltip=tooltip, format=lambda value: f"{value:.3g}")
-
-
-def _margin_text(share: float) -> str:
-    sign = MINUS if share < 0 else ""
-    return sign + percent(abs(share)).replace("less than ", "< ")
-
-
-_MARGIN = Column(
-    "margin",
-    tr("margin"),
-    "right",
-    _margin_text,
-    tooltip=tr("How far the next candidate was behind, as a share of the score"),
-    width=_MARGIN_WIDTH,
-    tone=lambda row: "error" if row.margin < TOSS_UP else "muted",
-)
-
-
-def columns(measure: str, with_margin: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the table, for the measure that is shown; with margins where there are any."""
-    width, tooltip = (
-        62 if len(measure) < 6 else 82,
-        tr("Validation {measure} after it came in").format(measure=measure),
-    )
-    after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
-    return (*_COLUMNS, after, _MARGIN) if with_margin else (*_COLUMNS, after)
 
 
 class FeaturesPanel(Panel):
@@ -310,13 +209,13 @@ class FeaturesPanel(Panel):
         self._update_tools()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out the gain, then the bars of the weights, where the names need the room."""
+        """Leave out what the names need the room of."""
         super().resizeEvent(event)
         self._make_room()
 
     def _show_columns(self) -> None:
         shown = columns(self._measure, self._with_margin)
-        self.table.set_columns(shown if self._linear else [_as_importance(column) for column in shown])
+        self.table.set_columns(shown if self._linear else [as_importance(column) for column in shown])
 
     def _lay_out(self) -> None:
         self._test.setContentsMargins(12, 5, 12, 3)
@@ -346,19 +245,33 @@ class FeaturesPanel(Panel):
         self.table.select(row, scroll=row is None or row.rank is not None)
 
     def _make_room(self) -> None:
-        numbers = {column.key: i for i, column in enumerate(self.table.rows_model.columns)}
-        with_margin = self._with_margin and self.width() >= _ROOM_FOR_MARGIN
-        width = self.width() - (_MARGIN_WIDTH + PAD if with_margin else 0)
-        if self._with_margin:
-            self.table.setColumnHidden(numbers["margin"], not with_margin)
-        self.table.setColumnHidden(numbers["gain"], width < _ROOM_FOR_GAIN)
-        rows = self.table.rows()
-        # Where the whole model alone was measured, as of iterations, the caption has that measure.
-        measured = sum(not isnan(row.after) for row in rows)
-        self.table.setColumnHidden(numbers["after"], len(rows) > 1 and measured <= 1)
-        self.table.setColumnHidden(numbers["feature_id"], with_margin and self.width() < _ROOM_FOR_IDS)
-        bars = 0 if width < _ROOM_FOR_BARS + (50 if with_margin else 0) else WEIGHT_BAR + PAD
-        self.table.setColumnWidth(numbers["weight"], (_WEIGHT if self._linear else _IMPORTANCE) + bars)
+        """Leave out columns without a value, and those that give way to the names."""
+        columns, rows = self.table.rows_model.columns, self.table.rows_model.rows
+        out = {key for key in ("gain", "after") if not has_own_values(rows, key)}
+        if self.width() < _ROOM_FOR_MARGIN:
+            out.add("margin")
+        widths = {column.key: scaled(column.width) for column in columns if not column.stretch}
+        widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
+        widths["bars"] = WEIGHT_BAR + PAD
+        room = self.width() - _EDGES - sum(width for key, width in widths.items() if key not in out)
+        wanted = self._width_of_names()
+        for key in _GIVING_WAY:
+            if room < wanted and key not in out:
+                out.add(key)
+                room += widths[key]
+        for number, column in enumerate(columns):
+            self.table.setColumnHidden(number, column.key in out)
+            if column.key == "weight":
+                self.table.setColumnWidth(number, widths["weight"] + (0 if "bars" in out else widths["bars"]))
+
+    def _width_of_names(self) -> int:
+        """Return with which width no name is cut, or only very long ones are."""
+        name = next(column for column in self.table.rows_model.columns if column.key == "name")
+        metrics = self.table.fontMetrics()
+        widest = max(
+            (metrics.horizontalAdvance(name.text(row)) for row in self.table.rows_model.rows), default=0
+        )
+        return min(_MOST_FOR_NAMES, widest + 2 * PAD + 2)
 
     def _actions(self, row: FeatureRow) -> list[QAction]:
         """Return what the context menu offers for a row."""

@@ -11,7 +11,7 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.inspect.profile_tables import ProfileTables
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Density, DensityPlot
-from rankstudio.ui.style.number_format import fixed
+from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -131,7 +131,7 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
         parts.append(tr("alone it ranks with small values first"))
     if profile.closest_id is not None:
         name = profile.closest_name.replace("&", "&amp;").replace("<", "&lt;")
-        number = fixed(profile.correlation, 2)
+        number = correlation_text(profile.correlation)
         link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
         parts.append(tr("closest: {link} (r\xa0=\xa0{number})").format(link=link, number=number))
     return " · ".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names, with_their_groups
@@ -130,6 +130,18 @@ def path_rows(
         for i in banned
     ]
     return tuple(rows)
+
+
+def has_own_values(rows: Sequence[FeatureRow], key: str) -> bool:
+    """Tell whether rows have a gain or a measure of their own, and not just the model as a whole.
+
+    Parameters
+    ----------
+    rows : sequence of FeatureRow
+    key : {"gain", "after"}
+    """
+    known = sum(not isnan(getattr(row, key)) for row in rows)
+    return known >= min(2, sum(row.rank is not None for row in rows))
 
 
 class Arrivals:

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.ui.language import tr
-from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
@@ -82,8 +82,7 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     if not profile.with_selected:
         return []
     rows = [
-        (f"{one.name} ({one.feature_id})", signed(one.correlation, 2).removeprefix("+"))
-        for one in profile.with_selected
+        (f"{one.name} ({one.feature_id})", correlation_text(one.correlation)) for one in profile.with_selected
     ]
     explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
     return [(tr("with what is selected"), "r"), *rows, (_ALL_OF_THEM, explained)]

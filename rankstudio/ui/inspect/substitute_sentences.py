@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.ui.language import tr
-from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.number_format import correlation_text, signed
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap
@@ -117,13 +117,13 @@ def _swap_text(swap: Swap, ids: Ints, names: Sequence[str], *, alike: bool) -> s
     if not alike and abs(swap.correlation) < _UNLIKE:
         return _NOTHING_LIKE
     if not isnan(swap.change):
-        r = "" if alike else f" (r = {_r(swap)})"
+        r = "" if alike else f" (r = {correlation_text(swap.correlation)})"
         return tr("{added} for {removed}{r}: {swap}").format(
             added=added, removed=removed, r=r, swap=_per_document(swap)
         )
     among = "" if alike else tr("of those not selected ")
     return tr("{among}{added} is nearest to {removed}, r = {swap}").format(
-        among=among, added=added, removed=removed, swap=_r(swap)
+        among=among, added=added, removed=removed, swap=correlation_text(swap.correlation)
     )
 
 
@@ -146,10 +146,6 @@ def _better_sentence(better: Sequence[Swap], ids: Ints, names: Sequence[str]) ->
 def _per_document(swap: Swap) -> str:
     text = change_text(swap.change)
     return text if abs(swap.change) < _LEAST else tr("{text} per document").format(text=text)
-
-
-def _r(swap: Swap) -> str:
-    return signed(swap.correlation, 2).removeprefix("+")
 
 
 def _floored(value: float) -> str:

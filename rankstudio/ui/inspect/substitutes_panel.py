@@ -20,7 +20,7 @@ from rankstudio.ui.plots.maps.feature_map import (
     MapValues,
     ordinal,
 )
-from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -163,7 +163,7 @@ class SubstitutesPanel(Panel):
 
     def _correlations(self, found: Substitutes, features: Sequence[MapFeature]) -> MapValues:
         r = found.correlations
-        texts = tuple(tuple(f"r = {signed(v, 2).removeprefix('+')}" for v in row) for row in r)
+        texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
         return MapValues(
             np.abs(r),
             tuple(f"{feature.name} ({feature.feature_id})" for feature in features),

@@ -74,8 +74,8 @@ class CandidatesPanel(Panel):
         groups : Mapping of str to tuple of int, optional
             Of features, by their ids: each has one bar under its name.
         """
-        step = "step" if kind is StepKind.FEATURES else kind.value
-        self.set_title(tr("Candidates at {step} {number}").format(step=step, number=margin.number))
+        step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
+        self.setAccessibleName(tr("Candidates at {step} {number}").format(step=step, number=margin.number))
         if not np.isfinite(values).any():
             self._show_nothing(_NONE)
             return
@@ -91,12 +91,12 @@ class CandidatesPanel(Panel):
             [Bar(ids[c], names[c], float(values[c])) for c in known],
             winner=ids[bars[margin.feature]],
         )
-        self.verdict.setText(verdict(margin, names))
+        self.verdict.setText(f"{step.capitalize()} {margin.number}: {verdict(margin, names)}")
         self.verdict.show()
 
     def clear(self) -> None:
         """Show no step."""
-        self.set_title(tr("Candidates"))
+        self.setAccessibleName(tr("Candidates"))
         self._show_nothing()
 
     def select(self, feature_id: int | None) -> None:

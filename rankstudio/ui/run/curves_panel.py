@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from rankstudio.engine.arrays import Floats, Ints
@@ -26,7 +27,8 @@ Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[fl
 
 Key = int | Literal["live"]
 
-_SLIDER = 210  # pixels
+_SLIDER = 210  # pixels at most
+_SHARE = 0.42  # of the panel, with which a title beside it can be read
 
 
 @dataclass
@@ -75,14 +77,13 @@ class CurvesPanel(Panel):
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
-        self._measure = "MAP"
+        self._measure, self._data_label = "MAP", ""
         self._live: tuple[Any, ...] | None = None
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
         self.slider = LambdaSlider("λ")
-        self.slider.setMaximumWidth(_SLIDER)
         self.slider.set_compact(True)
         self.slider.hide()
         self.tools.addWidget(self.slider)
@@ -94,6 +95,11 @@ class CurvesPanel(Panel):
         self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
         self._link()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the slider give way to the title."""
+        super().resizeEvent(event)
+        self.slider.setMaximumWidth(min(_SLIDER, int(_SHARE * self.width())))
 
     def begin(
         self,
@@ -110,7 +116,7 @@ class CurvesPanel(Panel):
         Parameters
         ----------
         method_label, data_label : str
-            For the title: "Greedy RankRLS" and "MQ2008 fold 4".
+            For title and caption: "Greedy RankRLS" and "MQ2008 fold 4".
         axes : sequence of Axis
             Of the plan: what it tries several values of.
         combinations : sequence of tuple
@@ -122,7 +128,9 @@ class CurvesPanel(Panel):
         step_kind : StepKind
             What the curves are drawn over.
         """
-        self.set_title(f"{method_label} · {data_label}")
+        self.set_title(method_label)
+        self.setAccessibleName(f"{method_label} · {data_label}")
+        self._data_label = data_label
         self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
         self._below.setText(" · ".join(filter(None, (_BELOW[step_kind], self._which()))))
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
@@ -253,7 +261,7 @@ class CurvesPanel(Panel):
     def _explain(self) -> None:
         """Say in the caption how to use the curves, once there is one."""
         if not self.caption():
-            self.set_caption(_ACT[self._step_kind])
+            self.set_caption(f"{self._data_label} · {_ACT[self._step_kind]}")
 
     def _which(self) -> str:
         """Return which curve is which; "" for a single one."""

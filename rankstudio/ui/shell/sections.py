@@ -89,7 +89,7 @@ class Sections(QObject):
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
         paths = column("paths", (self.inspect.path, self.alone.panel), (2, 1), (450, 210))
         explained = (paths, explanations, self.inspect.profile)
-        features = row("features", explained, (3, 4, 1), (430, 470, 310))
+        features = row("features", explained, (3, 4, 1), (490, 425, 295))
         beside = row("curves-views", (self.results.curves, self.results.views), (1, 1), (640, 640))
         compare = column("compare", (self.results.panel, beside), (2, 3), (280, 460))
         above = row("queries-above", (self.queries.comparison, self.queries.list), (2, 3), (480, 840))

@@ -72,6 +72,11 @@ def signed(value: float, decimals: int = 2) -> str:
     return fixed(value, decimals, sign=True)
 
 
+def correlation_text(r: float) -> str:
+    """Return a correlation as it is said everywhere, with two decimals: "0.95", "−0.20", never "−0.00"."""
+    return "–" if math.isnan(r) else f"{round(r, 2) + 0.0:.2f}".replace("-", MINUS)
+
+
 def time_text(seconds: float | None) -> str:
     """Return a time as it is said of a run: "0:12 left", "1:02:03 left", "" where it is not known."""
     if seconds is None:

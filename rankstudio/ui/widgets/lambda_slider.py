@@ -38,7 +38,7 @@ class LambdaSlider(QWidget):
         self._compact = False
         self._symbol = named(PlainLabel(symbol), role="muted")
         self._slider = named(QSlider(Qt.Orientation.Horizontal), "lambda-slider", symbol)
-        self._slider.setMinimumWidth(90)
+        self._slider.setMinimumWidth(60)
         self._slider.valueChanged.connect(self._on_value)
         self._label = named(PlainLabel(), role="title")
         row = (self._symbol, (self._slider, 1), self._label)

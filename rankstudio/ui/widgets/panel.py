@@ -63,6 +63,7 @@ class Panel(QFrame):
         self.setAccessibleName(title)
         self._title = named(ElidedLabel(title), role="title")
         self._caption = named(ElidedLabel(caption), role="caption")
+        self._caption.setMinimumWidth(1)  # it gives way altogether before the title is cut
         self._caption.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.tools = fill(QHBoxLayout(), spacing=2)
         self.body = fill(QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8)

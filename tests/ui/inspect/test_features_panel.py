@@ -227,3 +227,41 @@ def test_a_model_that_is_not_linear_has_importances_and_no_weights(panel):
     assert texts(panel)[0][header().index("importance")] == "0.5"
     panel.show_path(path, IDS, NAMES, "MAP", 1)
     assert "weight" in header()
+
+
+def shown_columns(panel):
+    columns = panel.table.rows_model.columns
+    return [column.key for i, column in enumerate(columns) if not panel.table.isColumnHidden(i)]
+
+
+def test_a_column_without_a_value_is_left_out(panel):
+    assert "after" in shown_columns(panel)
+    steps = tuple(
+        Step(i, (0, 1, 2, 3), np.array([0.1, -0.9, 0.5, 0.2]), 0.5 / i, np.zeros(0)) for i in (1, 2)
+    )
+    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {}, 1.0, StepKind.ITERATIONS)
+    panel.show_path(path, IDS, NAMES, "MAP", 1)
+    assert "after" not in shown_columns(panel)
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 1)
+    assert "after" in shown_columns(panel)
+
+
+def test_other_columns_give_way_to_long_names_and_their_numbers_are_said(panel):
+    names = ("LMIR.DIR of whole document", "two", "three", "four")
+    panel.show_path(make_path(), IDS, names, "MAP", 1)
+    widest = panel.table.fontMetrics().horizontalAdvance(names[0]) + 2 * 8
+    seen = []
+    for width in range(600, 300, -10):
+        panel.resize(width, 400)
+        QCoreApplication.processEvents()
+        assert panel.table.columnWidth(2) >= widest
+        if shown_columns(panel) not in seen:
+            seen.append(shown_columns(panel))
+    assert seen == [
+        ["rank", "feature_id", "name", "weight", "gain", "after"],
+        ["rank", "feature_id", "name", "weight", "after"],
+        ["rank", "name", "weight", "after"],
+        ["rank", "name", "after"],
+    ]
+    name = panel.table.rows_model.columns[2]
+    assert name.hint(panel.table.rows()[0]) == "30 three\nweight 0.5\npinned: in every model"

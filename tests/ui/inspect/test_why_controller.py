@@ -127,3 +127,15 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen(window: MainWindow) -> 
     assert window.sections.why.panel.caption() == before
     window.workspace.show_page("features")
     wait_until(lambda: window.sections.why.panel.caption() == "mutual information in nats")
+
+
+@pytest.mark.parametrize(("method", "parameters"), [("fsmrank", {"max_iter": 9}), ("gas", {})])
+def test_the_measure_stands_in_the_path_only_where_a_row_has_one(
+    window: MainWindow, method: str, parameters: dict
+) -> None:
+    run_method(window, method, **parameters)
+    table = window.sections.inspect.path.table
+    keys = [column.key for column in table.rows_model.columns]
+    hidden = table.isColumnHidden(keys.index("after"))
+    assert hidden == (method == "fsmrank")
+    assert hidden or not any(row.after != row.after for row in table.rows())

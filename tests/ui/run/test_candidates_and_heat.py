@@ -48,7 +48,7 @@ def test_bars_are_drops_sorted_and_what_was_no_candidate_is_out(candidates):
     assert header == ["id", "name", "drop in error per document"]
     assert [(row[0], row[1]) for row in rows] == [("30", "thirty"), ("40", "forty"), ("10", "ten")]
     assert [row[2] for row in rows] == pytest.approx([0.4, 0.2, 0.1])
-    assert candidates.verdict.text() == "thirty, ahead of forty by 50 %"
+    assert candidates.verdict.text() == "Step 3: thirty, ahead of forty by 50 %"
     assert not candidates.verdict.isHidden()
 
 
@@ -58,7 +58,7 @@ def test_scores_of_any_method_bear_their_name(candidates):
     header, rows = candidates.plot.numbers()
     assert header[2] == "mutual information in nats"
     assert [row[2] for row in rows] == [0.5, 0.4, 0.2]
-    assert candidates.verdict.text() == "twenty, ahead of forty by 20 %"
+    assert candidates.verdict.text() == "Step 1: twenty, ahead of forty by 20 %"
 
 
 def test_what_differs_by_rounding_only_is_no_drop(candidates):

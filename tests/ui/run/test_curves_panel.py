@@ -35,9 +35,10 @@ def shown(plot):
 
 def test_titles_say_what_runs_on_what_and_how_to_act(panel):
     assert panel.accessibleName() == "Greedy RankRLS · MQ2008 fold 4"
+    assert panel._title.text() == "Greedy RankRLS"
     assert panel.caption() == "", "there is no curve yet"
     panel.add_step(0, 1, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "click a curve to choose k"
+    assert panel.caption() == "MQ2008 fold 4 · click a curve to choose k"
     assert panel._below.text() == "features selected, k · one curve per λ, 2⁰ dark … 2² bright"
     assert panel.criterion_plot.axes.title == "leave-query-out error per document"
     assert panel.validation_plot.axes.title == "validation MAP"
@@ -114,7 +115,7 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     assert panel.validation_plot.is_empty()
     assert panel.validation_plot.choice is None
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "click a curve to choose k"
+    assert panel.caption() == "MQ2008 · click a curve to choose k"
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
     panel.validation_plot.flush()
     low, high = panel.validation_plot.ranges()[0]
@@ -127,7 +128,7 @@ def test_beginning_anew_leaves_nothing_behind(panel):
 def test_a_method_without_a_grid_has_one_curve_without_a_name(panel):
     panel.begin("RankBoost", "MQ2008", [], [()], 300, "mean loss of the pairs", StepKind.ROUNDS)
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "click a curve to choose a round"
+    assert panel.caption() == "MQ2008 · click a curve to choose a round"
     assert panel._below.text() == "round"
     assert panel._note(0, 46) == ("round = 46 · chosen", "validation MAP 0.4000")
     assert panel.validation_plot.numbers()[0] == ["round", "path"]
@@ -143,7 +144,7 @@ def test_of_iterations_it_is_said_that_the_last_is_the_model(panel):
         panel.add_step(1, k, 1.0 / k, {"MAP": 0.4})
     which = "one curve per combination, the first dark … the last bright"
     assert panel._below.text() == f"iteration · {which}"
-    assert panel.caption() == "the last iteration is the model"
+    assert panel.caption() == "MQ2008 · the last iteration is the model"
     assert panel.label(1) == "λ1 = 2⁰ · λ2 = 0.0001"
     panel.validation_plot.flush()
     assert panel.validation_plot.ranges()[0] == (1, 2), "nobody knows how many iterations it takes"

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter, QToolButton, QWidget
 from waiting import wait_until
-from windows import open_window, settle
+from windows import finish, open_window, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.settings import Settings
@@ -17,6 +17,7 @@ from rankstudio.ui.shell.page import Page
 from rankstudio.ui.shell.panel_window import PanelWindow
 from rankstudio.ui.shell.workspace import FIRST, PAGES
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
 
 
 def page(window: MainWindow) -> Page:
@@ -252,3 +253,29 @@ def test_the_focused_panel_has_the_whole_page_by_key(window: MainWindow) -> None
     wait_until(lambda: QApplication.focusWidget() is panel.table)
     QTest.keyClick(panel_window(window, panel.objectName()), Qt.Key.Key_F, both)
     assert page(window).isAncestorOf(panel), "from its window it comes back"
+
+
+def test_no_title_of_select_is_cut_in_the_least_window(window: MainWindow) -> None:
+    window.resize(1024, 700)
+    window.workspace.show_page("select")
+    finish(window)
+    for panel in page(window).findChildren(Panel):
+        assert panel._title.shown_text() == panel._title.text()
+        assert panel._title.text()
+    candidates = window.sections.run.candidates
+    assert candidates.verdict.text().startswith("Step ")
+    assert candidates.accessibleName().startswith("Candidates at step ")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1024, 700), (960, 600)])
+def test_the_report_s_words_can_be_read_in_a_small_window(
+    window: MainWindow, width: int, height: int
+) -> None:
+    window.resize(width, height)
+    window.workspace.show_page("report")
+    settle(window)
+    words = window.sections.report.words
+    for field in (words.question, words.notes):
+        line = field.fontMetrics().lineSpacing()
+        assert field.visibleRegion().boundingRect().height() >= 2 * line
+        assert words.rect().contains(field.geometry())

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.ui.style.number_format import (
+    correlation_text,
     fixed,
     plain,
     power,
@@ -68,3 +69,19 @@ def test_superscripts_translate_digit_by_digit(n):
 )
 def test_time_left(seconds, text):
     assert time_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("r", "text"),
+    [
+        (0.954, "0.95"),
+        (-0.2, "−0.20"),
+        (-0.002, "0.00"),
+        (0.004, "0.00"),
+        (-0.0, "0.00"),
+        (1.0, "1.00"),
+        (float("nan"), "–"),
+    ],
+)
+def test_correlations_have_two_decimals_and_no_minus_before_nothing(r, text):
+    assert correlation_text(r) == text

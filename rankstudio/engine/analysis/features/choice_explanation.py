@@ -305,7 +305,7 @@ def _place(score: CandidateScore, values: Floats, feature: int) -> str:
 def _r(correlations: Floats | None, one: int, other: int) -> str:
     if correlations is None:
         return ""
-    return f" (r = {correlations[one, other]:.2f} inside queries)".replace("-", "−")
+    return f" (r = {round(correlations[one, other], 2) + 0.0:.2f} inside queries)".replace("-", "−")
 
 
 def number(value: float) -> str:
