@@ -104,7 +104,7 @@ _MARGIN = Column(
     "right",
     _margin_text,
     tooltip=tr("How far the next candidate was behind, as a share of the score"),
-    width=66,
+    width=62,
     tone=lambda row: "error" if row.margin < TOSS_UP else "muted",
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import Job
@@ -20,12 +21,14 @@ from rankstudio.ui.queries.ablation_feeder import AblationFeeder
 from rankstudio.ui.queries.ablation_panel import AblationPanel
 from rankstudio.ui.queries.comparison_panel import PART_NAMES, ComparisonPanel
 from rankstudio.ui.queries.documents_panel import DocumentsPanel
+from rankstudio.ui.queries.empty_page import EmptyPage
 from rankstudio.ui.queries.list_panel import QueryListPanel
 from rankstudio.ui.queries.model_bar import SINGLE, ModelBar
 from rankstudio.ui.queries.model_choice import Models, chosen_models, comparable, run_label, single_label
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import TableView
+from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
 _NO_RUN = tr("Two models are compared here query by query: run a method on these data.")
 _NO_DOCUMENTS = tr("The data of this run are not open, and without their documents no query can be ranked.")
+_LEADS_TO = {_NO_RUN: "select", _NO_DOCUMENTS: "data"}  # keys of pages
 _MEASURING = tr("Measuring both models in every query …")
 _NO_QUERIES = tr("The two models have no fold in common with such queries.")
 
@@ -52,6 +56,8 @@ class QueriesController(QObject):
     failed = Signal(str)
     inspected = Signal(int)
     """The user looks at a feature (its id)."""
+    emptied = Signal(bool)
+    """Whether there is nothing that the panels could show."""
 
     def __init__(
         self,
@@ -73,7 +79,9 @@ class QueriesController(QObject):
         self._place = 0
         self._singles: dict[tuple[int, int], Step] = {}
         self._job: Job | None = None
-        self.bar = ModelBar()
+        self.bar, self.empty = ModelBar(), EmptyPage()
+        self.head = named(QWidget(), "query-head", role="ground")
+        fill(QVBoxLayout(self.head), self.bar, (self.empty, 1), margins=(0, 0, 0, 0), spacing=0)
         self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
         self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
@@ -135,11 +143,12 @@ class QueriesController(QObject):
     @Slot()
     def update(self) -> None:
         """Compare what there is to compare, where the page is seen and it is not what it was."""
-        if not self.bar.isVisible():
+        if not self.head.isVisible():
             self._feeder.stop()
             return
         a, b = self._runs_compared()
         self._show_choices(a, b)
+        self._show_what_is_missing(self._why_nothing(a))
         state = self._state(a, b)
         if state == self._shown:
             self._feeder.go_on()
@@ -199,6 +208,13 @@ class QueriesController(QObject):
         there = [part for part in open_parts if any(part in one.parts for one in folds)]
         self.bar.set_parts([(part, PART_NAMES[part]) for part in there])
         self.bar.set_fold(fold, len(folds))
+
+    def _show_what_is_missing(self, why: str) -> None:
+        """Lead to the page of what is missing, in place of empty panels."""
+        page = _LEADS_TO.get(why, "")
+        self.empty.show_missing(why, page)
+        self.bar.setHidden(bool(page))
+        self.emptied.emit(bool(page))
 
     def _state(self, a: RunRecord | None, b: RunRecord | None) -> tuple[object, ...]:
         session = self._session

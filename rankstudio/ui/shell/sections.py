@@ -89,7 +89,7 @@ class Sections(QObject):
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
         paths = column("paths", (self.inspect.path, self.alone.panel), (2, 1), (450, 210))
         explained = (paths, explanations, self.inspect.profile)
-        features = row("features", explained, (3, 4, 1), (490, 425, 295))
+        features = row("features", explained, (3, 4, 1), (485, 415, 310))
         beside = row("curves-views", (self.results.curves, self.results.views), (1, 1), (640, 640))
         compare = column("compare", (self.results.panel, beside), (2, 3), (280, 460))
         above = row("queries-above", (self.queries.comparison, self.queries.list), (2, 3), (480, 840))
@@ -102,11 +102,13 @@ class Sections(QObject):
             "select": Page("select", columns, self.strip),
             "features": Page("features", features),
             "compare": Page("compare", compare),
-            "queries": Page("queries", queries, head=self.queries.bar),
+            "queries": Page("queries", queries, head=self.queries.head),
             "report": Page("report", report),
         }
         made = Workspace(self._theme, pages)
         made.pageChanged.connect(self._show_page)
+        self.queries.emptied.connect(queries.setHidden)
+        self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.compareAsked.connect(lambda: made.show_page("compare"))
         return made
 

@@ -373,3 +373,19 @@ def test_of_models_that_the_study_did_not_keep_it_says_so(
     page = look(window)
     assert page.comparison.plot.placeholder == NOT_WHOLE
     assert page.queries == ()
+
+
+def test_without_a_run_one_sentence_leads_to_a_run(window: MainWindow) -> None:
+    page = look(window)
+    panels = page.comparison, page.list, page.documents, page.ablation
+    assert page.empty.isVisible()
+    assert "run a method" in page.empty.sentence.text()
+    assert not any(panel.isVisible() for panel in (*panels, page.bar))
+    page.empty.button.setFocus()
+    QTest.keyClick(page.empty.button, Qt.Key.Key_Space)
+    assert window.workspace.page == "select"
+    finish(window)
+    look(window)
+    assert not page.empty.isVisible()
+    assert all(panel.isVisible() for panel in (*panels, page.bar))
+    assert page.list.table.rows()
