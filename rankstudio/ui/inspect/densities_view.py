@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NEXT = -1  # of the choice that follows the feature on the left
 _WAITING = tr("The densities are being estimated.")
 _ONE_VALUE = tr("Less than two values in the validation part, zeros apart: nothing to draw.")
-_X = tr("value in the validation part")
+_X = tr("validation value")
 _ABOUT = tr(
     "As the method estimated them: Gaussian kernels over the training documents of each "
     "grade, at the values of the validation part. d is how far they are apart, distant "

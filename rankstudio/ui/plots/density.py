@@ -26,6 +26,7 @@ _LINE = 16.0
 _SWATCH = 16.0
 _BETWEEN = 12.0
 _AIR = 6.0
+_MOST_LEGEND = 0.4  # of the height of a plot
 _ZERO_BAR = 34.0  # pixels of a class's bar of zeros, with its share above
 _MOST_ZEROS = 0.5  # share of the plot's width that these bars may take
 _ZEROS = float("-inf")  # what the mouse finds over them
@@ -91,9 +92,14 @@ class DensityPlot(Plot):
         frame = super().frame_for(size)
         if self.is_empty():
             return frame
-        _, rows = self.legend_spots(frame.area.width())
-        top = min(rows * _LINE + _AIR, frame.area.height() - 1)
-        return replace(frame, area=frame.area.adjusted(round(self._strip(size.width())), round(top), 0, 0))
+        left, top = round(self._strip(size.width())), round(self._legend_height(size))
+        return replace(frame, area=frame.area.adjusted(left, top, 0, 0))
+
+    def _legend_height(self, size: QSizeF) -> float:
+        """Return the room of the legend; none in a plot so small that the curves would be lost under it."""
+        area = super().frame_for(size).area
+        height = self.legend_spots(area.width())[1] * _LINE + _AIR
+        return height if height <= _MOST_LEGEND * area.height() else 0.0
 
     def legend_spots(self, width: float) -> tuple[list[tuple[float, int]], int]:
         """Return where the legend's entries begin, as pixel and line, and how many lines they take."""
@@ -222,7 +228,7 @@ class DensityPlot(Plot):
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw which line is which class, above the curves, in as many lines as the width asks for."""
-        if self.is_empty():
+        if self.is_empty() or not self._legend_height(frame.outer.size()):
             return
         strip = self._strip(frame.outer.width())
         spots, rows = self.legend_spots(frame.area.width() + strip)

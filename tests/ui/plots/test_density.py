@@ -62,6 +62,12 @@ def test_the_legend_lies_above_the_curves_and_wraps_where_it_is_narrow(plot):
     assert wide.area.bottom() == narrow.area.bottom()
 
 
+def test_in_a_small_plot_the_curves_have_the_room_of_the_legend(plot):
+    small = plot.frame_for(QSizeF(90, 110))
+    assert small.area.top() < 16
+    assert small.area.height() > 60
+
+
 def test_nothing_to_show_is_no_error(plot):
     plot.set_densities([])
     plot.flush()
