@@ -99,14 +99,18 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
     height = frame.area.height()
     painter.drawText(QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, plot.row_name())
     painter.restore()
+    metrics = QFontMetricsF(font(TINY))
     xs, ys = plot.edges(frame)
     n_rows, n_columns = plot.values.shape
     every = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
+    start = NAME_WIDTH if plot.row_name() else 0.0
     for row in range(0, n_rows, every):
         top = n_rows - 1 - row
-        box = QRectF(0, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1, 18)
+        box = QRectF(start, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1 - start, 18)
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(box, flags, plot.row_labels[row])
+        text = metrics.elidedText(plot.row_labels[row], Qt.TextElideMode.ElideMiddle, box.width())
+        if box.width() > AIR:
+            painter.drawText(box, flags, text)
     ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
     for column in (int(value) - 1 for value, _ in ticks):
         middle = (xs[column] + xs[column + 1]) / 2

@@ -28,6 +28,8 @@ _STEPS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Up: (1, 0),
     Qt.Key.Key_Down: (-1, 0),
 }
+_LEAST_MAP = 44.0  # pixels for the cells, for which long labels are cut
+_LEAST_LABEL = 48.0  # pixels with which a label that is cut still says something
 
 
 class HeatMapPlot(Plot):
@@ -180,13 +182,14 @@ class HeatMapPlot(Plot):
         """Leave room at the left for the row labels."""
         plain = super().frame_for(size)
         metrics = QFontMetricsF(font(TINY))
-        left = max((metrics.horizontalAdvance(text) for text in self.row_labels), default=0.0) + AIR
-        left += NAME_WIDTH if self.row_name() else 0.0
-        area = plain.area
-        area.setLeft(round(left))
-        texts = self.bar_texts()
+        area, texts = plain.area, self.bar_texts()
         if texts:
             area.setRight(round(plain.outer.right() - 2 * AIR - color_bar_width(texts)))
+        left = max((metrics.horizontalAdvance(text) for text in self.row_labels), default=0.0) + AIR
+        left += NAME_WIDTH if self.row_name() else 0.0
+        if left > _LEAST_LABEL and area.right() - left < _LEAST_MAP:
+            left = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else 0.0
+        area.setLeft(round(left))
         return Frame(area, plain.outer, plain.x_range, plain.y_range)
 
     def is_empty(self) -> bool:

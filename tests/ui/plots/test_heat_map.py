@@ -152,3 +152,16 @@ def test_the_bar_of_colours_says_its_values_and_what_lies_beyond(theme, stage):
     assert not any(text.startswith("-") for text in plot.bar_texts())
     plot.written = True
     assert plot.bar_texts() == ()
+
+
+@pytest.mark.parametrize("width", [110, 130, 160, 200, 260, 500])
+def test_long_labels_leave_the_cells_and_the_bar_their_room(theme, stage, width):
+    plot = HeatMapPlot(theme, "MAP")
+    plot.set_values(
+        [[0.4, 0.5], [0.6, 0.7]], ["λ1 = 0.01 · λ2 = 0.0001", "λ1 = 0.1 · λ2 = 0.0001"], ["1", "2"]
+    )
+    stage(plot, width, 120)
+    area = plot.frame().area
+    assert 0 <= area.left() < area.right() < width
+    assert area.width() >= 30
+    assert not plot.grab().isNull()
