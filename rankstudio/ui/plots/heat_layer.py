@@ -109,7 +109,7 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
         box = QRectF(start, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1 - start, 18)
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         text = metrics.elidedText(plot.row_labels[row], Qt.TextElideMode.ElideMiddle, box.width())
-        if box.width() > AIR:
+        if box.width() > 1:
             painter.drawText(box, flags, text)
     ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
     for column in (int(value) - 1 for value, _ in ticks):

@@ -181,6 +181,8 @@ class HeatMapPlot(Plot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room at the left for the row labels."""
         plain = super().frame_for(size)
+        if self.is_empty():  # what it says then has all the room
+            return plain
         metrics = QFontMetricsF(font(TINY))
         area, texts = plain.area, self.bar_texts()
         if texts:
@@ -188,7 +190,7 @@ class HeatMapPlot(Plot):
         left = max((metrics.horizontalAdvance(text) for text in self.row_labels), default=0.0) + AIR
         left += NAME_WIDTH if self.row_name() else 0.0
         if left > _LEAST_LABEL and area.right() - left < _LEAST_MAP:
-            left = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else 0.0
+            left = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
         area.setLeft(round(left))
         return Frame(area, plain.outer, plain.x_range, plain.y_range)
 
