@@ -158,3 +158,12 @@ def test_measures_and_switches_show_several_values(window: MainWindow) -> None:
     switch.click()
     assert window.session.plan.parameters["project"] is True
     assert (switch.isTristate(), switch.text()) == (False, "")
+
+
+def test_there_is_no_slider_where_its_value_is_the_only_one(window: MainWindow) -> None:
+    slider = window.sections.run.curves.slider
+    window.session.change("editing", method="fsmrank-top", parameters={"lambda1": (0.1,), "lambda2": (1e-4,)})
+    assert not window.session.plan.live
+    assert slider.isHidden()
+    window.session.change("editing", parameters={"lambda1": (0.1, 1.0), "lambda2": (1e-4,)})
+    assert not slider.isHidden()

@@ -47,10 +47,11 @@ class SliderController(QObject):
     def _show_grid(self) -> None:
         """Let the slider stop at the values of the plan's grid, and between them where paths are fast."""
         axis, live = self._session.axis, self._session.plan.live
-        self._slider.setVisible(axis is not None)
+        stops = sorted({*(FINE if live else ()), *axis.values}) if axis is not None else []
+        self._slider.setVisible(len(stops) > 1)  # with one value there is nothing to move
         self._enable()
         if axis is not None:
-            self._slider.set_values(sorted({*(FINE if live else ()), *axis.values}), axis.label)
+            self._slider.set_values(stops, axis.label)
         self._show_value()
 
     @Slot()
