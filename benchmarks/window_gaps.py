@@ -108,14 +108,17 @@ class Walk:
             done = acted and (until() if until is not None else not self.busy)
             late = time.perf_counter() - began > _LONGEST_SECONDS
             settled = (settled or time.perf_counter()) if done or late else None
-        self.report(what, time.perf_counter() - began)
+        self.report(what, settled - began)
 
     def report(self, what: str, seconds: float) -> None:
         """Print the longest gaps, with what the window's thread did in them."""
         gaps = self.meter.take()
+        p99 = float(np.percentile([1000 * gap.length for gap in gaps], 99))
         longest = [gap for gap in gaps[:_SHOWN] if 1000 * gap.length > MOST_GAP_MS] or gaps[:1]
         print(
-            f"{self.prefix}{what:<46} {seconds:6.2f} s   longest {1000 * gaps[0].length:6.0f} ms", flush=True
+            f"{self.prefix}{what:<46} {seconds:6.2f} s   p99 {p99:5.0f}   "
+            f"longest {1000 * gaps[0].length:6.0f} ms, computed {1000 * gaps[0].computed:4.0f}",
+            flush=True,
         )
         for gap in longest:
             if 1000 * gap.length <= MOST_GAP_MS:
@@ -130,6 +133,8 @@ class Walk:
         self.record.add(
             "gaps",
             self.prefix + what,
+            seconds=seconds,
+            p99_ms=p99,
             longest_ms=1000 * worst.length,
             computed_ms=1000 * worst.computed,
             queued_ms=1000 * worst.queued,

@@ -105,7 +105,7 @@ def pareto_front_of(
     tried = [
         (number, model)
         for number, run in enumerate(runs)
-        for model in best_of_sizes([one for path in tried_models(run, name) for one in path], name)
+        for model in best_of_sizes(tried_models(run, name), name)
     ]
     if not tried:
         return None

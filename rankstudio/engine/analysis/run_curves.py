@@ -120,7 +120,7 @@ def _curve(
 ) -> tuple[Floats, list[TriedModel]] | None:
     """Return x and models of the combination with the best mean, by ascending x."""
     sign = 1.0 if measure(name).higher_is_better else -1.0
-    paths = [models for path in tried_models(run, name) if (models := best_of_sizes(path, name))]
+    paths = [models for path in tried_models(run, name) if (models := best_of_sizes([path], name))]
     if not paths:
         return None
     models = max(paths, key=lambda path: max(sign * model.mean for model in path))

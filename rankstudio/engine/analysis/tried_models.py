@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
@@ -38,7 +39,7 @@ class TriedModel:
     steps: tuple[Step, ...]
     values: Floats
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """Mean over the folds in which the measure is defined."""
         there = self.values[~np.isnan(self.values)]
@@ -51,7 +52,58 @@ class TriedModel:
         return float(there.std(ddof=1) / np.sqrt(there.size)) if there.size > 1 else float("nan")
 
 
-def tried_models(run: RunResult, name: str) -> list[list[TriedModel]]:
+@dataclass(frozen=True, eq=False)
+class TriedPath:
+    """The models of one combination that all folds have, as arrays.
+
+    Attributes
+    ----------
+    combination : int
+        Position among the plan's combinations.
+    paths : tuple of PathResult
+        Of each of the F folds.
+    positions : ndarray of shape (K, F)
+        Of each model's step on the path of each fold.
+    values : ndarray of shape (K, F)
+        The validation measure; NaN where it is not defined.
+    """
+
+    combination: int
+    paths: tuple[PathResult, ...]
+    positions: Ints
+    values: Floats
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """Features of each model, mean over the folds, shape (K,)."""
+        columns = [path.sizes[at] for path, at in zip(self.paths, self.positions.T, strict=True)]
+        means: Floats = np.column_stack(columns).mean(axis=1)
+        return means
+
+    @cached_property
+    def means(self) -> Floats:
+        """Mean of each model over the folds in which the measure is defined, shape (K,)."""
+        means: Floats = self.values.mean(axis=1)
+        for number in np.flatnonzero(np.isnan(means)):
+            means[number] = self.model(int(number)).mean
+        return means
+
+    def __iter__(self) -> Iterator[TriedModel]:
+        return map(self.model, range(len(self.positions)))
+
+    def model(self, number: int) -> TriedModel:
+        """Return one of the models."""
+        at = self.positions[number].tolist()
+        return TriedModel(
+            self.combination,
+            int(self.paths[0].x_values[at[0]]),
+            float(self.sizes[number]),
+            tuple(path.steps[i] for path, i in zip(self.paths, at, strict=True)),
+            self.values[number],
+        )
+
+
+def tried_models(run: RunResult, name: str) -> list[TriedPath]:
     """Return what was tried with each combination, in the order of the path; nothing without validation.
 
     Parameters
@@ -61,35 +113,40 @@ def tried_models(run: RunResult, name: str) -> list[list[TriedModel]]:
         Of the measure.
     """
     paths = zip(*(fold.paths for fold in run.folds), strict=True)
-    return [list(_across(number, folds, name)) for number, folds in enumerate(paths)]
+    return [_across(number, folds, name) for number, folds in enumerate(paths)]
 
 
-def best_of_sizes(models: Sequence[TriedModel], name: str) -> list[TriedModel]:
-    """Return the best model of every size, by ascending size; of equal ones the first."""
-    better = measure(name).higher_is_better
-    best: dict[float, TriedModel] = {}
-    for model in models:
-        known, mean = best.get(model.size), model.mean
-        ahead = known is None or (mean > known.mean if better else mean < known.mean)
-        if np.isfinite(mean) and ahead:
-            best[model.size] = model
-    return [best[size] for size in sorted(best)]
+def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
+    """Return the best model of every size, by ascending size; of equal ones the first.
+
+    Parameters
+    ----------
+    paths : sequence of TriedPath
+        Among whose models.
+    name : str
+        Of the measure.
+    """
+    found = [(path, number) for path in paths for number in range(len(path.positions))]
+    if not found:
+        return []
+    sizes = np.concatenate([path.sizes for path in paths])
+    means = np.concatenate([path.means for path in paths])
+    there = np.flatnonzero(np.isfinite(means))
+    worth = means[there] if measure(name).higher_is_better else -means[there]
+    order = there[np.lexsort((there, -worth, sizes[there]))]
+    firsts = order[np.unique(sizes[order], return_index=True)[1]]
+    return [path.model(number) for path, number in (found[i] for i in firsts)]
 
 
-def _across(combination: int, paths: Sequence[PathResult], name: str) -> Iterator[TriedModel]:
-    """Yield every model that all folds have."""
+def _across(combination: int, paths: tuple[PathResult, ...], name: str) -> TriedPath:
+    """Return every model that all folds have."""
     if any(name not in path.validation for path in paths):
-        return
+        nothing = np.empty((0, len(paths)))
+        return TriedPath(combination, paths, nothing.astype(np.int64), nothing)
     if paths[0].step_kind is StepKind.ITERATIONS:  # which are not equally many in all folds
-        steps = [[len(path.steps) - 1 for path in paths]]
+        positions = np.array([[len(path.steps) - 1 for path in paths]])
     else:
-        steps = [[i] * len(paths) for i in range(min(len(path.steps) for path in paths))]
-    for numbers in steps:
-        on = list(zip(paths, numbers, strict=True))
-        yield TriedModel(
-            combination,
-            int(on[0][0].x_values[on[0][1]]),
-            float(np.mean([path.sizes[i] for path, i in on])),
-            tuple(path.steps[i] for path, i in on),
-            np.array([path.validation[name][i] for path, i in on]),
-        )
+        shared = np.arange(min(len(path.steps) for path in paths))
+        positions = np.repeat(shared[:, None], len(paths), axis=1)
+    columns = [path.validation[name][at] for path, at in zip(paths, positions.T, strict=True)]
+    return TriedPath(combination, paths, positions, np.column_stack(columns))

@@ -1,12 +1,14 @@
 """The runs as they are measured now: by the measure and the convention that are looked at.
 
 What a run measured itself is taken as it is; anything else is measured anew on the task worker, from the
-models that are there, and kept.
+models that are there, and kept. All runs are measured in one task, whose results arrive together, so that
+what shows several runs is drawn once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,9 +16,11 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
 from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 
 _KEPT = 400  # measured runs; the paths in them are the runs' own
+_MOST_SECONDS = 0.3  # for which results wait for those of other runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,16 @@ class MeasuredRun:
     complete: bool = True
 
 
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """A run to be measured, with what it had found when that was asked for."""
+
+    record: RunRecord
+    wanted: Measurement
+    state: _State
+    found: MeasuredRun
+
+
 class MeasuredRuns(QObject):
     """Measures runs by what the session looks at, each in one way once.
 
@@ -63,14 +78,14 @@ class MeasuredRuns(QObject):
     """
 
     changed = Signal(object)
-    """A run has been measured anew (RunRecord)."""
+    """Runs have been measured anew (tuple of RunRecord)."""
     failed = Signal(str)
 
     def __init__(self, session: Session, runs: Runs, worker: Worker, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._worker = session, worker
+        self._session, self._runs, self._worker = session, runs, worker
         self._known: dict[tuple[int, Measurement], tuple[_State, MeasuredRun]] = {}
-        self._asked: dict[int, tuple[Measurement, _State]] = {}
+        self._asked: dict[int, _Request] = {}
         self._engine: Remeasurement | None = None
         runs.removed.connect(self._forget)
         runs.cleared.connect(self._forget_all)
@@ -90,9 +105,9 @@ class MeasuredRuns(QObject):
             return measured
         if not there:
             return self._keep(key, state, _covered(record))
-        if self._asked.get(record.key) != (wanted, state) and any(state):
-            self._asked[record.key] = wanted, state
-            self._ask(record, wanted, state)
+        if self._is_new(record, wanted):
+            others = (one for one in self._runs.records if one is not record)
+            self._ask([record, *others])
         return MeasuredRun(plan, measured.paths, measured.folds, measured.baselines, complete=False)
 
     def measures(self, record: RunRecord) -> bool:
@@ -113,25 +128,73 @@ class MeasuredRuns(QObject):
             for key, (result, dataset) in found.items()
         }
 
-    def _ask(self, record: RunRecord, wanted: Measurement, state: _State) -> None:
-        paths, folds, baselines = dict(record.paths), dict(record.folds), dict(record.baselines)
-        plan, dataset, result = record.plan, record.dataset, record.result
+    def _is_new(self, record: RunRecord, wanted: Measurement) -> bool:
+        """Tell whether a run is to be measured, and neither has been nor is about to be."""
+        state, asked = _state(record), self._asked.get(record.key)
+        if wanted.plan(record.plan) is record.plan and not wanted.sealed:
+            return False
+        there = record.dataset.folds[0].train.n_documents > 0 and any(state)
+        known = self._known.get((record.key, wanted), (None, None))[0] == state
+        return there and not known and not (asked and (asked.wanted, asked.state) == (wanted, state))
 
-        def measure() -> MeasuredRun:
-            return self._measure(dataset, MeasuredRun(plan, paths, folds, baselines, result), wanted)
+    def _ask(self, records: Sequence[RunRecord]) -> None:
+        """Have those runs measured that are not yet, in this order."""
+        requests = []
+        for record in records:
+            wanted = self._session.measurement(record.plan)
+            if self._is_new(record, wanted):
+                result = record.result
+                found = MeasuredRun(
+                    record.plan, dict(record.paths), dict(record.folds), dict(record.baselines), result
+                )
+                requests.append(_Request(record, wanted, _state(record), found))
+        self._asked.update((one.record.key, one) for one in requests)
 
-        def keep(measured: MeasuredRun) -> None:
-            self._asked.pop(record.key, None)
-            self._keep((record.key, wanted), state, measured)
-            self.changed.emit(record)
+        def end(outcome: Outcome) -> None:
+            if outcome.ending is Ending.FAILED:
+                self.failed.emit(outcome.text)
 
-        self._worker.task(
-            tr("Measuring run {key} by {measure}").format(key=record.key, measure=wanted.measure),
-            measure,
-            on_done=keep,
-            on_error=self.failed.emit,
-            slot=f"measures of run {record.key}",
+        keys = " ".join(str(one.record.key) for one in requests)
+        self._worker.submit(
+            Job(
+                tr("Measuring run {key} by {measure}").format(key=keys, measure=self._session.measure),
+                lambda cancelled: self._work(requests, cancelled),
+                on_message=self._take,
+                on_end=end,
+                slot=f"measures of run {keys}",
+            )
         )
+
+    def _work(self, requests: Sequence[_Request], cancelled: CancelFlag) -> Iterator[_Answers]:
+        """Measure runs on the worker; yield all at once, or some at a time where that takes long."""
+        answers: list[tuple[_Request, MeasuredRun]] = []
+        failure: RankStudioError | None = None
+        began = time.perf_counter()
+        for one in requests:
+            if cancelled():
+                return
+            if self._asked.get(one.record.key) is not one:  # by now another measure is looked at
+                continue
+            try:
+                answers.append((one, self._measure(one.record.dataset, one.found, one.wanted)))
+            except RankStudioError as error:  # the other runs are measured all the same
+                failure = error
+            if time.perf_counter() - began > _MOST_SECONDS and answers:
+                yield answers
+                answers, began = [], time.perf_counter()
+        if answers:
+            yield answers
+        if failure is not None:
+            raise failure
+
+    def _take(self, answers: _Answers) -> None:
+        """Keep what has been measured of runs that are still there, and tell."""
+        asked = [(one, found) for one, found in answers if self._asked.get(one.record.key) is one]
+        for one, found in asked:
+            del self._asked[one.record.key]
+            self._keep((one.record.key, one.wanted), one.state, found)
+        if asked:
+            self.changed.emit(tuple(one.record for one, _ in asked))
 
     def _keep(self, key: tuple[int, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
         while len(self._known) >= _KEPT:
@@ -172,6 +235,7 @@ class MeasuredRuns(QObject):
 
 
 _State = tuple[int, int, int, bool]
+_Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 
 def _state(record: RunRecord) -> _State:

@@ -120,8 +120,8 @@ class ResultsController(QObject):
         self._mark()
 
     @Slot(object)
-    def _show_measured(self, record: RunRecord) -> None:
-        self._changed.add(record.key)
+    def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
+        self._changed.update(record.key for record in records)
         self._show()
         self._mark()
 

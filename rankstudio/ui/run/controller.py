@@ -250,9 +250,10 @@ class RunController(QObject):
             self.rebuild()
 
     @Slot(object)
-    def _show_measured(self, record: RunRecord) -> None:
+    def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
         """Draw what has been measured anew of the run that is shown."""
-        if record is not self._record:
+        record = self._record
+        if record is None or record not in records:
             return
         for combination in range(len(record.combinations)):
             self._draw_combination(record, combination, growing=False)
@@ -382,7 +383,7 @@ class RunController(QObject):
             self._draw_heat()
             self.mark()
         else:
-            self._show_measured(record)
+            self._show_measured((record,))
 
 
 def _interval(across: FoldAverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,12 +8,18 @@ from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
 from windows import finish, settle
 
+from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model import measured_runs
+from rankstudio.ui.model.measured_runs import MeasuredRun
+from rankstudio.ui.model.run_record import RunRecord
 
 
 def pick(window: MainWindow, menu: str, key: str) -> None:
@@ -147,3 +153,39 @@ def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(window: 
         )
         assert np.nanmax(curve.mean) == pytest.approx(best)
     assert "validation RR" in results.views.pareto.plot.axes.title
+
+
+def test_all_runs_are_measured_in_one_task_and_arrive_together(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measured_runs, "_MOST_SECONDS", float("inf"))
+    for seed in range(3):
+        window.session.change("editing", seed=seed)
+        finish(window)
+    arrived: list[tuple[RunRecord, ...]] = []
+    window.models.measured.changed.connect(arrived.append)
+    pick(window, "measure", "RR")
+    assert [{record.key for record in records} for records in arrived] == [{1, 2, 3}]
+    assert not window.models.measured._asked
+
+
+def test_a_run_that_cannot_be_measured_does_not_hold_up_the_others(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(2):
+        window.session.change("editing", seed=seed)
+        finish(window)
+    first, second = window.runs.records
+    measured = window.models.measured
+    measure, refused = measured._measure, first.plan.seed
+
+    def refuse(dataset: FoldedDataset, found: MeasuredRun, wanted: Measurement) -> MeasuredRun:
+        if found.plan.seed == refused:
+            raise DatasetError("A score is not a number.")
+        return measure(dataset, found, wanted)
+
+    monkeypatch.setattr(measured, "_measure", refuse)
+    pick(window, "measure", "RR")
+    assert measured.view(second).complete
+    assert not measured.view(first).complete
+    assert "A score is not a number." in window.notice.text()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any, Literal, get_args
@@ -123,6 +124,10 @@ class Plan:
             several, tried, f"at most {MOST_COMBINATIONS} combinations of values", tried <= MOST_COMBINATIONS
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what makes the plan: a process that gets it derives the rest itself."""
+        return {given.name: getattr(self, given.name) for given in fields(self)}
+
     @property
     def entry(self) -> Method:
         """The method's entry in the catalog."""
@@ -175,7 +180,7 @@ class Plan:
         extra = () if self.select_by in (CRITERION, *self.measures) else (self.select_by,)
         return self.measures + extra
 
-    @property
+    @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The grids and all else that has several values, as in the form: the method's, then the ranker's.
 
@@ -189,7 +194,7 @@ class Plan:
             axes += [Axis(p, p.values(v), ranker.label) for p, v in given if p.several(v)]
         return tuple(axes)
 
-    @property
+    @cached_property
     def combinations(self) -> tuple[ParameterCombination, ...]:
         """Every combination of the axes' values, one for each parameter; the last axis runs fastest."""
         return tuple(self.combination(values) for values in product(*(axis.values for axis in self.axes)))

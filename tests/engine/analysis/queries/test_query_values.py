@@ -34,7 +34,7 @@ def test_the_means_over_queries_are_the_paths_own(plan: Plan, name: str) -> None
         rows = validation_values(result, DATA, list(zip(*(one.steps for one in tried), strict=True)), name)
         means = np.array([fold.mean(axis=1) for fold in rows]).T
         assert means == pytest.approx(np.array([one.values for one in tried]))
-        kept = best_of_sizes(tried, name)
+        kept = best_of_sizes([tried], name)
         assert [one.size for one in kept] == sorted({one.size for one in tried})
         for one in kept:
             assert one.mean == max(other.mean for other in tried if other.size == one.size)

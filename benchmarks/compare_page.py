@@ -1,0 +1,92 @@
+"""Ten finished runs of 31 values of λ on the Compare page: what each click there takes.
+
+    python benchmarks/compare_page.py --data MQ2008
+
+runs greedy RankRLS ten times in the real window, then changes measure and convention, goes from page to page,
+sorts, ticks and looks at every view. For each it prints the time until all workers are idle again and
+everything is drawn, the percentiles of the gaps of the event loop, and what caused the longest. ``--large``
+runs methods on 42,000 made-up documents with 46 features as well.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from record import Record, parser
+from window_gaps import Walk, write_folds
+
+RUNS, COMBINATIONS = 10, 31
+_MEASURES = ("MAP", "NDCG@5", "RR", "P@3")
+_CONVENTIONS = ("ranklib", "trec_eval", "letor4")
+_LARGE = ("greedy-rankrls", "fsmrank", "gas", "expected-divergence", "single-feature", "rankrls")
+
+
+def ten_runs(walk: Walk, data: Path, n_runs: int) -> None:
+    """Run greedy RankRLS several times, without another feature each: no two of their models are alike."""
+    walk.open(data.name, data)
+    grid = tuple(float(2.0**power) for power in np.linspace(-15, 15, COMBINATIONS))
+    for banned in range(n_runs):
+        name = f"run {banned + 1}, greedy RankRLS with {COMBINATIONS} λ"
+        walk.run(name, "greedy-rankrls", regularization=grid, banned=(banned + 1,))
+
+
+def look(walk: Walk) -> None:
+    """Look at the runs on Compare, in every way."""
+    window, session = walk.window, walk.window.session
+    pages = window.workspace
+    walk.do("show Compare", lambda: pages.show_page("compare"))
+    for turn in ("first time", "again"):
+        for name in _MEASURES:
+            walk.do(f"measure {name}, {turn}", lambda n=name: session.show_measure(n))
+        for key in _CONVENTIONS:
+            walk.do(f"convention {key}, {turn}", lambda k=key: window.measurement.look_by(k))
+        for key in ("data", "select", "features", "queries", "report"):
+            walk.do(f"page {key}, {turn}", lambda k=key: pages.show_page(k))
+            walk.do(f"page compare from {key}, {turn}", lambda: pages.show_page("compare"))
+    results = window.sections.results
+    for record in window.runs.records[:3]:
+        walk.do(f"untick run {record.key}", lambda k=record.key: results.panel.ticked.emit(k))
+        walk.do(f"tick run {record.key}", lambda k=record.key: results.panel.ticked.emit(k))
+    walk.sort(results.panel.table, f"{len(window.runs.records)} runs")
+    walk.do("look at another run", lambda: results.panel.selected.emit(window.runs.records[2].key))
+    for name in list(results.views._views):
+        walk.do(f"view {name}", lambda n=name: results.views.show_view(n))
+
+
+def large(walk: Walk, folder: Path) -> None:
+    """Run methods on data of the size of TD2004's parts together."""
+    data = folder / "large"
+    if not data.exists():
+        write_folds(data, 25_200, 46)  # with two thirds as many again in the other parts: 42,000
+    walk.open("42,000 documents x 46", data)
+    for method in _LARGE:
+        walk.run(f"{method}, 42,000 documents", method)
+
+
+def main() -> int:
+    """Measure."""
+    arguments = parser(__doc__ or "")
+    arguments.add_argument("--data", type=Path, required=True, help="a LETOR file or a folder of folds")
+    arguments.add_argument("--runs", type=int, default=RUNS, help="how many runs (default %(default)s)")
+    arguments.add_argument("--large", type=Path, help="a folder for made-up data, kept for the next time")
+    args = arguments.parse_args()
+    record = Record(args.json)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["RANKSTUDIO_CONFIG_DIR"] = os.environ["RANKSTUDIO_DATA_DIR"] = folder
+        walk = Walk(record)
+        walk.do("warm up", walk.window.models.warm_up)
+        ten_runs(walk, args.data, args.runs)
+        look(walk)
+        if args.large:
+            large(walk, args.large)
+        walk.meter.stop()
+        walk.window.close()
+    record.save()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
