@@ -62,6 +62,8 @@ class Rules(NamedTuple):
 @kernel
 def measure_all(
     ranked: Codes,
+    begins: Ints,
+    ends: Ints,
     truth: Truth,
     rules: Rules,
     kinds: Ints,
@@ -71,12 +73,14 @@ def measure_all(
     integers: Ints,
     tree: Ints | None,
 ) -> None:
-    """Compute every measure of every model in every query.
+    """Compute every measure of models in every query.
 
     Parameters
     ----------
     ranked : ndarray of shape (K, m)
         Of ``rank_all``.
+    begins, ends : ndarray of shape (Q,)
+        The first model that is measured in each query, and the one after the last.
     truth, rules : Truth, Rules
     kinds, cuts : ndarray of shape (M,)
         The measures; a cut-off of 0 means all documents.
@@ -99,8 +103,10 @@ def measure_all(
     dcg, hits, precisions = reals[4], reals[5], reals[6]
     level = integers[0]
     deepest, graded = _deepest(cuts, query_ptr[-1]), _any_graded(kinds)
-    for model in range(ranked.shape[0]):
+    for model in range(begins.min(), ends.max()):
         for q in range(query_ptr.shape[0] - 1):
+            if model < begins[q] or model >= ends[q]:
+                continue
             first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
             depth = _unpack(ranked[model], first, n, min(n, deepest), rules.ties_reversed, level, key)
             if graded:

@@ -152,6 +152,20 @@ class Evaluator:
         table = self._measured(ranked[:1], self._reading)
         return {m.name: values[0] for m, values in zip(self.measures, table, strict=True)}
 
+    def measure_rows(self, ranked: Codes, begins: Ints, ends: Ints, out: Floats) -> None:
+        """Write each measure of some rankings of each query, for :class:`DistinctRankings`.
+
+        Parameters
+        ----------
+        ranked : ndarray of shape (K, m)
+            As for `evaluate_rankings`.
+        begins, ends : ndarray of shape (Q,)
+            Its rows that are measured of each query.
+        out : ndarray of shape (M, K, Q)
+            Receives the values; those of other rows stay.
+        """
+        self._measure(ranked, begins, ends, self._reading, out)
+
     @property
     def _rows_at_a_time(self) -> int:
         return max(1, _BLOCK // (self.n_queries * max(1, len(self.measures))))
@@ -192,11 +206,16 @@ class Evaluator:
     def _measured(self, ranked: Codes, rules: _kernels.Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q)."""
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
+        every = np.zeros(self.n_queries, dtype=np.int64), np.full(self.n_queries, ranked.shape[0])
+        self._measure(ranked, *every, rules, out)
+        return out
+
+    def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: _kernels.Rules, out: Floats) -> None:
         space = scratch_space(self._truth.weight.size)
         plain = all(m.kind in _PLAIN for m in self.measures)
         tree = None if plain else np.zeros(self._truth.gain.size + 1, dtype=np.int64)
-        _kernels.measure_all(ranked, self._truth, rules, self._kinds, self._cuts, out, *space, tree)
-        return out
+        which = self._kinds, self._cuts
+        _kernels.measure_all(ranked, begins, ends, self._truth, rules, *which, out, *space, tree)
 
 
 def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:

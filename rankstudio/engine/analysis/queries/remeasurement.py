@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
@@ -14,7 +14,9 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
+from rankstudio.engine.metrics._distinct_kernel import Places
 from rankstudio.engine.metrics._ranking_kernel import Codes
+from rankstudio.engine.metrics.distinct_rankings import DistinctRankings
 from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, standard_error
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step
@@ -28,15 +30,17 @@ _EVALUATORS = 64
 class Remeasurement:
     """Measures what runs found, by any measure and convention.
 
-    The documents are scored and put in order once a model; every measure is read off those rankings, which
-    are kept as long as the paths themselves, up to half a gigabyte. Nothing is learned again.
+    The documents are scored and put in order once a model. Every measure is read off those rankings, and of
+    those that are alike in a query once; they are kept as long as the paths themselves, up to half a
+    gigabyte. Nothing is learned again.
 
     A model that is not linear and that a study does not keep whole has no measure: NaN. Where inner folds
     validated, their models are gone; then there is no validation measure but those of the plan.
     """
 
     def __init__(self) -> None:
-        self._paths: WeakKeyDictionary[PathResult, _Ranked] = WeakKeyDictionary()
+        self._paths: WeakKeyDictionary[PathResult, _RankedPath] = WeakKeyDictionary()
+        self._distinct: WeakKeyDictionary[RankingDataset, DistinctRankings] = WeakKeyDictionary()
         self._models: WeakKeyDictionary[Step | Baseline, dict[int, _Ranked]] = WeakKeyDictionary()
         self._evaluators: dict[tuple[int, str, tuple[str, ...]], tuple[RankingDataset, Evaluator]] = {}
 
@@ -139,24 +143,24 @@ class Remeasurement:
         """Return the measure of whole steps, from rankings that are kept where there is room."""
         name = wanted.measure
         evaluator = self._evaluator(part, wanted.convention, (name,))
+        if len(steps) * part.n_documents > _KEPT // 2:
+            values = [evaluator.evaluate_rankings(ranked)[name] for ranked in _rankings(steps, part)]
+            return np.concatenate(values)
         kept = self._paths.get(path)
-        if kept is not None and kept.part is part:
-            return evaluator.evaluate_rankings(kept.ranked)[name]
-        columns = np.ascontiguousarray(part.X.T)
-        at_a_time = max(1, _SCORES // part.n_documents)
-        blocks, measured = [], []
-        room = _KEPT - sum(one.ranked.nbytes for one in self._paths.values())
-        keeps = len(steps) * part.n_documents <= room
-        known: Floats | None = None
-        for start in range(0, len(steps), at_a_time):
-            scores, known = _scores(steps[start : start + at_a_time], columns, known)
-            ranked = rank(scores, part.y, part.query_ptr)
-            measured.append(evaluator.evaluate_rankings(ranked)[name])
-            if keeps:
-                blocks.append(ranked)
-        if keeps:
-            self._paths[path] = _Ranked(part, np.concatenate(blocks))
-        return np.concatenate(measured)
+        if kept is None or kept.part is not part:
+            distinct = self._make_room(part)
+            places = np.concatenate([distinct.enter(ranked) for ranked in _rankings(steps, part)])
+            self._paths[path] = kept = _RankedPath(part, places)
+        return self._distinct[part].means(kept.places, evaluator)[name]
+
+    def _make_room(self, part: RankingDataset) -> DistinctRankings:
+        """Return where the rankings of a part are kept; forget all there are where they are too many."""
+        if sum(one.nbytes for one in self._distinct.values()) > _KEPT:
+            self._paths.clear()
+            self._distinct.clear()
+        if part not in self._distinct:
+            self._distinct[part] = DistinctRankings(part.query_ptr)
+        return self._distinct[part]
 
     def _model(
         self, step: Step, part: RankingDataset | None, plan: Plan, owner: Baseline | None = None
@@ -203,10 +207,28 @@ def without_test(result: FoldResult) -> FoldResult:
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
-    """The rankings of a part: by one model, or by all whole steps of a path."""
+    """The ranking of a part by one model."""
 
     part: RankingDataset
     ranked: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class _RankedPath:
+    """The rankings of a part by all whole steps of a path: where they stand among the different ones."""
+
+    part: RankingDataset
+    places: Places
+
+
+def _rankings(steps: Sequence[Step], part: RankingDataset) -> Iterator[Codes]:
+    """Yield the rankings of a part by steps, some steps at a time."""
+    columns = np.ascontiguousarray(part.X.T)
+    at_a_time = max(1, _SCORES // part.n_documents)
+    known: Floats | None = None
+    for start in range(0, len(steps), at_a_time):
+        scores, known = _scores(steps[start : start + at_a_time], columns, known)
+        yield rank(scores, part.y, part.query_ptr)
 
 
 def _scores(steps: Sequence[Step], columns: Floats, known: Floats | None) -> tuple[Floats, Floats | None]:

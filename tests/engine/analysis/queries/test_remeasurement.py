@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from experiment.small import dataset
 
+from rankstudio.engine.analysis.queries import remeasurement
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement, without_test
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -138,3 +139,16 @@ def test_a_plan_that_is_measured_as_it_stands_stays_the_very_same_though_another
     plans = [Plan(data="sample"), Plan(data="sample")]
     wanted = Measurement(plans[0].convention, plans[0].measures[0])
     assert all(wanted.plan(plan) is plan for plan in plans)
+
+
+@pytest.mark.parametrize("kept", [0, 4000])
+def test_without_room_for_rankings_the_measures_are_the_same(
+    data: FoldedDataset, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, wanted = finished(GREEDY, data), Measurement("ranklib", "NDCG@3")
+    roomy = Remeasurement().run(first, data, wanted)
+    monkeypatch.setattr(remeasurement, "_KEPT", kept)
+    narrow = Remeasurement()
+    for _ in range(2):
+        same(narrow.run(first, data, wanted), roomy)
+    assert len(narrow._distinct) <= 1
