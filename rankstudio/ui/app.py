@@ -1,4 +1,4 @@
-"""Starting the window, in a fixed order: excepthook, identity, theme, window, then what it shows."""
+"""Starting the window, in a fixed order: excepthook, identity, theme, window, first paint, what it shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 import rankstudio
@@ -18,6 +17,7 @@ from rankstudio.engine.support.compiler_process import compiler_process
 from rankstudio.ui.language import translate_qt
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.crash import CrashReports, data_folder, log_to_file
+from rankstudio.ui.process.first_paint import FirstPaint
 from rankstudio.ui.process.garbage_collection import GarbageCollection
 from rankstudio.ui.process.interrupts import Interrupts
 from rankstudio.ui.process.settings import Settings
@@ -53,8 +53,8 @@ def main(argv: Sequence[str] = ()) -> int:
     window.closing.connect(leave_in_time)
     interrupts = Interrupts(window.close_unasked, window)
     interrupts.setObjectName("interrupts")
+    FirstPaint(window, lambda: begin(window, argv, reports))
     window.show()
-    QTimer.singleShot(0, window, lambda: begin(window, argv, reports))
     return app.exec()
 
 

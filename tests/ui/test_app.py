@@ -98,6 +98,34 @@ def test_the_window_is_shown_before_heavy_modules_are_loaded(tmp_path: Path) -> 
     assert ast.literal_eval(done.stdout) == []
 
 
+def test_nothing_is_opened_or_imported_before_the_first_paint(tmp_path: Path) -> None:
+    text = (
+        "import sys\n"
+        "from PySide6.QtCore import QEvent, QObject\n"
+        "from rankstudio.ui import app\n"
+        "seen = []\n"
+        "class Watch(QObject):\n"
+        "    def eventFilter(self, target, event):\n"
+        "        if event.type() == QEvent.Type.Paint and not seen:\n"
+        "            heavy = ('numba', 'scipy', 'sklearn', 'pandas')\n"
+        "            seen.append([module for module in heavy if module in sys.modules])\n"
+        "        return False\n"
+        "application, watch, begin = app.application(), Watch(), app.begin\n"
+        "application.installEventFilter(watch)\n"
+        "def begun(*given):\n"
+        "    print(seen, flush=True)\n"
+        "    begin(*given)\n"
+        "    application.closeAllWindows()\n"
+        "app.begin = begun\n"
+        "app.main(['--sample'])\n"
+    )
+    environment = {**os.environ, "RANKSTUDIO_CONFIG_DIR": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True, timeout=60
+    )
+    assert ast.literal_eval(done.stdout) == [[]]
+
+
 def test_the_process_ends_soon_whatever_a_worker_is_doing(tmp_path: Path) -> None:
     text = (
         "import time\n"
