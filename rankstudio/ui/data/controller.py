@@ -46,6 +46,7 @@ class DataController(QObject):
         self._notes: Mapping[int, str] = {}
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
+        self.statistics.appeared.connect(self._show_statistics)
         self.panel.foldChosen.connect(self._choose)
         session.datasetChanged.connect(self._show)
         session.foldChanged.connect(self._look)
@@ -92,12 +93,10 @@ class DataController(QObject):
         self._worker.task(what, describe_fold, dataset, fold, on_done=handle, on_error=failed)
 
     @Slot()
-    def show_again(self) -> None:
-        """Bring the page up to date when it comes to be seen."""
-        self._show_statistics()
-
     def _show_statistics(self) -> None:
-        """Show the statistics of the fold that is looked at, where they are there, and ask for the rest."""
+        """Show the statistics of the fold that is looked at, where somebody sees them; ask for the rest."""
+        if not self.statistics.isVisible():
+            return
         dataset, summary, fold = self._session.dataset, self.panel.summary(), self._session.watched
         if dataset is None or summary is None:
             self.statistics.clear()
@@ -151,11 +150,9 @@ class DataController(QObject):
         return self._session.fold, self._session.plan.convention
 
     def _ask_quality(self, summary: DatasetSummary) -> None:
-        """Have the features looked at, where somebody sees it."""
+        """Have the features looked at."""
         dataset, wanted = self._session.dataset, self._wanted
         if dataset is None or wanted in self._reports or not self._session.has_documents:
-            return
-        if not self.statistics.isVisible():
             return
 
         def handle(report: QualityReport) -> None:

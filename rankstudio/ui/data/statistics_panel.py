@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QTableView, QTabWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
@@ -40,6 +40,8 @@ class StatisticsPanel(Panel):
     edited = Signal(object, str, str)
     namesAsked = Signal()
     """The user wants to read names of features from a file."""
+    appeared = Signal()
+    """The panel is seen from now on."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Statistics"), padding=0)
@@ -110,6 +112,11 @@ class StatisticsPanel(Panel):
         self.table.set_rows(rows)
         if any(grouped) is not any(row.group for row in rows):
             self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Tell that the panel is seen now."""
+        super().showEvent(event)
+        self.appeared.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out the columns for which there is no room beside the names."""

@@ -127,9 +127,7 @@ class Sections(QObject):
     @Slot(str)
     def _show_page(self, key: str) -> None:
         """Bring a page that comes to be seen up to date."""
-        if key == "data":
-            self.data.show_again()
-        elif key in ("select", "features"):
+        if key in ("select", "features"):
             self.inspect.show_again()
             self.why.refresh()
             self.densities.refresh()
