@@ -125,8 +125,17 @@ class Evaluator:
         The disagreement error of a query without a pair of different labels is NaN. See ``evaluate`` for the
         parameters and errors.
         """
-        table = self._table(self._one(scores))
-        return {m.name: values[0] for m, values in zip(self.measures, table, strict=True)}
+        return {name: values[0] for name, values in self._by_name(self._table(self._one(scores))).items()}
+
+    def per_query_many(self, scores: ArrayLike) -> dict[str, Floats]:
+        """Return each measure of K models in each query, each of shape (K, Q).
+
+        See ``evaluate_many`` for the parameters and errors, ``per_query`` for what is NaN.
+        """
+        return self._by_name(self._table(self._many(scores)))
+
+    def _by_name(self, table: Floats) -> dict[str, Floats]:
+        return {m.name: values for m, values in zip(self.measures, table, strict=True)}
 
     def evaluate_rankings(self, ranked: Codes) -> dict[str, Floats]:
         """Return each measure of K rankings, averaged over the queries, each of shape (K,).

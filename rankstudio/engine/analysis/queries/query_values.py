@@ -69,8 +69,7 @@ def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name
     linear = [number for number, step in enumerate(steps) if step.linear]
     if linear:
         scores = linear_scores(columns, np.array([steps[number].coef for number in linear]))
-        for number, row in zip(linear, scores, strict=True):
-            found[number] = evaluator.per_query(row)[name]
+        found[linear] = evaluator.per_query_many(scores)[name]
     for number, step in enumerate(steps):
         if not step.linear and step.whole:
             found[number] = evaluator.per_query(step.scores(columns))[name]
