@@ -114,9 +114,10 @@ class Walk:
         """Print the longest gaps, with what the window's thread did in them."""
         gaps = self.meter.take()
         p99 = float(np.percentile([1000 * gap.length for gap in gaps], 99))
+        own = float(np.percentile([1000 * gap.computed for gap in gaps], 99))
         longest = [gap for gap in gaps[:_SHOWN] if 1000 * gap.length > MOST_GAP_MS] or gaps[:1]
         print(
-            f"{self.prefix}{what:<46} {seconds:6.2f} s   p99 {p99:5.0f}   "
+            f"{self.prefix}{what:<46} {seconds:6.2f} s   p99 {p99:4.0f}, own {own:3.0f}   "
             f"longest {1000 * gaps[0].length:6.0f} ms, computed {1000 * gaps[0].computed:4.0f}",
             flush=True,
         )
@@ -135,6 +136,7 @@ class Walk:
             self.prefix + what,
             seconds=seconds,
             p99_ms=p99,
+            p99_computed_ms=own,
             longest_ms=1000 * worst.length,
             computed_ms=1000 * worst.computed,
             queued_ms=1000 * worst.queued,
