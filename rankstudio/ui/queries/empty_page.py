@@ -5,10 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.layout import fill, named
 
-_WAYS = {"select": "Choose and run a method", "data": "Open the data"}
+_WAYS = {"select": tr("Choose and run a method"), "data": tr("Open the data")}
 """What the button says, by the page to which it leads."""
 
 
