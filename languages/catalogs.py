@@ -22,6 +22,7 @@ from babel.messages.pofile import read_po, write_po
 from visible_text import TRANSLATED, called
 
 from rankstudio.engine.analysis.features.feature_quality import Oddity
+from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_SWAPPED
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -44,8 +45,10 @@ Text = tuple[str, tuple[str, ...], str]
 
 
 def texts() -> Iterator[Text]:
-    """Yield the texts of the window in the order of its modules, then those of the engine that it shows."""
-    for path in sorted((ROOT / "rankstudio" / "ui").rglob("*.py")):
+    """Yield the texts that are looked up, by modules, then those that the engine has as data."""
+    for path in sorted(
+        path for part in ("ui", "engine") for path in (ROOT / "rankstudio" / part).rglob("*.py")
+    ):
         module = path.relative_to(ROOT).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
         calls = [node for node in ast.walk(tree) if called(node) in TRANSLATED and isinstance(node, ast.Call)]
@@ -69,6 +72,8 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         if entry.candidate_score:
             yield catalog, entry.candidate_score.name
             yield catalog, entry.candidate_score.title
+            yield catalog, entry.candidate_score.unit
+            yield catalog, entry.candidate_score.criterion
         for one in entry.parameters:
             yield from ((catalog, text) for text in (one.label, one.help, one.none_label))
             yield from ((catalog, label) for _, label in one.choices)
@@ -77,6 +82,9 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
     yield from (("rankstudio/engine/analysis/features", word) for word in _RELEVANCE)
     for kind in StepKind:
         yield catalog, kind.value
+    yield from (
+        ("rankstudio/engine/analysis/features/substitutes.py", why) for why in (NO_SWAPS, NOT_SWAPPED)
+    )
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
     yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)
     for rule in CONVENTIONS.values():

@@ -31,6 +31,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from rankstudio.engine.language import tr
+
 _MOST_SHOWN = 120
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -128,7 +130,8 @@ class ParameterError(RankStudioError, ValueError):
         self.name = name
         self.value = value
         self.expected = expected
-        super().__init__(f"{name}: expected {expected}, got {shown(value)}.")
+        text = tr("{name}: expected {expected}, got {value}.")
+        super().__init__(text.format(name=tr(name), expected=expected, value=shown(value)))
 
 
 class MissingExtraError(RankStudioError, ImportError):

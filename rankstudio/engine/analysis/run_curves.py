@@ -14,6 +14,7 @@ from rankstudio.engine.analysis.tried_models import TriedModel, best_of_sizes, t
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.mean_intervals import mean_intervals
@@ -100,14 +101,14 @@ def run_curves(
         if own is None:
             found.append(None)
         elif worth is None or against is None or why:
-            found.append(_bare(run, *own, why or "without documents to validate with"))
+            found.append(_bare(run, *own, why or tr("without documents to validate with")))
         elif run is runs[reference]:
             found.append(_bare(run, *own))
         else:
             beside = _positions(against[0], own[0])
             values = _by_query(run, documents, own[1], name)
             if values is None:
-                found.append(_bare(run, *own, "without documents to validate with"))
+                found.append(_bare(run, *own, tr("without documents to validate with")))
                 continue
             both = zip(values, worth, strict=True)
             told = mean_intervals([mine - theirs[beside] for mine, theirs in both])

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.language import tr
 from rankstudio.engine.statistics.stability import Stability, stability
 
 _FEW = 50  # sets; from here on nearly as many intervals hold the stability as say so
-_TOO_SHORT = (
-    "the interval is too short: in trials with independent sets, 73 % of such 95 % intervals held the "
-    "stability with 5 sets, 87 % with 10 and 94 % with 50. The training data of folds overlap besides."
-)
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,13 @@ class SelectionStability:
     def warning(self) -> str:
         """What to know about the interval of few folds, as sentences; "" where they are many."""
         n = len(self.folds)
-        return f"With {n} folds {_TOO_SHORT}" if 1 < n < _FEW else ""
+        if not 1 < n < _FEW:
+            return ""
+        return tr(
+            "With {n} folds the interval is too short: in trials with independent sets, 73 % of such 95 % "
+            "intervals held the stability with 5 sets, 87 % with 10 and 94 % with 50. The training data of "
+            "folds overlap besides."
+        ).format(n=n)
 
 
 def stability_of(result: RunResult) -> Stability | None:

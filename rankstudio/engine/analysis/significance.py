@@ -11,6 +11,7 @@ from rankstudio.engine.experiment.plan.difference import differences, only_pins_
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
@@ -132,19 +133,23 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
     """
     plan, other = run.plan, reference.plan
     if run.data_name != reference.data_name:
-        return f"on {run.data_name}, not on {reference.data_name}"
+        return tr("on {one}, not on {other}").format(one=run.data_name, other=reference.data_name)
     if plan.convention != other.convention:
-        return f"measured by {convention(plan.convention).label}, not by {convention(other.convention).label}"
+        labels = convention(plan.convention).label, convention(other.convention).label
+        return tr("measured by {one}, not by {other}").format(one=labels[0], other=labels[1])
     if not run.folds or any(name not in fold.per_query for fold in run.folds):
-        return f"not measured by {name}"
+        return tr("not measured by {name}").format(name=name)
     if _dealt(plan) != _dealt(other):
-        return f"folds made otherwise: {_dealt(plan)}, not {_dealt(other)}"
+        return tr("folds made otherwise: {one}, not {other}").format(one=_dealt(plan), other=_dealt(other))
     if _numbers(run) != _numbers(reference):
-        return f"on {_listed(_numbers(run))}, not on {_listed(_numbers(reference))}"
+        return tr("on {one}, not on {other}").format(
+            one=_listed(_numbers(run)), other=_listed(_numbers(reference))
+        )
     for fold, beside in zip(run.folds, reference.folds, strict=True):
         own, others = fold.per_query[name].size, beside.per_query.get(name, fold.per_query[name]).size
         if own != others:
-            return f"fold {fold.fold} has {own} queries, not {others}"
+            text = tr("fold {fold} has {own} queries, not {others}")
+            return text.format(fold=fold.fold, own=own, others=others)
     return ""
 
 
@@ -200,7 +205,11 @@ def compared_runs(
         p = (tested[key].p_holm, tested[key].p_t_holm) if whole else (None, None)
         said, mean = _what_differs(run, against), run.average[name]
         rows.append(ComparedRun(key, run.plan.title, role, said, mean, test, *p))
-    left = [ComparedRun(k, runs[k].plan.title, "left out", f"left out: {w}") for k, w in why.items() if w]
+    left = [
+        ComparedRun(k, runs[k].plan.title, "left out", tr("left out: {why}").format(why=w))
+        for k, w in why.items()
+        if w
+    ]
     return rows + left
 
 
@@ -327,15 +336,17 @@ def _what_differs(run: RunResult, reference: RunResult) -> str:
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
     text = " · ".join(differences(run.plan, reference.plan, names))
     if only_pins_differ(run.plan, reference.plan):
-        return f"effect of pins: {text}"
-    return text or "nothing"
+        return tr("effect of pins: {text}").format(text=text)
+    return text or tr("nothing")
 
 
 def _dealt(plan: Plan) -> str:
     """Return how the folds came about."""
     if plan.protocol == GIVEN:
-        return "those of the files"
-    return plan.protocol + (f", seed {plan.seed}" if plan.protocol != LEAVE_QUERY_OUT else "")
+        return tr("those of the files")
+    if plan.protocol == LEAVE_QUERY_OUT:
+        return plan.protocol
+    return tr("{protocol}, seed {seed}").format(protocol=plan.protocol, seed=plan.seed)
 
 
 def _numbers(run: RunResult) -> tuple[int, ...]:
@@ -344,5 +355,6 @@ def _numbers(run: RunResult) -> tuple[int, ...]:
 
 def _listed(numbers: Sequence[int]) -> str:
     if len(numbers) > _FEW:
-        return f"{len(numbers)} folds"
-    return ("fold " if len(numbers) == 1 else "folds ") + ", ".join(map(str, numbers))
+        return tr("{n} folds").format(n=len(numbers))
+    text = trn("fold {numbers}", "folds {numbers}", len(numbers))
+    return text.format(numbers=", ".join(map(str, numbers)))

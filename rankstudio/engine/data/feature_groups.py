@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import DatasetError, FileAccessError, ParameterError, shown
+from rankstudio.engine.language import tr
 from rankstudio.engine.support.csv_cells import cells, unguarded
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -114,8 +115,8 @@ def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, 
 def groups_in_words(groups: Groups, most: int = 4) -> str:
     """Return the names of groups with their sizes: "BM25 (3), TF (5)"; "none" where there are none."""
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more or "none"
+    more = tr(" and {more} more").format(more=len(names) - most) if len(names) > most else ""
+    return ", ".join(names[:most]) + more or tr("none")
 
 
 def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:

@@ -32,6 +32,7 @@ from rankstudio.engine.experiment.results.results import FoldResult, PathResult,
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, n_steps
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.versions import versions
+from rankstudio.engine.language import tr
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.memory import sufficient
@@ -197,9 +198,12 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     folds = [there[number] for number in plan.folds or there]
     for fold in folds:
         if plan.select_by != CRITERION and fold.vali is None and not plan.inner:
+            text = tr(
+                "choose by {measure}: fold {fold} of {data} has no validation part; choose by {criterion!r}, "
+                "the method's own, instead."
+            )
             raise PlanError(
-                f"choose by {plan.select_by}: fold {fold.number} of {dataset.name} has no validation part; "
-                f"choose by {CRITERION!r}, the method's own, instead."
+                text.format(measure=plan.select_by, fold=fold.number, data=dataset.name, criterion=CRITERION)
             )
     return folds
 

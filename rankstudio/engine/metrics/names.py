@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.support.resources import table
 
 
@@ -125,11 +126,7 @@ LETOR_MEASURES: tuple[str, ...] = (
 
 _NAME = re.compile(r"([a-z]+)(?:@([0-9]{1,9}))?")
 _FORMS = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@k"), Cut.NEEDED: ("{}@k",)}
-_EXPECTED = (
-    "one of "
-    + ", ".join(form.format(f.name) for f in FAMILIES for form in _FORMS[f.cut])
-    + ", where k is a whole number from 1 up"
-)
+_FAMILY_FORMS = ", ".join(form.format(f.name) for f in FAMILIES for form in _FORMS[f.cut])
 
 
 def measure(name: str | Measure) -> Measure:
@@ -144,7 +141,7 @@ def measure(name: str | Measure) -> Measure:
         return name
     match = _NAME.fullmatch(name.strip().lower()) if isinstance(name, str) else None
     if match is None:
-        raise ParameterError("measure", name, _EXPECTED)
+        raise ParameterError("measure", name, _expected())
     family = next((f for f in FAMILIES if f.name.lower() == match[1]), None)
     cut = None if match[2] is None else int(match[2])
     if (
@@ -152,5 +149,9 @@ def measure(name: str | Measure) -> Measure:
         or cut == 0
         or family.cut not in (Cut.OPTIONAL, Cut.NONE if cut is None else Cut.NEEDED)
     ):
-        raise ParameterError("measure", name, _EXPECTED)
+        raise ParameterError("measure", name, _expected())
     return Measure(family, cut)
+
+
+def _expected() -> str:
+    return tr("one of {forms}, where k is a whole number from 1 up").format(forms=_FAMILY_FORMS)

@@ -10,6 +10,8 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rankstudio.engine.language import tr
+
 SAMPLE_KERNELS = (
     "parse",
     "gather",
@@ -58,5 +60,5 @@ def announce(kernel: str) -> None:
     """Log that the compilation of a kernel begins, and how many kernels the sample's study needs."""
     which = kernel
     if kernel in SAMPLE_KERNELS:
-        which = f"{SAMPLE_KERNELS.index(kernel) + 1} of {len(SAMPLE_KERNELS)}"
-    _log.info("Preparing: kernel %s (once on this computer)", which)
+        which = tr("{n} of {most}").format(n=SAMPLE_KERNELS.index(kernel) + 1, most=len(SAMPLE_KERNELS))
+    _log.info(tr("Preparing: kernel {which} (once on this computer)").format(which=which))

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.language import tr
 
 _POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*([+\-−]?\d+(?:\.\d+)?)")
-_EXPECTED = "numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10"
 _MOST = 10_000
 
 
@@ -43,9 +43,9 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
         first, dots, last = item.partition("..")
         values += _range(first, last, item, name) if dots else [_number(item, name)]
         if len(values) > _MOST:
-            raise ParameterError(name, text, f"at most {_MOST} numbers")
+            raise ParameterError(name, text, tr("at most {most} numbers").format(most=_MOST))
     if not values:
-        raise ParameterError(name, text, _EXPECTED)
+        raise ParameterError(name, text, tr("numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10"))
     return tuple(values)
 
 
@@ -54,9 +54,9 @@ def _number(item: str, name: str) -> float:
     try:
         value = float(power[1]) ** _exponent(power) if power else float(item)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise ParameterError(name, item, _EXPECTED) from None
+        raise ParameterError(name, item, tr("numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10")) from None
     if not math.isfinite(value):
-        raise ParameterError(name, item, "finite numbers")
+        raise ParameterError(name, item, tr("finite numbers"))
     return value
 
 
@@ -66,24 +66,24 @@ def _range(first: str, last: str, item: str, name: str) -> list[float]:
         base = float(low[1])
         first_exponent, last_exponent = _exponent(low), _exponent(high)
         if not (first_exponent.is_integer() and last_exponent.is_integer()):
-            raise ParameterError(name, item, "whole exponents in a range of powers")
+            raise ParameterError(name, item, tr("whole exponents in a range of powers"))
         start, stop = int(first_exponent), int(last_exponent)
     elif low or high:
-        raise ParameterError(name, item, "a range of powers of one base, or of whole numbers")
+        raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
     else:
         base = 0.0
         start_value, stop_value = _number(first, name), _number(last, name)
         if start_value != int(start_value) or stop_value != int(stop_value):
-            raise ParameterError(name, item, "a range of powers of one base, or of whole numbers")
+            raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
         start, stop = int(start_value), int(stop_value)
     if abs(stop - start) >= _MOST:
-        raise ParameterError(name, item, f"at most {_MOST} numbers")
+        raise ParameterError(name, item, tr("at most {most} numbers").format(most=_MOST))
     step = 1 if stop >= start else -1
     exponents = range(start, stop + step, step)
     try:
         return [base**e if base else float(e) for e in exponents]
     except (OverflowError, ZeroDivisionError):
-        raise ParameterError(name, item, "finite numbers") from None
+        raise ParameterError(name, item, tr("finite numbers")) from None
 
 
 def _exponent(power: re.Match[str]) -> float:

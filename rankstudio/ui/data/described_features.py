@@ -102,7 +102,7 @@ class DescribedFeature:
         """What is odd about it, in words for a table."""
         if self.quality is None:
             return tr("constant") if self.constant else ""
-        return ", ".join(tr(finding.word) for finding in self.quality.findings)
+        return ", ".join(finding.word for finding in self.quality.findings)
 
     @property
     def warning_text(self) -> str:

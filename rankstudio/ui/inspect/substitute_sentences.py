@@ -63,7 +63,7 @@ def substitute_sentences(
     if found.better:
         told.insert(0, _better_sentence(found.better, ids, names))
     if found.why_no_swaps:
-        told.append(SubstituteSentence("", found.why_no_swaps))
+        told.append(SubstituteSentence("", tr(found.why_no_swaps)))
     return tuple(told)
 
 

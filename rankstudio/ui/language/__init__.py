@@ -1,62 +1,23 @@
-"""The language of the window: texts are English, and are looked up in a catalog where another is wanted.
+"""The language of the window: which there are, which is chosen, and Qt's own part of it.
 
-The language is chosen once, before the modules of the window are imported: texts of modules and classes are
-looked up as they are made. :func:`install` refuses to come later.
+Texts are looked up by the engine's `tr` and `trn`, since sentences of the engine are shown too. The language
+is chosen once, before the modules of the window are imported: texts of modules and classes are looked up as
+they are made. :func:`install` refuses to come later.
 """
 
 from __future__ import annotations
 
-from gettext import GNUTranslations, NullTranslations
-
 from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTranslator
 
+from rankstudio.engine import language as texts
+from rankstudio.engine.language import SOURCE, language, tr, trn
 from rankstudio.engine.support.resources import resource
+
+__all__ = ["LANGUAGES", "SYSTEM", "install", "language", "tr", "translate_qt", "trn"]
 
 SYSTEM = "system"
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 """The languages there are, each by its own name."""
-
-_SOURCE = "en"
-
-
-class _Language:
-    """The language of this process, and the catalog its texts are looked up in."""
-
-    def __init__(self) -> None:
-        self.key = _SOURCE
-        self.catalog = NullTranslations()
-        self.used = False
-
-
-_language = _Language()
-
-
-def tr(text: str, context: str = "") -> str:
-    """Return a text in the language of the window.
-
-    Parameters
-    ----------
-    text : str
-        In English, as a literal: catalogs are made of what the source says. What varies has names in braces
-        and is put in by ``.format``.
-    context : str
-        Tells two meanings of a word apart: "menu".
-    """
-    _language.used = True
-    if not text:
-        return text  # the catalog's own heading
-    return _language.catalog.pgettext(context, text) if context else _language.catalog.gettext(text)
-
-
-def trn(one: str, several: str, number: int) -> str:
-    """Return the one of two texts that goes with a number, in the language of the window."""
-    _language.used = True
-    return _language.catalog.ngettext(one, several, number)
-
-
-def language() -> str:
-    """Return the key of the language of the window."""
-    return _language.key
 
 
 def install(wanted: str = SYSTEM) -> str:
@@ -74,12 +35,7 @@ def install(wanted: str = SYSTEM) -> str:
         Where texts have been looked up already, so that they are in another language.
     """
     key = wanted if wanted in LANGUAGES else _of_the_system()
-    if _language.used and key != _language.key:
-        raise RuntimeError(f"Texts have been looked up in {_language.key}: it is too late for {key}.")
-    _language.key = key
-    if key != _SOURCE:
-        with resource("languages", f"{key}.mo").open("rb") as file:
-            _language.catalog = GNUTranslations(file)
+    texts.install(key, None if key == SOURCE else resource("languages", f"{key}.mo"))
     return key
 
 
@@ -92,15 +48,15 @@ def translate_qt(application: QObject) -> None:
         Keeps what it translates with.
     """
     QLocale.setDefault(QLocale.c())
-    if _language.key != _SOURCE:
+    if language() != SOURCE:
         translator = QTranslator(application)
         folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-        if translator.load(f"qtbase_{_language.key}", folder):
+        if translator.load(f"qtbase_{language()}", folder):
             application.installTranslator(translator)  # type: ignore[attr-defined]
 
 
 def _of_the_system() -> str:
     """Return the first of the user's languages, where there is a catalog for it."""
-    first = next(iter(QLocale.system().uiLanguages()), _SOURCE)
+    first = next(iter(QLocale.system().uiLanguages()), SOURCE)
     key = first.replace("_", "-").partition("-")[0]
-    return key if key in LANGUAGES else _SOURCE
+    return key if key in LANGUAGES else SOURCE

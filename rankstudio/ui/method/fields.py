@@ -38,14 +38,10 @@ def tooltip(parameter: Parameter) -> str:
         (tr("symbol"), parameter.symbol),
         (tr("source"), parameter.source),
         (tr("range"), parameter.expected + _MORE.get(parameter.kind, "")),
-        (tr("default"), _default(parameter)),
+        (tr("default"), parameter.said(parameter.default)),
     ]
     lines = "".join(f"<br><b>{name}</b> {_escaped(text)}" for name, text in rows if text)
     return f"<p style='max-width: 340px'>{_escaped(shortened(parameter.help))}{lines}</p>"
-
-
-def _default(parameter: Parameter) -> str:
-    return parameter.format(parameter.default) or parameter.none_label or tr("none")
 
 
 def _escaped(text: str) -> str:
@@ -84,7 +80,7 @@ class Field(QWidget):
             QToolButton(),
             f"reset-{parameter.name}",
             tr("Reset {label} to its default").format(label=parameter.label),
-            tr("Back to the default: {parameter}").format(parameter=_default(parameter)),
+            tr("Back to the default: {parameter}").format(parameter=parameter.said(parameter.default)),
             "quiet",
         )
         self._lay_out()

@@ -18,7 +18,8 @@ import json, sys
 from gettext import NullTranslations
 from pathlib import Path
 
-import rankstudio.ui.language as language
+from rankstudio.engine import language as texts_of_the_process
+from rankstudio.ui import language
 
 class MadeUp(NullTranslations):
     def gettext(self, text): return f"«{text}»"
@@ -26,7 +27,7 @@ class MadeUp(NullTranslations):
     def ngettext(self, one, several, n): return f"«{one if n == 1 else several}»"
 
 if sys.argv[1] == "made up":
-    language._language.catalog = MadeUp()
+    texts_of_the_process._language.catalog = MadeUp()
 else:
     language.install("system")
 

@@ -6,6 +6,7 @@ from gettext import NullTranslations
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from rankstudio.engine import language as texts
 from rankstudio.ui import language
 from rankstudio.ui.language import install, tr, translate_qt, trn
 
@@ -13,7 +14,7 @@ from rankstudio.ui.language import install, tr, translate_qt, trn
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process in which no text was looked up yet."""
-    monkeypatch.setattr(language, "_language", language._Language())
+    monkeypatch.setattr(texts, "_language", texts._Language())
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_a_language_cannot_be_chosen_when_texts_are_in_another(fresh: None) -> N
     assert install("en") == "en"
     with pytest.raises(RuntimeError, match="too late for de"):
         install("de")
-    assert isinstance(language._language.catalog, NullTranslations)
+    assert isinstance(texts._language.catalog, NullTranslations)
 
 
 @pytest.mark.parametrize("key", ["en", "de"])

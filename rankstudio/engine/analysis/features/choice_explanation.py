@@ -11,6 +11,7 @@ import numpy as np
 from rankstudio.engine.analysis.features.candidate_map import Margin, shares, step_margin
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
 
@@ -102,10 +103,10 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
     elif inside:
         step = next(step for step in context.path.steps if feature in step.selected)
         margin = step_margin(context.score, step, feature, context.path.divisor)
-        title = f"Why at step {margin.number}"
+        title = tr("Why at step {step}").format(step=margin.number)
         sentences = [_lead(context, margin), _first_rank(context, feature, margin.number)]
     else:
-        title = f"Why not with k = {context.size}"
+        title = tr("Why not with k = {size}").format(size=context.size)
         sentences = [_later(context, feature), _closest(context, feature, correlations)]
         sentences.append(_displaced(context, feature, correlations))
     if not inside:
@@ -118,32 +119,58 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
     """Say what a feature was taken for, and how far ahead of whom it was."""
     score = context.score
     if np.isnan(margin.score):
-        return "It came without a comparison: no other candidate was left that could change a ranking."
-    added = score.source is ScoreSource.CRITERION and margin.score < 0
-    if score.source is ScoreSource.CRITERION:
-        verb, by = ("Added", "to") if added else ("Took", "off")
-        name = score.name.removeprefix("drop in ")
-        said = f"{verb} {number(abs(margin.score))} {by} the {name} {score.unit}"
-    else:
-        said = f"{score.title[0].upper()}{score.title[1:]}: {number(margin.score)}"
+        return tr("It came without a comparison: no other candidate was left that could change a ranking.")
     if score.least and margin.rival is not None:
-        said = f"With {margin.number} features left it was the next to drop out"
-        rival = f"{context.names[margin.rival]} ({number(margin.rival_score)})"
-        how = (
-            f"{percent(margin.share)} less than that of {rival}"
-            if margin.share > 0
-            else f"as that of {rival}"
-        )
-        return f"{said}: the {score.name}, {number(margin.score)}, was {how}."
+        return _dropped_next(context, margin, margin.rival)
+    added = score.source is ScoreSource.CRITERION and margin.score < 0
+    said = _worth(score, margin.score)
     if margin.rival is None:
-        return f"{said}; it was the last candidate."
+        return tr("{said}; it was the last candidate.").format(said=said)
     rival = f"{context.names[margin.rival]} ({number(-margin.rival_score if added else margin.rival_score)})"
     if margin.share == 0:
-        return f"{said}, the same as {rival}: the first in the file was taken."
+        return tr("{said}, the same as {rival}: the first in the file was taken.").format(
+            said=said, rival=rival
+        )
     if margin.share < 0:
-        return f"{said}. {rival} was ahead by {percent(-margin.share)}: pins, costs or a limit decided."
-    close = ": a toss of a coin" if margin.share < TOSS_UP else ""
-    return f"{said}, ahead of {rival} by {percent(margin.share)}{close}."
+        return tr("{said}. {rival} was ahead by {share}: pins, costs or a limit decided.").format(
+            said=said, rival=rival, share=percent(-margin.share)
+        )
+    text = tr("{said}, ahead of {rival} by {share}.")
+    if margin.share < TOSS_UP:
+        text = tr("{said}, ahead of {rival} by {share}: a toss of a coin.")
+    return text.format(said=said, rival=rival, share=percent(margin.share))
+
+
+def _worth(score: CandidateScore, value: float) -> str:
+    """Say what a feature was worth: "Took 2.5 off the leave-query-out error per document"."""
+    if score.source is ScoreSource.CRITERION:
+        text = (
+            tr("Added {number} to the {name} {unit}")
+            if value < 0
+            else tr("Took {number} off the {name} {unit}")
+        )
+        return text.format(number=number(abs(value)), name=tr(score.criterion), unit=tr(score.unit))
+    return f"{_capital(tr(score.title))}: {number(value)}"
+
+
+def _dropped_next(context: ChoiceContext, margin: Margin, rival: int) -> str:
+    """Say by how little a feature dropped out, of those that were left."""
+    text = tr(
+        "With {count} features left it was the next to drop out: the {name}, {score}, was {share} less than "
+        "that of {rival}."
+    )
+    if margin.share <= 0:
+        text = tr(
+            "With {count} features left it was the next to drop out: the {name}, {score}, was as that of "
+            "{rival}."
+        )
+    return text.format(
+        count=margin.number,
+        name=tr(context.score.name),
+        score=number(margin.score),
+        share=percent(margin.share),
+        rival=f"{context.names[rival]} ({number(margin.rival_score)})",
+    )
 
 
 def _first_rank(context: ChoiceContext, feature: int, number_: int) -> str:
@@ -151,7 +178,7 @@ def _first_rank(context: ChoiceContext, feature: int, number_: int) -> str:
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if number_ <= 1 or not np.isfinite(values[feature]):
         return ""
-    return f"At step 1 it was {_place(context.score, values, feature)}."
+    return tr("At step 1 it was {place}.").format(place=_place(context.score, values, feature))
 
 
 def _later(context: ChoiceContext, feature: int) -> str:
@@ -159,7 +186,9 @@ def _later(context: ChoiceContext, feature: int) -> str:
     later = next(
         (step.number for step in steps if feature in step.selected and len(step.selected) > context.size), 0
     )
-    return f"It comes at step {later}." if later else "No model of the path has it."
+    if not later:
+        return tr("No model of the path has it.")
+    return tr("It comes at step {step}.").format(step=later)
 
 
 def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
@@ -168,21 +197,23 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
     found = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
     near = np.array([shares(score, values)[feature] for values in found])
     if not np.isfinite(near).any():
-        return "It was a candidate at no step."
+        return tr("It was a candidate at no step.")
     place = int(np.nanargmax(near))
     before = path.steps[place - 1].selected if place else ()
     taken = [f for f in path.steps[place].selected if f not in before]
     values = found[place]
-    where = f"It came closest at step {path.steps[place].number}: {_place(score, values, feature)}"
+    said = {"step": path.steps[place].number, "place": _place(score, values, feature)}
     if not taken or not np.isfinite(values[taken[0]]):
-        return f"{where}."
+        return tr("It came closest at step {step}: {place}.").format(**said)
     gains = score.gains(values)
     best, own = float(values[taken[0]]), float(values[feature])
     size = max(abs(best), abs(own))
     behind = float(gains[taken[0]] - gains[feature]) / size if size else 0.0
-    name = context.names[taken[0]]
-    how = f"{percent(behind)} behind {name}" if behind > 0 else f"no worse than {name}"
-    return f"{where}, {how}{_r(correlations, feature, taken[0])}, which was taken."
+    text = tr("It came closest at step {step}: {place}, no worse than {name}, which was taken.")
+    if behind > 0:
+        text = tr("It came closest at step {step}: {place}, {share} behind {name}, which was taken.")
+    name = f"{context.names[taken[0]]}{_r(correlations, feature, taken[0])}"
+    return text.format(**said, share=percent(behind), name=name)
 
 
 def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
@@ -202,7 +233,9 @@ def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None
     if not taken:
         return ""
     name = f"{context.names[taken[0]]}{_r(correlations, feature, taken[0])}"
-    return f"With {name} in the model it fell from {number(values[place])} to {number(values[place + 1])}."
+    return tr("With {name} in the model it fell from {before} to {after}.").format(
+        name=name, before=number(values[place]), after=number(values[place + 1])
+    )
 
 
 def _likeness(context: ChoiceContext, feature: int, correlations: Floats | None, said: Sequence[str]) -> str:
@@ -213,7 +246,8 @@ def _likeness(context: ChoiceContext, feature: int, correlations: Floats | None,
     like = max(model, key=lambda f: abs(correlations[feature, f]))
     if correlations[feature, like] == 0 or any(context.names[like] in sentence for sentence in said):
         return ""
-    return f"In the model it is most like {context.names[like]}{_r(correlations, feature, like)}."
+    name = f"{context.names[like]}{_r(correlations, feature, like)}"
+    return tr("In the model it is most like {name}.").format(name=name)
 
 
 def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str, list[str]]:
@@ -221,25 +255,42 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
     path, score = context.path, context.score
     step = path.steps[context.position]
     values = score.of(step, path.divisor)
-    what = "iteration" if path.step_kind is StepKind.ITERATIONS else "round"
     if not inside or values[feature] == 0:
         history = np.array([score.of(one)[feature] for one in path.steps])
         top = int(np.argmax(history))
-        once = (
-            f", at most {number(history[top])}, at {what} {path.steps[top].number}"
-            if history[top] > 0
-            else ""
+        text = tr("Its {name} is 0 {at}.")
+        if history[top] > 0:
+            text = tr("Its {name} is 0 {at}, at most {most}, {then}.")
+        said = text.format(
+            name=tr(score.name),
+            at=_at(path, step.number),
+            most=number(history[top]),
+            then=_at(path, path.steps[top].number),
         )
-        return "Why not in the model", [f"Its {score.name} is 0 at {what} {step.number}{once}."]
+        return tr("Why not in the model"), [said]
     order = np.argsort(-values, kind="stable").tolist()
     rank = order.index(feature)
-    said = f"{score.name[0].upper()}{score.name[1:]} {number(float(values[feature]))} at {what} {step.number}"
-    said += f", {_place(score, values, feature)}"
+    text, other = tr("{name} {value} {at}, {place}."), feature
     if rank + 1 < len(order) and values[order[rank + 1]] > 0:
         other = order[rank + 1]
-        lead = (values[feature] - values[other]) / values[feature]
-        said += f"; {percent(lead)} more than {context.names[other]} ({number(float(values[other]))})"
-    return "Why in the model", [f"{said}."]
+        text = tr("{name} {value} {at}, {place}; {share} more than {other} ({less}).")
+    said = text.format(
+        name=_capital(tr(score.name)),
+        value=number(float(values[feature])),
+        at=_at(path, step.number),
+        place=_place(score, values, feature),
+        share=percent(float((values[feature] - values[other]) / values[feature])),
+        other=context.names[other],
+        less=number(float(values[other])),
+    )
+    return tr("Why in the model"), [said]
+
+
+def _at(path: PathResult, number_: int) -> str:
+    """Return "at round 8"."""
+    if path.step_kind is StepKind.ITERATIONS:
+        return tr("at iteration {number}").format(number=number_)
+    return tr("at round {number}").format(number=number_)
 
 
 def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
@@ -256,14 +307,16 @@ def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     if not parts:
         return ""
     other = [part for part in parts if part]
-    among = f"among the first {size}" if context.path.step_kind is StepKind.FEATURES else "in the model"
+    among = tr("in the model")
+    if context.path.step_kind is StepKind.FEATURES:
+        among = tr("among the first {size}").format(size=size)
     if inside:
-        return (
-            f"It would not be {among} {' nor '.join(other)}."
-            if other
-            else f"Every path of the run has it {among}."
+        text = (
+            tr("It would not be {among} {where}.") if other else tr("Every path of the run has it {among}.")
         )
-    return f"It would be {among} {' or '.join(other)}." if other else f"No path of the run has it {among}."
+        return text.format(among=among, where=tr(" nor ").join(other))
+    text = tr("It would be {among} {where}.") if other else tr("No path of the run has it {among}.")
+    return text.format(among=among, where=tr(" or ").join(other))
 
 
 def _model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:
@@ -277,7 +330,8 @@ def _where(what: str, states: Sequence[tuple[str, bool]], wanted: bool) -> str:
     """Return which of some ordered labels have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4"."""
     if what == "combination":
         count = sum(state is wanted for _, state in states)
-        return f"with {count} of {len(states)} combinations" if count else ""
+        text = tr("with {count} of {most} combinations")
+        return text.format(count=count, most=len(states)) if count else ""
     runs: list[list[str]] = []
     before = not wanted
     for label, state in states:
@@ -288,24 +342,40 @@ def _where(what: str, states: Sequence[tuple[str, bool]], wanted: bool) -> str:
         before = state
     if not runs:
         return ""
-    said = [
-        run[0] if len(run) == 1 else f"{run[0]} {'or' if len(run) == 2 else 'to'} {run[-1]}" for run in runs
-    ]
-    return f"{'in fold' if what == 'fold' else f'with {what} ='} {' or '.join(said)}"
+    labels = tr(" or ").join(_listed(run) for run in runs)
+    if what == "fold":
+        return tr("in fold {labels}").format(labels=labels)
+    return tr("with {axis} = {labels}").format(axis=tr(what), labels=labels)
+
+
+def _listed(run: Sequence[str]) -> str:
+    """Return labels that follow each other: "2⁸", "2⁸ or 2⁹", "2⁸ to 2¹⁵"."""
+    if len(run) == 1:
+        return run[0]
+    text = tr("{first} or {last}") if len(run) == 2 else tr("{first} to {last}")
+    return text.format(first=run[0], last=run[-1])
 
 
 def _place(score: CandidateScore, values: Floats, feature: int) -> str:
     """Return a feature's rank among the candidates: "9th of 46"."""
     gains = score.gains(values)
     rank = 1 + int(np.count_nonzero(gains > gains[feature]))
-    ending = "th" if 10 < rank % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th")
-    return f"{rank}{ending} of {int(np.isfinite(values).sum())}"
+    text = tr("{rank}th of {count}")
+    if not 10 < rank % 100 < 14:
+        others = {1: tr("{rank}st of {count}"), 2: tr("{rank}nd of {count}"), 3: tr("{rank}rd of {count}")}
+        text = others.get(rank % 10, text)
+    return text.format(rank=rank, count=int(np.isfinite(values).sum()))
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _r(correlations: Floats | None, one: int, other: int) -> str:
     if correlations is None:
         return ""
-    return f" (r = {round(correlations[one, other], 2) + 0.0:.2f} inside queries)".replace("-", "−")
+    r = f"{round(correlations[one, other], 2) + 0.0:.2f}".replace("-", "−")
+    return tr(" (r = {r} inside queries)").format(r=r)
 
 
 def number(value: float) -> str:
@@ -316,7 +386,7 @@ def number(value: float) -> str:
 def percent(share: float) -> str:
     """Return a share in percent: "41 %", "0.83 %", "less than 0.01 %"."""
     if share < 0.0001:
-        return "0 %" if share == 0 else "less than 0.01 %"
+        return "0 %" if share == 0 else tr("less than 0.01 %")
     if share >= 0.095:
         return f"{100 * share:.0f} %"
     return f"{100 * share:.2g} %" if share >= 0.001 else f"{100 * share:.2f} %"

@@ -12,6 +12,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import estimator
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence, GradeDensities
 from rankstudio.engine.querywise.query_data import QueryData
 
@@ -120,7 +121,7 @@ def _drawn(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDens
     for r, (label, grade) in enumerate(zip(class_names(compared.grades), compared.grades, strict=True)):
         total = float(mass[r].sum())
         zeros = float(mass[r][zero].sum()) / total if zero.any() and total > 0 else float("nan")
-        name = label if compared.known[r] else f"{label} (no density: one value)"
+        name = label if compared.known[r] else tr("{label} (no density: one value)").format(label=tr(label))
         classes.append(
             ClassDensity(name, compared.densities[r][shown], int(np.count_nonzero(y == grade)), zeros)
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.query_data import centre
 from rankstudio.engine.statistics.clusters import Clusters, clusters
@@ -285,7 +286,7 @@ class Inspector:
 def class_names(labels: Floats) -> tuple[str, ...]:
     """Return what the classes of some labels are called: "not relevant", "relevant", or "relevance 3"."""
     names = _NAMES.get(labels.size) if np.array_equal(labels, np.arange(labels.size)) else None
-    return names or tuple(f"relevance {label:g}" for label in labels)
+    return names or tuple(tr("relevance {label:g}").format(label=label) for label in labels)
 
 
 def has_many_zeros(values: Floats) -> bool:
@@ -295,5 +296,5 @@ def has_many_zeros(values: Floats) -> bool:
 
 
 def _range_text(labels: Floats) -> str:
-    first = f"relevance {labels[0]:g}"
-    return first if labels.size == 1 else f"{first} to {labels[-1]:g}"
+    text = tr("relevance {label:g}") if labels.size == 1 else tr("relevance {label:g} to {last:g}")
+    return text.format(label=labels[0], last=labels[-1])

@@ -12,6 +12,7 @@ from rankstudio.engine.analysis.features.feature_profile import ALONE
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, described_parts
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
 
@@ -272,8 +273,8 @@ def _findings(
     for j, feature in enumerate(features):
         found: list[Finding | None] = []
         if feature.constant:
-            text = "One value within every query: it cannot change any ranking."
-            found.append(Finding(Oddity.CONSTANT, "constant", text))
+            text = tr("One value within every query: it cannot change any ranking.")
+            found.append(Finding(Oddity.CONSTANT, tr("constant"), text))
         else:
             found.append(_duplicate(features[twins[j]]) if j in twins else None)
             found.append(_leak(float(alone["MAP"][j])) if leaking[j] else None)
@@ -284,16 +285,16 @@ def _findings(
 
 def _duplicate(twin: FeatureSummary) -> Finding:
     named = f"feature {twin.feature_id}" + ("" if twin.name.startswith("feature ") else f" ({twin.name})")
-    text = f"It has the values of {named} in every document: one of the two is enough."
-    return Finding(Oddity.DUPLICATED, f"duplicate of {twin.feature_id}", text)
+    text = tr("It has the values of {named} in every document: one of the two is enough.").format(named=named)
+    return Finding(Oddity.DUPLICATED, tr("duplicate of {id}").format(id=twin.feature_id), text)
 
 
 def _leak(value: float) -> Finding:
-    text = (
-        f"Alone it ranks almost as well as the labels themselves (MAP {value:.4f}): does it know them? "
+    text = tr(
+        "Alone it ranks almost as well as the labels themselves (MAP {value:.4f}): does it know them? "
         "A feature made after judging, such as a click on what was judged, is not there in use."
     )
-    return Finding(Oddity.LEAKING, "leaking?", text)
+    return Finding(Oddity.LEAKING, tr("leaking?"), text.format(value=value))
 
 
 def _bad_scale(width: float, usual: float) -> Finding | None:
@@ -302,16 +303,15 @@ def _bad_scale(width: float, usual: float) -> Finding | None:
     ratio = width / usual if width > usual else usual / width if width else 0.0
     if not ratio or not np.isfinite(ratio):
         return None
-    than = "wider" if width > usual else "narrower"
-    text = (
-        f"Its range is {ratio:,.0f} times {than} than the median feature's. Regularization weighs such "
+    text = tr(
+        "Its range is {ratio:,.0f} times {than} than the median feature's. Regularization weighs such "
         "features differently; scaling within each query (File, Scaling) evens that out."
-    )
-    return Finding(Oddity.BADLY_SCALED, "badly scaled", text)
+    ).format(ratio=ratio, than=tr("wider") if width > usual else tr("narrower"))
+    return Finding(Oddity.BADLY_SCALED, tr("badly scaled"), text)
 
 
 def _zeros(feature: FeatureSummary) -> Finding | None:
     if feature.zeros < MOSTLY:
         return None
-    text = f"It is 0 in {feature.zeros:.1%} of the documents, and can order only what is left."
-    return Finding(Oddity.MOSTLY_ZERO, "mostly zero", text)
+    text = tr("It is 0 in {share:.1%} of the documents, and can order only what is left.")
+    return Finding(Oddity.MOSTLY_ZERO, tr("mostly zero"), text.format(share=feature.zeros))

@@ -13,6 +13,7 @@ from rankstudio.engine.analysis.report import (
 from rankstudio.engine.analysis.report.document import SECTIONS, Block, Paragraph, Report, ReportSection
 from rankstudio.engine.analysis.report.source import ReportSource
 from rankstudio.engine.analysis.report.texts import listed
+from rankstudio.engine.language import in_english
 
 _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "data": setup_sections.data_blocks,
@@ -30,6 +31,7 @@ _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
 """What makes the sections that need a finished run; the others are of the study."""
 
 
+@in_english()
 def make_report(source: ReportSource) -> Report:
     """Return the report of a study with all its sections, in their usual order.
 
@@ -40,7 +42,8 @@ def make_report(source: ReportSource) -> Report:
 
     Notes
     -----
-    The same source gives the same report, whoever asks: it has no date and no place of its own.
+    The same source gives the same report, whoever asks: it has no date and no place of its own,
+    and it is in English in a window in any language.
     """
     shown = source.shown
     sections = []

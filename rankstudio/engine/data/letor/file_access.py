@@ -13,6 +13,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import FileAccessError
+from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
 PADDING = 64  # newlines behind the text, so that no kernel has to look where it ends
@@ -33,9 +34,9 @@ def regular_file_size(path: Path) -> int:
     except (OSError, ValueError) as error:
         raise _refusal(path, error) from None
     if stat.S_ISDIR(status.st_mode):
-        raise FileAccessError(path, "found a folder, expected a file.")
+        raise FileAccessError(path, tr("found a folder, expected a file."))
     if not stat.S_ISREG(status.st_mode):
-        raise FileAccessError(path, "found a device or a pipe, expected a regular file.")
+        raise FileAccessError(path, tr("found a device or a pipe, expected a regular file."))
     return status.st_size
 
 
@@ -80,7 +81,7 @@ def read_file(path: Path, progress: ReadProgress) -> Bytes:
     except OSError as error:
         raise _refusal(path, error) from None
     if not same:
-        raise FileAccessError(path, "the file changed its size while it was read; please try again.")
+        raise FileAccessError(path, tr("the file changed its size while it was read; please try again."))
     return content
 
 
@@ -133,7 +134,7 @@ def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
         text = _padded(path, pieces.size)
     except zlib.error:
         raise FileAccessError(
-            path, "the compressed file is damaged; expected a complete gzip file."
+            path, tr("the compressed file is damaged; expected a complete gzip file.")
         ) from None
     except MemoryError:
         raise FileAccessError(path, "what is in the compressed file does not fit into memory.") from None
@@ -178,7 +179,7 @@ def _unpack_member(path: Path, packed: Bytes, position: int, pieces: _Pieces, pr
             position += len(waiting)
             if not waiting:
                 raise FileAccessError(
-                    path, "the compressed file is cut short; expected a complete gzip file."
+                    path, tr("the compressed file is cut short; expected a complete gzip file.")
                 )
         pieces.append(member.decompress(waiting, _PIECE))
         waiting = member.unconsumed_tail
@@ -210,8 +211,8 @@ def _padded(path: Path, size: int) -> Bytes:
 def _refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Put an error of the operating system into words."""
     if isinstance(error, FileNotFoundError):
-        return FileAccessError(path, "there is no such file.")
+        return FileAccessError(path, tr("there is no such file."))
     if isinstance(error, PermissionError):
-        return FileAccessError(path, "there is no permission to read this file.")
+        return FileAccessError(path, tr("there is no permission to read this file."))
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return FileAccessError(path, f"the file could not be read: {reason}.")
+    return FileAccessError(path, tr("the file could not be read: {reason}.").format(reason=reason))

@@ -8,6 +8,7 @@ from typing import Any
 
 from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.metrics.conventions import convention
 
@@ -32,12 +33,13 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
         Values of the first plan. Of another method no parameter is told: none is the same thing there.
     """
     if plan.method != reference.method:
-        return ("another method",)
+        return (tr("another method"),)
     own = [p for p in plan.entry.parameters if not (p.ranks and plan.ranker)]
     found = _changed(own, plan.parameters, reference.parameters, names or {})
     ranker = plan.ranker_entry
     if plan.ranker != reference.ranker:
-        found.append(f"ranked by {ranker.label}" if ranker else "ranked by its own model")
+        text = tr("ranked by {label}") if ranker else tr("ranked by its own model")
+        found.append(text.format(label=ranker.label if ranker else ""))
     elif ranker:
         ranked = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
         found += [f"{ranker.label} {text}" for text in ranked]
@@ -47,12 +49,16 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
 def parameter_texts(plan: Plan) -> dict[str, str]:
     """Return label and value of each parameter that counts, the ranker's with its name before them."""
     ranker = plan.ranker_entry
-    named = [(p.label, p, plan.parameters[p.name]) for p in plan.entry.parameters if not (ranker and p.ranks)]
+    named = [
+        (tr(p.label), p, plan.parameters[p.name]) for p in plan.entry.parameters if not (ranker and p.ranks)
+    ]
     if ranker:
-        named += [(f"{ranker.label} {p.label}", p, plan.ranker_parameters[p.name]) for p in ranker.parameters]
-    values = {label: p.format(value) or p.none_label or "none" for label, p, value in named}
-    values |= {"groups": groups_in_words(plan.groups)} if plan.groups else {}
-    return values | ({"rule": plan.rule} if plan.rule != "best" else {})
+        named += [
+            (f"{ranker.label} {tr(p.label)}", p, plan.ranker_parameters[p.name]) for p in ranker.parameters
+        ]
+    values = {label: p.said(value) for label, p, value in named}
+    values |= {tr("groups"): groups_in_words(plan.groups)} if plan.groups else {}
+    return values | ({tr("rule"): plan.rule} if plan.rule != "best" else {})
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
@@ -74,7 +80,7 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
         for key in keys:
             parts = [f"{label} {v}" for label, v in values[key].items() if len(found[label]) > 1]
             if several_choosers:
-                parts.append(f"by {_chooser(plans[key])}")
+                parts.append(tr("by {chooser}").format(chooser=_chooser(plans[key])))
             if several_conventions:
                 parts.append(convention(plans[key].convention).label)
             texts[key] = " · ".join(parts)
@@ -106,11 +112,12 @@ def _changed(
 def _said(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     """Return a parameter with its value; of features those that come and those that go, by their names."""
     if parameter.kind is not Kind.FEATURES or parameter.several(value) or parameter.several(other):
-        return f"{parameter.label} {parameter.format(value) or parameter.none_label or 'none'}"
+        return f"{tr(parameter.label)} {parameter.said(value)}"
     more, less = _missing_from(other, value), _missing_from(value, other)
-    parts = [f"{parameter.label} {_named(more, names)}"] if more else []
-    parts += [f"not {parameter.label} {_named(less, names)}"] if less else []
-    return ", ".join(parts) or f"{parameter.label} in another order"
+    label = tr(parameter.label)
+    parts = [f"{label} {_named(more, names)}"] if more else []
+    parts += [tr("not {label} {names}").format(label=label, names=_named(less, names))] if less else []
+    return ", ".join(parts) or tr("{label} in another order").format(label=label)
 
 
 def _missing_from(some: Iterable[int], all_of_them: Iterable[int]) -> tuple[int, ...]:
@@ -123,17 +130,16 @@ def _named(ids: Iterable[int], names: Names) -> str:
 
 def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return what differs besides method and parameters."""
-    scaled = "not scaled" if plan.normalize == "none" else "scaled"
     told = {
-        "select_by": f"chosen by {_chooser(plan)}",
-        "rule": f"take {plan.rule}",
-        "normalize": scaled,
-        "missing": f"missing values: {plan.missing}",
-        "seed": f"seed {plan.seed}",
-        "groups": f"groups: {groups_in_words(plan.groups)}",
+        "select_by": tr("chosen by {chooser}").format(chooser=_chooser(plan)),
+        "rule": tr("take {rule}").format(rule=plan.rule),
+        "normalize": tr("not scaled") if plan.normalize == "none" else tr("scaled"),
+        "missing": tr("missing values: {policy}").format(policy=plan.missing),
+        "seed": tr("seed {seed}").format(seed=plan.seed),
+        "groups": tr("groups: {groups}").format(groups=groups_in_words(plan.groups)),
     }
     return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))
 
 
 def _chooser(plan: Plan) -> str:
-    return "the criterion" if plan.select_by == CRITERION else plan.select_by
+    return tr("the criterion") if plan.select_by == CRITERION else plan.select_by

@@ -53,6 +53,11 @@ class CandidateScore:
         """Name and unit: "drop in leave-query-out error per document"."""
         return f"{self.name} {self.unit}".strip()
 
+    @property
+    def criterion(self) -> str:
+        """What a drop is one in: "leave-query-out error"; the name of any other score."""
+        return self.name.removeprefix("drop in ")
+
     def of(self, step: Step, divisor: float = 1.0) -> Floats:
         """Return the score of each feature in a step.
 

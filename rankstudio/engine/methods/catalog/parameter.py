@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.value_kind import Kind, apart
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_grid import format_grid, format_number, format_power, parse_grid
@@ -72,26 +73,32 @@ class Parameter:
         """The range in words, for errors and tooltips."""
         match self.kind:
             case Kind.GRID:
-                return f"numbers {self._bounds()}, such as 2^0..2^10 or 0.1, 1, 10"
+                return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(bounds=self._bounds())
             case Kind.INTEGER | Kind.NUMBER:
-                text = f"a {'whole ' if self.kind is Kind.INTEGER else ''}number {self._bounds()}"
-                return f"{text}, or nothing for {self.none_label}" if self.none_label else text
+                whole = self.kind is Kind.INTEGER
+                text = (tr("a whole number {bounds}") if whole else tr("a number {bounds}")).format(
+                    bounds=self._bounds()
+                )
+                none = tr(self.none_label)
+                return tr("{number}, or nothing for {none}").format(number=text, none=none) if none else text
             case Kind.SWITCH:
-                return "yes or no"
+                return tr("yes or no")
             case Kind.MEASURE:
-                return "a measure such as MAP, NDCG@10 or P@5"
+                return tr("a measure such as MAP, NDCG@10 or P@5")
             case Kind.CHOICE:
-                return "one of " + ", ".join(key for key, _ in self.choices)
+                return tr("one of {keys}").format(keys=", ".join(key for key, _ in self.choices))
             case Kind.FEATURES:
-                return "feature ids, such as 25, 39"
+                return tr("feature ids, such as 25, 39")
             case Kind.COSTS:
-                return "costs greater than 0 by feature id, such as 25: 3, 39: 0.5"
+                return tr("costs greater than 0 by feature id, such as 25: 3, 39: 0.5")
 
     def _bounds(self) -> str:
         high = "" if self.high == inf else format_number(self.high)
         if self.open_low:
-            return f"greater than {self.low:g}" + (f", up to {high}" if high else "")
-        return f"from {self.low:g} " + (f"to {high}" if high else "up")
+            text = tr("greater than {low:g}, up to {high}") if high else tr("greater than {low:g}")
+        else:
+            text = tr("from {low:g} to {high}") if high else tr("from {low:g} up")
+        return text.format(low=self.low, high=high)
 
     def check(self, value: Any) -> Any:
         """Return one value as a program gives it to the estimator, a number of a grid and no text for one.
@@ -144,10 +151,13 @@ class Parameter:
             return self._validate_one(value)
         values = tuple(self._validate_one(item) for item in items)
         if not values:
-            raise ParameterError(self.label, value, f"at least one value: {self.expected}")
+            raise ParameterError(
+                self.label, value, tr("at least one value: {expected}").format(expected=self.expected)
+            )
         for place, one in enumerate(values):
             if one in values[:place]:
-                raise ParameterError(self.label, value, f"each value once, found {self.name_of(one)} twice")
+                text = tr("each value once, found {value} twice").format(value=self.name_of(one))
+                raise ParameterError(self.label, value, text)
         return values if len(values) > 1 else values[0]
 
     def several(self, value: Any) -> bool:
@@ -237,7 +247,7 @@ class Parameter:
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
         if not whole or not _ids(ids):
-            raise ParameterError(self.label, value, self.expected + ", each once and from 1 up")
+            raise ParameterError(self.label, value, self.expected + tr(", each once and from 1 up"))
         return ids
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...]:
@@ -253,7 +263,7 @@ class Parameter:
             raise ParameterError(self.label, value, self.expected) from None
         ids = [i for i, _ in pairs]
         if not _ids(ids) or not all(0 < cost < inf for _, cost in pairs):
-            raise ParameterError(self.label, value, self.expected + ", each once and from id 1 up")
+            raise ParameterError(self.label, value, self.expected + tr(", each once and from id 1 up"))
         return tuple(sorted(pairs))
 
     def format(self, value: Any) -> str:
@@ -269,6 +279,17 @@ class Parameter:
         if self.kind is Kind.CHOICE:
             return self.kind.between.join(self.values(value))
         return self.format(value)
+
+    def said(self, value: Any) -> str:
+        """Return the value as a sentence says it, in the language of the process."""
+        if self.kind is Kind.GRID:
+            return self.format(value)
+        return self.kind.between.join(self._said_one(one) for one in self.values(value))
+
+    def _said_one(self, one: Any) -> str:
+        if self.kind is Kind.SWITCH:
+            return tr("yes", "switch") if one else tr("no", "switch")
+        return tr(self._format_one(one) or self.none_label) or tr("none")
 
     def name_of(self, one: Any) -> str:
         """Return one of several values as a label: "2^3" of a grid, "all" for a number that is left out."""

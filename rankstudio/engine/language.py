@@ -1,0 +1,93 @@
+"""Sentences for people: texts are English, and are looked up in a catalog where one was installed.
+
+The window installs one; the terminal and worker processes never do. What is written for everybody alike, as
+the report is, is made inside :func:`in_english`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from gettext import GNUTranslations, NullTranslations
+from pathlib import Path
+
+SOURCE = "en"
+"""The language of the texts in the source."""
+
+_english: ContextVar[bool] = ContextVar("english", default=False)
+
+
+class _Language:
+    """The language of this process, and the catalog its texts are looked up in."""
+
+    def __init__(self) -> None:
+        self.key = SOURCE
+        self.catalog = NullTranslations()
+        self.used = False
+
+
+_language = _Language()
+
+
+def tr(text: str, context: str = "") -> str:
+    """Return a text in the language of the process.
+
+    Parameters
+    ----------
+    text : str
+        In English, as a literal: catalogs are made of what the source says. What varies has names in braces
+        and is put in by ``.format``.
+    context : str
+        Tells two meanings of a word apart: "menu".
+    """
+    if not text or _english.get():
+        return text  # nothing would be the catalog's own heading
+    _language.used = True
+    return _language.catalog.pgettext(context, text) if context else _language.catalog.gettext(text)
+
+
+def trn(one: str, several: str, number: int) -> str:
+    """Return the one of two texts that goes with a number, in the language of the process."""
+    if _english.get():
+        return one if number == 1 else several
+    _language.used = True
+    return _language.catalog.ngettext(one, several, number)
+
+
+def language() -> str:
+    """Return the key of the language of the process."""
+    return _language.key
+
+
+def install(key: str, catalog: Path | None = None) -> None:
+    """Choose the language of this process, before any text is looked up.
+
+    Parameters
+    ----------
+    key : str
+        "de".
+    catalog : Path, optional
+        Its compiled catalog; without one texts stay English.
+
+    Raises
+    ------
+    RuntimeError
+        Where texts have been looked up already, so that they are in another language.
+    """
+    if _language.used and key != _language.key:
+        raise RuntimeError(f"Texts have been looked up in {_language.key}: it is too late for {key}.")
+    _language.key = key
+    if catalog is not None:
+        with catalog.open("rb") as file:
+            _language.catalog = GNUTranslations(file)
+
+
+@contextmanager
+def in_english() -> Iterator[None]:
+    """Leave texts English meanwhile, on this thread."""
+    before = _english.set(True)
+    try:
+        yield
+    finally:
+        _english.reset(before)
