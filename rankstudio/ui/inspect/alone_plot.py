@@ -123,7 +123,7 @@ class AlonePlot(Plot):
         looks = [palettes.category(self.theme.colors, i) for i in range(len(self.shown.parts))]
         lines = [Line(f"{self._names[column]} ({self._ids[column]})", bold=True)]
         lines += [
-            Line(name, f"{values[column]:.4f}", look.color)
+            Line(tr(name), f"{values[column]:.4f}", look.color)
             for (name, values), look in zip(self.shown.parts.items(), looks, strict=True)
         ]
         if self.shown.ascending[column]:
@@ -191,7 +191,7 @@ class AlonePlot(Plot):
     def _entries(self) -> list[tuple[str, float]]:
         """Return what the legend says, and how wide each entry is."""
         metrics = QFontMetricsF(font(SMALL))
-        names = list(self.shown.parts) if self.shown else []
+        names = [tr(name) for name in self.shown.parts] if self.shown else []
         return [(name, 12.0 + metrics.horizontalAdvance(name) + _BETWEEN) for name in names]
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -233,6 +233,6 @@ class AlonePlot(Plot):
         ]
         column = self._feature
         if column is not None and column < train.size:
-            values = ", ".join(f"{name} {part[column]:.4f}" for name, part in self.shown.parts.items())
+            values = ", ".join(f"{tr(name)} {part[column]:.4f}" for name, part in self.shown.parts.items())
             said.append(f"{self._names[column]}: {values}")
         return describe(said)

@@ -134,8 +134,8 @@ def test_every_text_that_is_seen_is_looked_up(said: dict[str, dict[str, object]]
 
 def _not_looked_up(text: str) -> str:
     """Return the words of a text that stand outside the marks of the made-up language and are no names."""
-    # papers, formulas and paths are names, and ranges are sentences of the engine
-    text = re.sub(r"<b>«(symbol|source|range)»</b>[^<]*|<[bi]>[^«<]*</[bi]>|<[^>]*>|^/.*", " ", text)
+    # papers, formulas and paths are names
+    text = re.sub(r"<b>«(symbol|source)»</b>[^<]*|<[bi]>[^«<]*</[bi]>|<[^>]*>|^/.*", " ", text)
     while (inner := re.sub(r"«[^«»]*»", " ", text)) != text:
         text = inner
     text = re.sub(r"«[^«»]*$", " ", text)  # cut, where room is short
