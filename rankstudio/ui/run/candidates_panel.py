@@ -75,11 +75,7 @@ class CandidatesPanel(Panel):
             Of features, by their ids: each has one bar under its name.
         """
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
-<<<<<<< HEAD
         self.setAccessibleName(tr("Candidates at {step} {number}").format(step=step, number=margin.number))
-=======
-        self.set_title(tr("Candidates at {step} {number}").format(step=step, number=margin.number))
->>>>>>> 56bb872 (The title of the candidates names its step in German)
         if not np.isfinite(values).any():
             self._show_nothing(_NONE)
             return
