@@ -19,7 +19,10 @@ from rankstudio.engine.experiment.storage.study_rows import COLUMNS, row_of, sel
 
 PAGE = 4096
 TABLES = tuple(COLUMNS)
-LISTS = {"versions", "files", "folds", "feature_ids", "feature_names", "plan", "same", "setting"}
+LISTS = {
+    *("versions", "files", "folds", "feature_ids", "feature_names", "plan", "same", "setting"),
+    *("tags", "sections"),
+}
 """Cells in JSON, besides the payload of a fold."""
 
 

@@ -20,10 +20,15 @@ from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import open_data, run
-from rankstudio.engine.experiment.storage.study import RunKey, Study
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings
+from rankstudio.engine.experiment.storage.seal import SealMark
+from rankstudio.engine.experiment.storage.study import RunKey, RunLabel, Study
 
 N_RUNS = 5
 UNFINISHED, REMOVED = 4, 5
+LABELS = {1: RunLabel("The first", "<b>see</b>\n\nthere", ("a", "b")), 2: RunLabel(hidden=True)}
+REPORT = ReportSettings("Which features?", "One.\n\nTwo.", (("results", True), ("data", False)))
+SEALS = (SealMark(True, "2026-11-22T02:30:00+00:00"), SealMark(False, "2026-11-22T02:31:00+00:00"))
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,13 @@ def make_study(path: Path, wanted: Sequence[Plan]) -> Original:
         for number, plan in numbered.items():
             fill(study, plan, data[number], stopped=number == UNFINISHED)
         units = {summary.key.id: units_shown(study, summary.key) for summary in study.runs()}
-        study.remove(study.runs()[REMOVED - 1].key)
+        keys = [summary.key for summary in study.runs()]
+        for number, label in LABELS.items():
+            study.set_label(keys[number - 1], label)
+        for mark in SEALS:
+            study.note_seal(mark)
+        study.set_report_settings(REPORT)
+        study.remove(keys[REMOVED - 1])
         base, log = path.read_bytes(), Path(f"{path}-wal").read_bytes()
     results = {number: result_shown(ended(run(plan, data[number]))) for number, plan in numbered.items()}
     return Original(path.read_bytes(), base, log, other, numbered, units, results, data)

@@ -49,6 +49,7 @@ PLANS: tuple[dict[str, Any], ...] = (
     {"data": "a", "method": "fsmrank", "ranker": "listnet", "parameters": {"max_iter": [5, 10]}},
     {"data": "a", "method": "lambdamart", "parameters": {"num_leaves": "7, 31", "learning_rate": 0.1}},
     {"data": "a", "method": "adarank", "measures": ["map", "ndcg@3"], "select_by": "criterion"},
+    {"data": "a", "groups": {"TF: all": [1, 2], "=x": [5]}, "parameters": {"pinned": [1]}},
 )
 
 COMPARISONS: tuple[dict[str, Any], ...] = (
@@ -84,6 +85,15 @@ def stands_there(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def ids_of_groups(values: dict[str, Any]) -> list[tuple[int, ...]]:
+    """Return the ids of each group of a plan that was written with lists of them."""
+    groups = values.get("groups", {})
+    if isinstance(groups, str):
+        return []  # a text, which none of the damage makes one with ids
+    listed = [ids.replace(",", " ").split() if isinstance(ids, str) else ids for ids in groups.values()]
+    return sorted(tuple(sorted({int(i) for i in ids})) for ids in listed)
+
+
 def check_data(plan: Plan) -> None:
     """Make sure that data which are not there are told so."""
     if plan.data == SAMPLE or (place := Path(plan.data)).is_absolute() or ".." in place.parts:
@@ -106,6 +116,7 @@ def test_plans(fuzz: Fuzz) -> None:
         for name in ("data", "method", "seed", "missing", "normalize", "convention"):
             assert getattr(plan, name) == values.get(name, getattr(Plan("a"), name))
         assert plan.folds == tuple(dict.fromkeys(values.get("folds", ())))
+        assert sorted(plan.groups.values()) == ids_of_groups(values)
         save_plan(plan, folder / "again.toml")
         assert load_plan(folder / "again.toml") == plan
         assert plan_from_dict(json.loads(json.dumps(plan_as_dict(plan), allow_nan=False))) == plan

@@ -14,7 +14,10 @@ from experiment.small import ended
 from fuzzer import Attempt, Outcome, refusal
 from study_damage import damaged_log, damaged_pages, edit_cells, edit_with_digest, make_foreign, move_results
 from study_files import (
+    LABELS,
     REMOVED,
+    REPORT,
+    SEALS,
     UNFINISHED,
     Original,
     make_study,
@@ -25,9 +28,14 @@ from study_files import (
 )
 
 from rankstudio.cli import main
+from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.report import make_report
+from rankstudio.engine.analysis.report.study_source import read_study
 from rankstudio.engine.errors import RankStudioError, StoreError
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings
+from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.study import RunSummary, Study
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.stored_run_records import record_of
@@ -59,6 +67,7 @@ def look(path: Path, original: Original, *, whole: bool = True) -> Outcome:
             told += [summary.damage for summary in listed if summary.damage]
             for summary in listed:
                 check_run(study, summary, original, whole)
+            check_what_was_written(study, whole and not told)
     except RankStudioError as error:
         return refusal(error, path)
     for sentence in told:
@@ -91,6 +100,14 @@ def check_run(study: Study, summary: RunSummary, original: Original, whole: bool
     if summary.finished or whole:
         assert units == original.units[number]
         assert bool(summary.finished) is (number != UNFINISHED) or number == REMOVED
+
+
+def check_what_was_written(study: Study, whole: bool) -> None:
+    """Hold what a person said of runs and for the report against what it was: it is that, or is not there."""
+    assert study.report_settings in (REPORT, *[ReportSettings()] * (not whole))
+    labels = [(study.label(summary.key), LABELS.get(summary.key.id, RunLabel())) for summary in study.runs()]
+    assert all(label in (was, *[RunLabel()] * (not whole)) for label, was in labels)
+    assert not whole or study.seal_marks == SEALS
 
 
 def go_on(rng: random.Random, path: Path, original: Original) -> None:
@@ -177,6 +194,8 @@ def test_impossible_rows(fuzz: Fuzz, original: Original) -> None:
                             write_results(study.result(summary.key), folder / str(summary.key.id))
                     except RankStudioError as error:
                         outcome = refusal(error, path)
+                if rng.random() < 0.4:
+                    html_page(make_report(read_study(study))).encode()
                 attempt_plan = rng.choice(sorted(original.plans))
                 list(run_stored(original.plans[attempt_plan], original.data[attempt_plan], study))
         except RankStudioError as error:
@@ -249,6 +268,10 @@ def test_terminal_and_window(
         rows = json.loads(out) if out else []
         compared, noted = terminal(capsys, "compare", str(path), "--json")
         assert not compared or noted or kind != "pages" or compared == whole
+        if rng.random() < 0.3:
+            page = folder / "report.html"
+            terminal(capsys, "report", str(path), "--out", str(page), "--without-data", "--json")
+            assert not page.exists() or page.read_text("utf-8").endswith("</html>\n")
         if rng.random() < 0.1:
             resumed(rng, path, original, capsys)
             return Outcome.REFUSED if told else Outcome.READ

@@ -18,7 +18,7 @@ Groups = Mapping[str, tuple[int, ...]]
 
 _MOST_BYTES = 16 << 20
 _LONGEST = 200
-_ID = re.compile(r"0*[1-9]\d{0,8}")
+_ID = re.compile(r"0*[1-9][0-9]{0,8}")
 _ID_HEADER = re.compile(r"(feature\W?)?(id|number|no\.?|feature)", re.IGNORECASE)
 _EXPECTED = (
     "groups such as BM25: 21, 22; TF: 1, 2, each with a name and ids of features, no id in two of them"
@@ -57,7 +57,7 @@ def group_name(name: Any) -> str:
     if not isinstance(name, str):
         return ""
     printable = "".join(c if c.isprintable() and c != ";" else " " for c in name)
-    return " ".join(printable.split())[:_LONGEST]
+    return " ".join(printable.split())[:_LONGEST].rstrip()
 
 
 def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:

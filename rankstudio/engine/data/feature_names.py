@@ -22,7 +22,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 _MOST_BYTES = 16 << 20
 _LONGEST = 200
 _HEADER = ("id", "name", "note", "group")
-_RANKLIB = re.compile(r"\s*(\d{1,9})(?:[\t ,;:]+(.*?))?\s*")
+_RANKLIB = re.compile(r"\s*([0-9]{1,9})(?:[\t ,;:]+(.*?))?\s*")
 _EXPECTED = (
     "lines of id and name (CSV, or RankLib's list of features), or JSON of Solr or Elasticsearch with a list "
     "of features that have a name"
@@ -96,8 +96,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     notes: dict[int, str] = {}
     groups: dict[int, str] = {}
     for row in rows:
-        if len(row) >= 3 and re.fullmatch(r"[1-9]\d{0,8}", row[0]):
-            texts = [unguarded(text).strip() for text in (*row[1:4], "")]
+        if len(row) >= 3 and re.fullmatch(r"[1-9][0-9]{0,8}", row[0]):
+            texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]
             names[int(row[0])], notes[int(row[0])], groups[int(row[0])] = texts[:3]
     return FeatureNotes(_filled(names), _filled(notes), groups_of(groups))
 
@@ -186,7 +186,7 @@ def _from_lines(path: Path, text: str) -> dict[int, str]:
 
 def _cleaned(name: str) -> str:
     """Return a name on one line, of a length that can be shown."""
-    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST]
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST].rstrip()
 
 
 def _changed(old: Mapping[int, str], feature: int, text: str) -> dict[int, str]:

@@ -26,8 +26,8 @@ from rankstudio.engine.support.resources import resource, table
 
 _NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt")
 _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
-_LINE = re.compile(r"\s*(\d+)\s*[,;:\t ]\s*(.*?)\s*")
-_ID = re.compile(r"0*\d{1,9}")
+_LINE = re.compile(r"\s*([0-9]+)\s*[,;:\t ]\s*(.*?)\s*")
+_ID = re.compile(r"0*[0-9]{1,9}")
 _ID_COLUMN = re.compile(r"(feature)?[\s_.-]*(id|index|column|number|no|nr|#)?\.?", re.IGNORECASE)
 _SAMPLE = 50  # comments looked at
 

@@ -84,3 +84,15 @@ def test_a_file_without_groups_is_refused(tmp_path: Path, text: str) -> None:
         read_groups(path)
     with pytest.raises(FileAccessError):
         read_groups(tmp_path / "nothing.csv")
+
+
+def test_digits_of_other_scripts_are_no_ids(tmp_path: Path) -> None:
+    path = tmp_path / "groups.csv"
+    path.write_text("feature,group\n3\u0661,TF\n2,BM25\n", encoding="utf-8")
+    assert read_groups(path) == {"BM25": (2,)}
+
+
+def test_a_name_that_is_cut_is_read_back_as_it_is() -> None:
+    groups = checked_groups({"y" * 199 + " z": (1,)})
+    assert groups == {"y" * 199: (1,)}
+    assert parse_groups(format_groups(groups)) == groups

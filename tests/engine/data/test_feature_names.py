@@ -107,6 +107,14 @@ def test_damaged_notes_are_left_out(tmp_path: Path) -> None:
         assert load_notes(tmp_path, data) == FeatureNotes()
 
 
+def test_names_on_several_lines_or_without_end_come_back_on_one_that_can_be_shown(tmp_path: Path) -> None:
+    dataset = open_sample()
+    save_notes(tmp_path, dataset, FeatureNotes({1: "a"}))
+    [file] = tmp_path.iterdir()
+    file.write_text('id,name,note,group\n1,"a\nb",' + "x" * 300 + ',"=c\t\u202ed"\n', encoding="utf-8")
+    assert load_notes(tmp_path, dataset) == FeatureNotes({1: "a b"}, {1: "x" * 200}, {"=c d": (1,)})
+
+
 def test_data_without_a_file_are_told(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="comes from no file"):
         save_notes(tmp_path, replace(open_sample(), checksum=""), FeatureNotes({1: "a"}))
