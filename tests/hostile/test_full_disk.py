@@ -56,6 +56,35 @@ def test_a_comparison_may_find_it_full_in_any_call(program: Program, finished: P
         assert [path.name for path in place.iterdir()] == ["a.tex"] * (ended.status == 0)
 
 
+def test_a_report_may_find_it_full_in_any_call(program: Program, finished: Path, tmp_path: Path) -> None:
+    command = ["report", str(finished / STUDY), "--out", "a.html"]
+    expected = tmp_path / "expected.html"
+    assert program.run(*command[:3], expected, folder=tmp_path).status == 0
+    failed = []
+    for place, ended in each_call(program, command, tmp_path):
+        failed.append(ended.status)
+        assert [path.name for path in place.iterdir()] == ["a.html"] * (ended.status == 0)
+        assert ended.status == 1 or same(place / "a.html", expected)
+    assert sum(failed) >= 2
+
+
+@pytest.mark.parametrize("pages", [0, 1, 3])
+def test_a_report_on_a_disk_that_is_too_small_leaves_the_one_that_was_there(
+    pages: int, program: Program, finished: Path, tmp_path: Path
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    program.mount("mount", "-t", "tmpfs", "-o", f"size={4 * (pages + 1)}k", "none", str(disk))
+    try:
+        (program.seen(disk) / "a.html").write_text("old")
+        command = ["report", finished / STUDY, "--out", disk / "a.html", "--force"]
+        assert not done_or_full(program.run(*command, folder=tmp_path))
+        assert [path.name for path in program.seen(disk).iterdir()] == ["a.html"]
+        assert (program.seen(disk) / "a.html").read_text() == "old"
+    finally:
+        program.mount("umount", "--lazy", str(disk))
+
+
 def each_call(
     program: Program, command: list[str], folder: Path, **place: object
 ) -> Iterator[tuple[Path, Outcome]]:
@@ -135,3 +164,16 @@ def test_an_output_that_takes_nothing(
         assert outcome.status == status
         assert half_written(out, finished) == {}
         assert all(same(out / name, finished / name) for name in RESULTS)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")
+def test_a_report_is_whole_though_nobody_is_told_of_it(
+    program: Program, finished: Path, tmp_path: Path
+) -> None:
+    command = ["report", finished / STUDY, "--out"]
+    assert program.run(*command, tmp_path / "whole", folder=tmp_path).check().status == 0
+    for stream, status, option in (("stdout", 1, "--json"), ("stderr", 0, "--without-data")):
+        outcome = program.run(*command, tmp_path / stream, option, folder=tmp_path, **{stream: "/dev/full"})
+        assert outcome.check().status == status
+        assert (tmp_path / stream).read_text("utf-8").endswith("</html>\n")
+    assert same(tmp_path / "stdout", tmp_path / "whole")

@@ -35,6 +35,8 @@ def test_what_would_write_there_says_so(program: Program, run: list[str], data: 
         (["convert", data, disk / "new"], disk / "new" / "Fold1", "the folder could not be made: Read-only"),
         (["convert", data / "Fold1" / "vali.txt", disk / "a.txt"], disk / "a.txt", "could not be written"),
         (["compare", study, "--out", disk / "a.tex"], disk / "a.tex", "could not be written: Read-only"),
+        (["report", study, "--out", disk / "a.html"], disk / "a.html", "could not be written: Read-only"),
+        (["report", study, "--out", disk / "b" / "a.html"], disk / "b", "could not be"),
     ]
     for command, place, sentence in commands:
         outcome = program.run(*command, folder=disk).check()
