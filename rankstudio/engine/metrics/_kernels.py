@@ -62,12 +62,15 @@ class Rules(NamedTuple):
 @kernel
 def measure_all(
     ranked: Codes,
+    models: tuple[int, int],
     begins: Ints,
     ends: Ints,
     truth: Truth,
     rules: Rules,
     kinds: Ints,
     cuts: Ints,
+    deepest: int,
+    graded: bool,
     out: Floats,
     reals: Floats,
     integers: Ints,
@@ -79,18 +82,24 @@ def measure_all(
     ----------
     ranked : ndarray of shape (K, m)
         Of ``rank_all``.
+    models : tuple of int
+        The least of ``begins``, and the greatest of ``ends``.
     begins, ends : ndarray of shape (Q,)
         The first model that is measured in each query, and the one after the last.
     truth, rules : Truth, Rules
     kinds, cuts : ndarray of shape (M,)
         The measures; a cut-off of 0 means all documents.
+    deepest : int
+        How many documents of a query any of them asks for, at most.
+    graded : bool
+        Whether any of them needs gains.
     out : ndarray of shape (M, K, Q)
         Receives the values.
     reals, integers : ndarray
         Of ``scratch_space``.
     tree : ndarray of shape (L + 1,), or None
-        Zeros, before and after. None where every measure is MAP, P or NDCG: what the others need is not
-        compiled then.
+        Zeros, before and after. None where every measure is MAP, P or NDCG and no ties are averaged: what the
+        others need is not compiled then.
 
     Notes
     -----
@@ -102,16 +111,16 @@ def measure_all(
     key, passed, gain, relevant = reals[0], reals[1], reals[2], reals[3]
     dcg, hits, precisions = reals[4], reals[5], reals[6]
     level = integers[0]
-    deepest, graded = _deepest(cuts, query_ptr[-1]), _any_graded(kinds)
-    for model in range(begins.min(), ends.max()):
+    for model in range(models[0], models[1]):
         for q in range(query_ptr.shape[0] - 1):
             if model < begins[q] or model >= ends[q]:
                 continue
             first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
-            depth = _unpack(ranked[model], first, n, min(n, deepest), rules.ties_reversed, level, key)
+            most = deepest if deepest < n else n
+            depth = _unpack(ranked[model], first, n, most, rules.ties_reversed, level, key)
             if graded:
-                _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg)
-            _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions)
+                _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg, tree)
+            _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
             for j in range(kinds.shape[0]):
                 kind, cut, value = kinds[j], cuts[j], np.nan
                 if kind == MeasureKind.MAP:
@@ -146,31 +155,21 @@ def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, leve
 
 
 @subroutine
-def _any_graded(kinds: Ints) -> bool:
-    """Tell whether any measure needs gains."""
-    graded = False
-    for kind in kinds:
-        graded |= kind in (MeasureKind.NDCG, MeasureKind.MEAN_NDCG)
-    return graded
-
-
-@subroutine
-def _deepest(cuts: Ints, most: int) -> int:
-    """Return how many documents of a query any measure asks for, at most."""
-    deepest = 0
-    for cut in cuts:
-        deepest = max(deepest, cut if cut else most)
-    return deepest
-
-
-@subroutine
 def _grade(
-    gains: Floats, weight: Floats, key: Floats, level: Ints, n: int, averaged: bool, gain: Floats, dcg: Floats
+    gains: Floats,
+    weight: Floats,
+    key: Floats,
+    level: Ints,
+    n: int,
+    averaged: bool,
+    gain: Floats,
+    dcg: Floats,
+    tree: Ints | None,
 ) -> None:
     """Sum discounted gains over the ranks."""
     for i in range(n):
         gain[i] = gains[level[i]]
-    if averaged:
+    if tree is not None and averaged:
         _share_between_ties(key, gain, n)
     total = 0.0
     for i in range(n):
@@ -188,11 +187,12 @@ def _count(
     relevant: Floats,
     hits: Floats,
     precisions: Floats,
+    tree: Ints | None,
 ) -> None:
     """Sum over the ranks: relevant documents, precisions at relevant documents."""
     for i in range(n):
         relevant[i] = relevants[level[i]]
-    if averaged:
+    if tree is not None and averaged:
         _share_between_ties(key, relevant, n)
     found, total = 0.0, 0.0
     for i in range(n):
@@ -200,7 +200,7 @@ def _count(
             found += relevant[i]
             total += relevant[i] * found / (i + 1)
         hits[i], precisions[i] = found, total
-    if averaged:
+    if tree is not None and averaged:
         _one_precision_for_ties(key, relevant, hits, n, precisions)
 
 
@@ -246,8 +246,8 @@ def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rul
         return rules.empty_query
     if cut == 0:
         return float(precisions[n - 1] / n_relevant)
-    divisor = min(n_relevant, cut) if rules.map_cut_divides_by_k else n_relevant
-    return float(precisions[min(cut, n) - 1] / divisor)
+    divisor = cut if rules.map_cut_divides_by_k and cut < n_relevant else n_relevant
+    return float(precisions[(cut if cut < n else n) - 1] / divisor)
 
 
 @subroutine
@@ -265,7 +265,7 @@ def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int
         return rules.empty_query
     if cut > n and rules.short_ndcg == Short.ZERO:
         return 0.0
-    last = n - 1 if cut == 0 else min(cut, n) - 1
+    last = (cut if 0 < cut < n else n) - 1
     return float(dcg[last] / ideal[first + last])
 
 

@@ -29,7 +29,7 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
     Insertion inside runs of ``RUN``, then merging from the bottom up: O(n log n).
     """
     for start in range(0, n, RUN):
-        for i in range(start + 1, min(start + RUN, n)):
+        for i in range(start + 1, start + RUN if start + RUN < n else n):
             k, it = key[i], item[i]
             j = i - 1
             while j >= start and key[j] < k:
@@ -39,7 +39,8 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
     width = RUN
     while width < n:
         for start in range(0, n - width, 2 * width):
-            _merge(key, item, start, start + width, min(start + 2 * width, n), spare_key, spare_item)
+            stop = start + 2 * width
+            _merge(key, item, start, start + width, stop if stop < n else n, spare_key, spare_item)
         width *= 2
 
 
@@ -65,26 +66,6 @@ def _merge(
         key[out], item[out] = spare_key[left], spare_item[left]
         left += 1
         out += 1
-
-
-@kernel
-def ideal_dcg(
-    gain: Floats, query_ptr: Ints, weight: Floats, out: Floats, reals: Floats, integers: Ints
-) -> None:
-    """Write ``Truth.ideal``: the DCG at every rank of every query in the best order, O(m log n).
-
-    ``reals`` and ``integers`` are those of :func:`scratch_space`.
-    """
-    key, spare_key, item, spare_item = reals[0], reals[1], integers[0], integers[1]
-    for q in range(query_ptr.shape[0] - 1):
-        first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
-        for i in range(n):
-            key[i] = gain[first + i]
-        sort_descending(key, item, n, spare_key, spare_item)
-        total = 0.0
-        for i in range(n):
-            total += key[i] * weight[i]
-            out[first + i] = total
 
 
 @kernel

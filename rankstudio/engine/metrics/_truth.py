@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._kernels import Rules, Truth
-from rankstudio.engine.metrics._ranking_kernel import Codes, ideal_dcg, scratch_space
+from rankstudio.engine.metrics._ranking_kernel import Codes
 from rankstudio.engine.metrics.conventions import Convention, Ties
 
 _BYTE = 128  # different labels whose positions and a bit beside them fit into a byte
@@ -116,14 +117,24 @@ def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pa
             f"{convention.label} is too large for NDCG there. Labels are usually grades such as 0 … 4."
         )
     weight = convention.weights(int(np.diff(query_ptr).max()))
-    ideal = np.empty(labels.size)
-    ideal_dcg(gain[level], query_ptr, weight, ideal, *scratch_space(weight.size))
+    ideal = _ideal_dcg(gain[level], query_ptr, weight)
     relevant = (values >= convention.relevant_from).astype(np.float64)
     n_pairs = _count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
     n_relevant = np.add.reduceat(relevant[level], query_ptr[:-1]).astype(np.int64)
     return Truth(
         query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, convention.stop_chances(values)
     )
+
+
+def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
+    """Return the DCG at every rank of every query in the best order, in O(m log m)."""
+    lengths = np.diff(query_ptr)
+    query = np.repeat(np.arange(lengths.size), lengths)
+    rank = np.arange(gain.size) - query_ptr[query]
+    ideal: Floats = gain[np.lexsort((-gain, query))] * weight[rank]
+    for first, last in pairwise(query_ptr.tolist()):
+        np.cumsum(ideal[first:last], out=ideal[first:last])
+    return ideal
 
 
 def _count_pairs(labels: Floats, query_ptr: Ints) -> Ints:

@@ -16,6 +16,7 @@ from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
 
 _PLAIN = {MeasureKind.MAP, MeasureKind.P, MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
+_GRADED = {MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
 _BLOCK = 1 << 22  # values per query kept at a time: 32 MB
 
 
@@ -221,10 +222,12 @@ class Evaluator:
 
     def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: _kernels.Rules, out: Floats) -> None:
         space = scratch_space(self._truth.weight.size)
-        plain = all(m.kind in _PLAIN for m in self.measures)
+        plain = all(m.kind in _PLAIN for m in self.measures) and not rules.ties_averaged
         tree = None if plain else np.zeros(self._truth.gain.size + 1, dtype=np.int64)
-        which = self._kinds, self._cuts
-        _kernels.measure_all(ranked, begins, ends, self._truth, rules, *which, out, *space, tree)
+        deepest = max((m.cut or self.n_documents for m in self.measures), default=0)
+        which = self._kinds, self._cuts, deepest, any(m.kind in _GRADED for m in self.measures)
+        rows = (int(begins.min()), int(ends.max())), begins, ends
+        _kernels.measure_all(ranked, *rows, self._truth, rules, *which, out, *space, tree)
 
 
 def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:

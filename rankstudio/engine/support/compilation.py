@@ -15,7 +15,6 @@ from rankstudio.engine.language import tr
 SAMPLE_KERNELS = (
     "parse",
     "gather",
-    "ideal_dcg",
     "centre_rows",
     "rank_all",
     "products",

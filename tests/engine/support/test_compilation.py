@@ -19,7 +19,7 @@ from rankstudio.engine.support.compilation import SAMPLE_KERNELS, announce, anno
 from rankstudio.engine.support.jit import kernel
 
 # with helpers, and with what numba brings of its own library; they were 146
-MOST_COMPILATIONS = 60
+MOST_COMPILATIONS = 52
 
 STUDY = """
 import json, sys

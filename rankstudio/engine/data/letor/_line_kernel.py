@@ -171,7 +171,7 @@ def _read_features(
         if status == NOT_A_NUMBER:
             problem, place = BAD_VALUE, begin
             break
-        greatest = max(greatest, number)
+        greatest = number if number > greatest else greatest
         count += 1
         if status == ABSENT and tally[FIRST_MISSING] < 0:
             tally[FIRST_MISSING] = begin - base
@@ -183,7 +183,7 @@ def _read_features(
         elif status == HARD:
             _note_hard(hard, tally, row, number - 1, begin - base, i - base)
     tally[VALUES] += count
-    tally[GREATEST_ID] = max(tally[GREATEST_ID], greatest)
+    tally[GREATEST_ID] = greatest if greatest > tally[GREATEST_ID] else tally[GREATEST_ID]
     if problem != FINE:
         tally[ERROR], tally[ERROR_AT] = problem, place - base
         return FAILED
