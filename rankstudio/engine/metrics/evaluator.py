@@ -225,9 +225,12 @@ class Evaluator:
         plain = all(m.kind in _PLAIN for m in self.measures) and not rules.ties_averaged
         tree = None if plain else np.zeros(self._truth.gain.size + 1, dtype=np.int64)
         deepest = max((m.cut or self.n_documents for m in self.measures), default=0)
-        which = self._kinds, self._cuts, deepest, any(m.kind in _GRADED for m in self.measures)
-        rows = (int(begins.min()), int(ends.max())), begins, ends
-        _kernels.measure_all(ranked, *rows, self._truth, rules, *which, out, *space, tree)
+        graded = any(m.kind in _GRADED for m in self.measures)
+        models = int(begins.min()), int(ends.max())
+        kinds, cuts = self._kinds, self._cuts
+        _kernels.measure_all(
+            ranked, models, begins, ends, self._truth, rules, kinds, cuts, deepest, graded, out, *space, tree
+        )
 
 
 def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:
