@@ -208,7 +208,7 @@ def compared_runs(
     left = [
         ComparedRun(k, runs[k].plan.title, "left out", tr("left out: {why}").format(why=w))
         for k, w in why.items()
-        if w
+        if w and k != reference
     ]
     return rows + left
 

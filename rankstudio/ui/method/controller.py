@@ -49,8 +49,10 @@ class MethodController(QObject):
     def _edit(self, changes: dict[str, Any]) -> None:
         name, value = next(iter(changes.items()))
         if name == "protocol":
-            found, rule = parse_protocol(value), self._session.plan.rule
+            found, plan, rule = parse_protocol(value), self._session.plan, self._session.plan.rule
             changes = {**changes, "folds": ()}
+            if plan.select_by == CRITERION and found.validates and not self._session.validates:
+                changes["select_by"] = plan.measures[0]
             if found.kind == LEAVE_QUERY_OUT and not found.inner:  # nothing validates
                 changes |= {"select_by": CRITERION, "rule": BEST if rule == ONE_SE else rule}
         self._session.change(_TEXTS.get(name, tr("editing the method")).format(value), **changes)

@@ -199,6 +199,12 @@ class MethodForm(Panel):
         self._protocol.refuse(why)
         self._scroll.ensureWidgetVisible(self._protocol)
 
+    def go_to(self, name: str) -> None:
+        """Let the user write into a field."""
+        field = self.field(name)
+        self._scroll.ensureWidgetVisible(field)
+        field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
     def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
         """Say which features the data have, for the fields that name some."""
         self._own.set_features(ids, names)

@@ -134,6 +134,12 @@ class Session(QObject):
         return self._dataset is not None and self._dataset.folds[0].train.n_documents > 0
 
     @property
+    def validates(self) -> bool:
+        """Whether each fold of the data has a validation part, or inner folds."""
+        folds = self._dataset.folds if self._dataset else ()
+        return self.plan.inner > 0 or all(fold.vali is not None for fold in folds)
+
+    @property
     def read_as_planned(self) -> bool:
         """Whether the open data were read and divided as the plan says by now."""
         return self._reading == reading(self.plan)

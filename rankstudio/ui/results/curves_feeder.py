@@ -87,7 +87,7 @@ class CurvesFeeder(QObject):
             self._view.show_curves(plans, found, reference, name)
             self._mark()
 
-        if reference is None:
+        if reference is None or reference not in runs:  # nor is it where nothing was measured
             show(())
             return
         results, position = list(runs.values()), list(runs).index(reference)

@@ -48,6 +48,7 @@ class CurvesView(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"))
         self.setObjectName("curves-view")
+        self.keep_title()
         self._found: tuple[tuple[int, RunCurve], ...] = ()
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.by.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)

@@ -48,7 +48,7 @@ class ResultsPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Views"), padding=0)
         self.setObjectName("results-panel")
-        self._title.setMinimumWidth(self._title.sizeHint().width())  # the buttons give way first
+        self.keep_title()
         self.folds = FoldsView(theme)
         self.tests = TestsView(theme)
         self.stability = StabilityView(theme)

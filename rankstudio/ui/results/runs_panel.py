@@ -170,6 +170,7 @@ class RunsPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Runs"), padding=0)
         self.setObjectName("runs-panel")
+        self.keep_title()
         self._rows: dict[int, RunRow] = {}
         self._ticked: set[int] = set()
         self._compared: dict[int, ComparedRun] = {}

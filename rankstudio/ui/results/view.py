@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Dot, Segmented, TableView
+from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 LEAST_PLOT = 44
@@ -39,6 +39,8 @@ class View(QWidget):
     tools : tuple of QWidget
         What stands in the panel's header while the view is shown.
     body : QVBoxLayout
+    hint : Notice
+        What could be shown if the data had other parts.
     """
 
     captioned = Signal()
@@ -50,7 +52,9 @@ class View(QWidget):
         self.tables: tuple[tuple[str, str, str, TableView], ...] = ()
         self.plots: tuple[tuple[str, str, Plot], ...] = ()
         self.tools: tuple[QWidget, ...] = ()
-        self.body = fill(QVBoxLayout(self), margins=(0, 0, 0, 0), spacing=0)
+        self.hint = named(Notice(theme), "view-hint")
+        bar = fill(QVBoxLayout(), self.hint, margins=(8, 0, 8, 8))
+        self.body = fill(QVBoxLayout(self), bar, margins=(0, 0, 0, 0), spacing=0)
 
     def add_choice(
         self, options: Sequence[tuple[str, str]], name: str, object_name: str, tooltip: str

@@ -19,7 +19,7 @@ from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import LambdaSlider, Panel
+from rankstudio.ui.widgets import LambdaSlider, Notice, Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
@@ -64,6 +64,8 @@ class CurvesPanel(Panel):
 
     Attributes
     ----------
+    hint : Notice
+        What could be drawn if the data had other parts.
     picked : Signal(object, int)
         Key of the curve (position of its combination, or ``"live"``) and k, when the user picked a point. The
         panel marks it only when its owner answers with :meth:`choose`.
@@ -92,6 +94,7 @@ class CurvesPanel(Panel):
         self.criterion_plot.best_is_least = True
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure), x_label="")
         self.validation_plot = named(validation, "validation-plot")
+        self.hint = named(Notice(theme, stacked=True), "curves-hint")
         self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
         self._link()
@@ -248,7 +251,7 @@ class CurvesPanel(Panel):
         row = fill(QHBoxLayout(), (self.criterion_plot, 1), (self.validation_plot, 1), spacing=12)
         self._below = named(PlainLabel(_BELOW[self._step_kind]), role="caption")
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        fill(self.body, (row, 1), self._below, spacing=2)
+        fill(self.body, self.hint, (row, 1), self._below, spacing=2)
 
     def _link(self) -> None:
         for plot in self.plots().values():

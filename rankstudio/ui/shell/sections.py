@@ -12,6 +12,7 @@ from rankstudio.ui.inspect.densities_controller import DensitiesController
 from rankstudio.ui.inspect.substitutes_controller import SubstitutesController
 from rankstudio.ui.inspect.why_controller import WhyController
 from rankstudio.ui.method.controller import MethodController
+from rankstudio.ui.method.fold_hint import FoldHint
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.queries.controller import QueriesController
@@ -61,6 +62,8 @@ class Sections(QObject):
             theme, session, runs, models.measured, models.marks, task_worker, self
         )
         self.queries = QueriesController(theme, session, runs, models.measured, task_worker, self)
+        tested = self.results.views.tests.hint, self.results.views.folds.hint
+        self.fold_hint = FoldHint(session, {"validation": (self.run.curves.hint,), "test": tested}, self)
         self.report = ReportController(theme, session, runs, models.study_store, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
@@ -110,6 +113,12 @@ class Sections(QObject):
         self.queries.emptied.connect(queries.setHidden)
         self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.compareAsked.connect(lambda: made.show_page("compare"))
+
+        def show_folds() -> None:
+            made.show_page("select")
+            self.method.form.go_to("protocol")
+
+        self.fold_hint.asked.connect(show_folds)
         return made
 
     def refresh(self) -> None:

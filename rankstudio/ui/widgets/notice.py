@@ -7,7 +7,7 @@ from typing import Literal
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.style import icons
@@ -30,6 +30,8 @@ class Notice(QWidget):
     Parameters
     ----------
     theme : Theme
+    stacked : bool
+        Whether the action stands below the text, for a narrow place.
 
     Attributes
     ----------
@@ -39,7 +41,7 @@ class Notice(QWidget):
 
     closed = Signal()
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, *, stacked: bool = False) -> None:
         super().__init__()
         self.setObjectName("notice")
         self._theme = theme
@@ -58,7 +60,7 @@ class Notice(QWidget):
         self._close = named(QToolButton(), said=text, tip=text, role="quiet")
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")
-        self._lay_out()
+        self._lay_out(stacked)
         theme.changed.connect(self._restyle)
         self.hide()
 
@@ -119,11 +121,14 @@ class Notice(QWidget):
         painter.setBrush(colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07)))
         painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, _ABOVE + 0.5, -0.5, -0.5), 7, 7)
 
-    def _lay_out(self) -> None:
-        """Put icon, text and buttons in a row."""
-        row = fill(QHBoxLayout(self), self._picture, (self._text, 1), spacing=9)
-        row.setContentsMargins(11, _ABOVE + 7, 6, 7)
-        row.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
+    def _lay_out(self, stacked: bool) -> None:
+        """Put icon, text and buttons in a row, or the action below it."""
+        row = fill(QHBoxLayout(), self._picture, (self._text, 1), spacing=9)
+        lines = fill(QVBoxLayout(self), row, margins=(11, _ABOVE + 7, 6, 7), spacing=4)
+        if stacked:
+            lines.addWidget(self._action, 0, Qt.AlignmentFlag.AlignHCenter)
+        else:
+            row.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._text.setContentsMargins(0, 3, 0, 3)
 

@@ -76,6 +76,10 @@ class Panel(QFrame):
         self._title.setText(title)
         self.setAccessibleName(title)
 
+    def keep_title(self) -> None:
+        """Let the tools give way before the title does."""
+        self._title.setMinimumWidth(self._title.sizeHint().width())
+
     def set_caption(self, caption: str) -> None:
         """Show another caption."""
         self._caption.setText(caption)

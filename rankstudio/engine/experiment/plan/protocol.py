@@ -54,6 +54,18 @@ class Protocol:
             return outer
         return f"{outer}, nested {self.inner}-fold".removeprefix(f"{GIVEN}, ")
 
+    @property
+    def validates(self) -> bool:
+        """Whether each fold gets a validation part, or inner folds, whatever the files have."""
+        match self.kind, self.numbers:
+            case "k-fold", (k,):
+                there = k > 2
+            case "split", (_, vali, _):
+                there = vali > 0
+            case kind, _:
+                there = kind == "nested"
+        return there or self.inner > 0
+
     def divide(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
         """Return the dataset with the folds of this protocol; itself where it has them already.
 

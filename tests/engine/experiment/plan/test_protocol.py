@@ -98,3 +98,21 @@ def test_printed_numbers_stand_beside_the_given_folds_alone() -> None:
     plan = Plan(SAMPLE, "rankrls", {"regularization": (1.0,)})
     for protocol, expected in (("given", set(plan.measures)), ("5-fold", set())):
         assert set(printed_of(finished(plan.changed(protocol=protocol)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("protocol", "validates"),
+    [
+        ("given", False),
+        ("leave-query-out", False),
+        ("2-fold", False),
+        ("3-fold", True),
+        ("split 80/0/20", False),
+        ("split 60/20/20", True),
+        ("nested 20", True),
+        ("nested 3-fold", True),
+        ("2-fold, nested 3-fold", True),
+    ],
+)
+def test_a_protocol_says_whether_it_validates(protocol: str, validates: bool) -> None:
+    assert parse_protocol(protocol).validates is validates

@@ -1,0 +1,113 @@
+"""Scenarios of data without a validation or test part: the window says where folds are chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hands import write
+from PySide6.QtWidgets import QPushButton
+from waiting import wait_until
+from windows import finish, open_window, settle, write_folds
+
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Notice
+
+SAID = "has no validation part and no test part: choose folds in the form, e.g. 5-fold."
+
+
+@pytest.fixture
+def one_file(tmp_path: Path) -> Path:
+    """All there is of some data: a training part."""
+    return write_folds(tmp_path / "Small", 1) / "Fold1" / "train.txt"
+
+
+def _hints(window: MainWindow) -> list[Notice]:
+    views = window.sections.results.views
+    return [window.sections.run.curves.hint, views.tests.hint, views.folds.hint]
+
+
+def _press(bar: Notice) -> None:
+    button = bar.findChild(QPushButton, "notice-action")
+    assert button is not None
+    button.click()
+
+
+def test_data_of_one_file_lead_to_the_field_of_folds(theme: Theme, tmp_path: Path, one_file: Path) -> None:
+    with open_window(theme, tmp_path / "config", one_file) as window:
+        assert all(SAID in bar.text() for bar in _hints(window))
+        assert window.session.plan.select_by == "criterion"
+        field = window.sections.method.form.field("protocol")
+        for bar in _hints(window):
+            window.workspace.show_page("compare")
+            _press(bar)
+            assert window.workspace.page == "select"
+            wait_until(field.editor.hasFocus)
+        write(field, "5-fold")
+        assert not any(bar.text() for bar in _hints(window))
+        assert window.session.plan.select_by == "MAP"  # there is a part to choose by now
+        wait_until(lambda: len(window.session.dataset.folds) == 5 and not window.models.loader.busy)  # type: ignore[union-attr]
+        assert not any(bar.text() for bar in _hints(window))
+        window.commands["undo"].trigger()
+        assert window.session.plan.select_by == "criterion"
+        wait_until(lambda: all(SAID in bar.text() for bar in _hints(window)))
+        settle(window)
+
+
+def test_who_leaves_each_query_out_is_told_nothing(theme: Theme, tmp_path: Path, one_file: Path) -> None:
+    with open_window(theme, tmp_path / "config", one_file) as window:
+        write(window.sections.method.form.field("protocol"), "leave-query-out")
+        assert not any(bar.text() for bar in _hints(window))
+        assert window.session.plan.select_by == "criterion"
+        wait_until(lambda: window.session.read_as_planned and not window.models.loader.busy)
+        settle(window)
+
+
+def test_opened_data_are_told_of_where_no_panel_does(theme: Theme, tmp_path: Path, one_file: Path) -> None:
+    with open_window(theme, tmp_path / "config", tmp_path / "Small") as window:
+        assert window.notice.text() == ""
+        assert not any(bar.text() for bar in _hints(window))
+        window.workspace.show_page("data")
+        before = window.session.dataset
+        window.open_path(str(one_file))
+        wait_until(lambda: window.session.dataset is not before)
+        assert SAID in window.notice.text()
+        _press(window.notice)
+        assert window.workspace.page == "select"
+        settle(window)
+
+
+def test_a_hint_that_is_closed_stays_closed(theme: Theme, tmp_path: Path, one_file: Path) -> None:
+    with open_window(theme, tmp_path / "config", one_file) as window:
+        bar = window.sections.run.curves.hint
+        bar.dismiss()
+        window.session.change("the seed", seed=3)
+        assert bar.text() == ""
+        settle(window)
+
+
+def test_inner_folds_validate_and_only_the_test_part_is_lacking(
+    theme: Theme, tmp_path: Path, one_file: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", one_file) as window:
+        write(window.sections.method.form.field("protocol"), "nested 3-fold")
+        curves, tests, folds = _hints(window)
+        assert curves.text() == ""
+        assert tests.text() == folds.text()
+        assert "has no test part: choose folds" in tests.text()
+        wait_until(lambda: window.session.read_as_planned and not window.models.loader.busy)
+        settle(window)
+
+
+def test_a_run_that_measured_nothing_is_shown_on_compare(
+    theme: Theme, tmp_path: Path, one_file: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", one_file) as window:
+        finish(window)
+        window.workspace.show_page("compare")
+        for view in ("tests", "folds", "pareto"):
+            window.sections.results.views.show_view(view)
+            settle(window)
+        assert window.sections.results.curves.plot.is_empty()
+        assert window.notice.text() == ""
