@@ -90,7 +90,12 @@ def as_importance(column: Column) -> Column:
     if column.key != "weight":
         return column
     tooltip = tr("How much the chosen model uses it; the bar is relative to the greatest")
-    return replace(column, title=tr("importance"), tooltip=tooltip, format=lambda value: f"{value:.3g}")
+    return replace(
+        column,
+        title=tr("importance"),
+        tooltip=tooltip,
+        format=lambda value: f"{value:.3g}".replace("-", MINUS),
+    )
 
 
 def _margin_text(share: float) -> str:

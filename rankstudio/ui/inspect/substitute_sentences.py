@@ -84,7 +84,7 @@ def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> 
     parts = []
     if not isnan(group.least):
         parts.append(f"|r| ≥ {_floored(group.least)}{(tr(' between them') if not group.others else '')}")
-    parts += [_swap_text(swap, ids, names, alike=bool(group.others)) for swap in group.swaps]
+    parts += _swap_texts(group, ids, names)
     members = (*group.selected, *group.others)
     hint = "\n".join(f"{ids[column]} {names[column]}" for column in members)
     return SubstituteSentence(
@@ -109,6 +109,25 @@ def _lonely_sentence(
         "\n".join(f"{ids[column]} {names[column]}" for column in columns),
         int(ids[columns[0]]),
     )
+
+
+def _swap_texts(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> list[str]:
+    """Return what is said of a group's swaps, once of a feature that is nearest to several selected ones."""
+    alike, told = bool(group.others), []
+    for swap in group.swaps:
+        same = [
+            s
+            for s in group.swaps
+            if s.added == swap.added and isnan(s.change) and abs(s.correlation) >= _UNLIKE
+        ]
+        if swap not in same or len(same) < 2:
+            told.append(_swap_text(swap, ids, names, alike=alike))
+        elif swap is same[0]:
+            added = f"{names[swap.added]} ({ids[swap.added]})"
+            near = ", ".join(f"{ids[s.removed]} (r = {_r(s)})" for s in same)
+            among = "" if alike else tr("of those not selected ")
+            told.append(tr("{among}{added} is nearest to {near}").format(among=among, added=added, near=near))
+    return told
 
 
 def _swap_text(swap: Swap, ids: Ints, names: Sequence[str], *, alike: bool) -> str:

@@ -122,7 +122,9 @@ def draw_axes(plot: Plot, painter: QPainter, frame: Frame, colors: Colors) -> No
         title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
         painter.drawText(QRectF(0, 0, frame.outer.width(), 18), Qt.AlignmentFlag.AlignLeft, title)
     if axes.x_label and not empty:
-        low = QRectF(area.left(), frame.outer.bottom() - LABEL_HEIGHT, area.width(), LABEL_HEIGHT)
+        # Below the area where that is wide enough, else as far beside its middle as the plot goes.
+        half = max(area.width() / 2, min(area.center().x(), frame.outer.right() - area.center().x()))
+        low = QRectF(area.center().x() - half, frame.outer.bottom() - LABEL_HEIGHT, 2 * half, LABEL_HEIGHT)
         painter.drawText(low, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, axes.x_label)
 
 

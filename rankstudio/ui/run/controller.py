@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.analysis.features.candidate_map import step_margin
 from rankstudio.engine.analysis.fold_average import FoldAverage, PathAverage, average_paths
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.combinations import varied_axes
 from rankstudio.engine.experiment.plan.path_extent import has_map, longest_path
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
@@ -34,8 +35,10 @@ from rankstudio.ui.plots import Plot
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
 from rankstudio.ui.run.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.run.heat_panel import HeatPanel
-from rankstudio.ui.style.number_format import axis_value, combination_label
+from rankstudio.ui.style.number_format import axis_value
 from rankstudio.ui.style.theme import Theme
+
+_SEP = " · "
 
 
 class RunController(QObject):
@@ -275,15 +278,10 @@ class RunController(QObject):
             seen = places > 0  # a model without a feature has no cell
             row[places[seen] - 1] = values[seen]
         axes = record.plan.axes
-        # With names there would be no room for the map, where there are many axes or there is only one.
-        named = len(axes) == 2
-        labels = [
-            combination_label(axes, values)
-            if named
-            else " · ".join(axis_value(axis, value) for axis, value in zip(axes, values, strict=True))
-            for values in record.combinations
-        ]
-        self.heat.set_values(labels, matrix, self._session.measure, axes[0].label if len(axes) == 1 else "")
+        varied = varied_axes(record.combinations)
+        labels = [_SEP.join(axis_value(axes[i], values[i]) for i in varied) for values in record.combinations]
+        name = _SEP.join(tr(axes[i].label) for i in varied)
+        self.heat.set_values(labels, matrix, self._session.measure, name)
 
     def _heat_line(self, record: RunRecord, combination: int) -> tuple[np.ndarray, np.ndarray]:
         """Return places and the shown measure of a path, or the mean over folds; nothing without one."""

@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import LIVE
@@ -270,10 +270,11 @@ class CurvesPanel(Panel):
         """Return which curve is which; "" for a single one."""
         if len(self._combinations) < 2:
             return ""
-        if len(self._axes) > 1:
+        varied = varied_axes(self._combinations)
+        if len(varied) > 1:
             return tr("one curve per combination, the first dark … the last bright")
-        (axis,) = self._axes
-        first, last = (axis_value(axis, self._combinations[place][0]) for place in (0, -1))
+        axis = self._axes[varied[0]]
+        first, last = (axis_value(axis, self._combinations[place][varied[0]]) for place in (0, -1))
         return tr("one curve per {label}, {first} dark … {last} bright").format(
             label=tr(axis.label), first=first, last=last
         )

@@ -53,12 +53,12 @@ class HeatPanel(Panel):
             Measure by combination and k = 1 … K; NaN where there is none (yet).
         measure : str
         name : str
-            Of the one parameter that makes the combinations; "" where several do.
+            Of the parameters that make the combinations.
         """
         values = np.asarray(matrix, dtype=np.float64)
-        self.set_title(f"{name or tr('combination')} × k")
+        self.set_title(f"{name} × k")
         self.plot.set_names(name, "k")
-        self.set_caption(tr("click a cell to choose {name} and k").format(name=name or tr("combination")))
+        self.set_caption(tr("click a cell to choose {name} and k").format(name=name))
         self.plot.set_axes(replace(self.plot.axes, title=tr("validation {measure}").format(measure=measure)))
         self.plot.set_values(values, list(combinations), [str(k + 1) for k in range(values.shape[1])])
         self._mark()

@@ -58,6 +58,17 @@ def test_without_a_criterion_there_is_only_likeness_and_the_reason():
     ]
 
 
+def test_a_feature_that_is_nearest_to_several_is_named_once():
+    swaps = (Swap(0, 2, 0.95, NAN), Swap(1, 2, 0.91, NAN), Swap(3, 4, -0.9, NAN))
+    assert sentences(SubstituteGroup((0, 1, 3), (2, 4), 0.9, swaps)) == [
+        (
+            "a (10) and b (20) and d (40) or 30 or 50",
+            "|r| ≥ 0.90; c (30) is nearest to 10 (r = 0.95), 20 (r = 0.91); "
+            "e (50) is nearest to 40, r = −0.90",
+        )
+    ]
+
+
 def test_a_swap_that_would_be_better_comes_first():
     group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, 0.1),))
     better = Swap(0, 4, 0.2, -0.00021), Swap(5, 4, 0.2, -0.0001)

@@ -114,9 +114,9 @@ def test_cells_are_picked_and_chosen_by_setting_and_k(heat):
     told = []
     heat.picked.connect(lambda setting, k: told.append((setting, k)))
     heat.select(1, 3)
-    heat.set_values(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "MAP", "")
-    assert heat.caption() == "click a cell to choose combination and k"
-    assert heat.accessibleName() == "combination × k"
+    heat.set_values(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "MAP", "λ1 · λ2")
+    assert heat.caption() == "click a cell to choose λ1 · λ2 and k"
+    assert heat.accessibleName() == "λ1 · λ2 × k"
     assert heat.plot.chosen == (1, 2)
     heat.plot.picked.emit(0, 1)
     assert told == [(0, 2)]

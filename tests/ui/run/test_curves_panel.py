@@ -142,7 +142,7 @@ def test_of_iterations_it_is_said_that_the_last_is_the_model(panel):
     panel.begin("FSMRank", "MQ2008", plan.axes, values, 400, "objective", StepKind.ITERATIONS)
     for k in (1, 2):
         panel.add_step(1, k, 1.0 / k, {"MAP": 0.4})
-    which = "one curve per combination, the first dark … the last bright"
+    which = "one curve per λ1, 0.1 dark … 2⁰ bright"  # λ2 has one value
     assert panel._below.text() == f"iteration · {which}"
     assert panel.caption() == "MQ2008 · the last iteration is the model"
     assert panel.label(1) == "λ1 = 2⁰ · λ2 = 0.0001"

@@ -64,8 +64,8 @@ class CandidateMap:
             Rows and columns at most, 1 at least.
         place : int, optional
             Of a step in the path, which is among those of a growing path; without it the first ones are.
-            Of iterations and rounds, the first and the last are, and some between that lie the closer the
-            earlier they are, as most changes then.
+            Of iterations and rounds, the first and the last are, this one, and some between that lie the
+            closer the earlier they are, as most changes then.
         always : int, optional
             A feature (its column) that has a row in any case.
 
@@ -77,11 +77,14 @@ class CandidateMap:
         """
         n = len(self.places)
         count = max(1, min(n, most_steps))
+        at = 0 if place is None else int(np.abs(np.array(self.places) - place).argmin())
         if self.growing:
-            at = 0 if place is None else int(np.abs(np.array(self.places) - place).argmin())
             columns = np.arange(count) + min(max(0, at - count + 1), n - count)
         else:
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
+            if at not in columns:
+                inner = columns[1:-1] if columns.size > 2 else columns
+                inner[np.abs(inner - at).argmin()] = at
         best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
         if self.growing:
             came = self.taken[:, columns].any(axis=1)

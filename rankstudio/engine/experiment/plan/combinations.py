@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,14 @@ class Axis:
     def format(self, value: Any) -> str:
         """Return a value as a label: "2^3", "squared hinge", "all"."""
         return self.parameter.name_of(value)
+
+
+def varied_axes(combinations: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
+    """Return the positions of the axes on which combinations differ; the first where they do on none."""
+    differing = (
+        number for number, values in enumerate(zip(*combinations, strict=True)) if len(set(values)) > 1
+    )
+    return tuple(differing) or (0,)
 
 
 @dataclass(frozen=True)

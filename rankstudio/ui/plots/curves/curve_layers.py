@@ -28,6 +28,7 @@ _CHOSEN, _PLAIN, _FADED = 2.6, 1.5, 1.0
 _FADE = 0.38
 # Points this far apart, in pixels, are drawn as points; closer ones would only thicken the line.
 _APART = 13.0
+_LONE = 3.4  # radius of a curve's only point, of which there is no line
 _CROWDED = 4  # points to a pixel column, from which on it is drawn by its extremes
 
 
@@ -103,8 +104,10 @@ def draw_choice(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Color
     px = round(frame.x_px(x)) + 0.5
     if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
         return
-    painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
-    painter.drawLine(QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom()))
+    if any(len(curve.xs) > 1 for curve in plot.family.curves.values()):
+        # Else all points are at this x, and the line would only cover them.
+        painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
+        painter.drawLine(QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom()))
     y = plot.family[key].value_at(x) if key in plot.family else float("nan")
     if np.isfinite(y):
         painter.setPen(pen(colors.q("accent"), 2.0))
@@ -160,7 +163,7 @@ def draw_curve(
     if dots.any():
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
-        radius = 1.2 + 0.6 * width
+        radius = 1.2 + 0.6 * width if px.size > 1 else _LONE
         for x, y in zip(px[dots], py[dots], strict=True):
             painter.drawEllipse(QPointF(x, y), radius, radius)
 

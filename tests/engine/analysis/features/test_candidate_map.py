@@ -88,6 +88,18 @@ def test_of_iterations_the_first_and_the_last_are_seen() -> None:
         assert [f for f, new in zip(whole.features, whole.taken[:, column], strict=True) if new] == [best]
 
 
+@pytest.mark.parametrize("columns", range(1, 8))
+def test_of_iterations_the_one_that_is_looked_at_is_seen(columns: int) -> None:
+    whole = made(weights(3), WEIGHT)
+    for place in range(30):
+        part = whole.view(4, columns, place)
+        assert place in part.places
+        assert list(part.places) == sorted(set(part.places))
+        assert len(part.places) <= columns
+        if columns > 2:
+            assert (part.places[0], part.places[-1]) == (0, 29)
+
+
 def test_scores_without_a_zero_are_shares_of_the_way_from_the_worst() -> None:
     found = made(growing(1, low=-1.0), CandidateScore("score", "", from_zero=False))
     for column in range(5):

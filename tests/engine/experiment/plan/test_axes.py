@@ -18,6 +18,7 @@ from rankstudio.cli.commands.run import plan_from, summary
 from rankstudio.cli.progress_bar import ProgressBar
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
+from rankstudio.engine.experiment.plan.combinations import varied_axes
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.experiment.reports import metrics_table, results_as_dict
@@ -175,3 +176,10 @@ def _two(p: Parameter) -> list[object]:
             return [int(p.low) + 1, int(p.low) + 2]
         case _:
             return [0.25, 0.5]
+
+
+def test_the_axes_are_told_on_which_combinations_differ() -> None:
+    assert varied_axes([(1.0, "a", 2.0), (3.0, "a", 4.0)]) == (0, 2)
+    assert varied_axes([(1.0, "a"), (1.0, "b")]) == (1,)
+    assert varied_axes([(1.0, "a")]) == (0,)
+    assert varied_axes([]) == (0,)
