@@ -174,7 +174,7 @@ class RunsPanel(Panel):
         self._rows: dict[int, RunRow] = {}
         self._ticked: set[int] = set()
         self._compared: dict[int, ComparedRun] = {}
-        self._measure = ""
+        self._measure = self._sought = ""
         self._hidden: set[str] = set()
         self._by_method = self._with_hidden = False
         self._labelled: set[str] = set()
@@ -211,11 +211,11 @@ class RunsPanel(Panel):
         self.tools.addWidget(columns)
         compare = named(QPushButton(tr("Run a comparison…")), "run-comparison", role="primary")
         compare.setFixedHeight(28)
-        compare.clicked.connect(self._ask_comparison)
+        compare.clicked.connect(self.comparisonAsked)
         self.tools.addWidget(compare)
         self.tools.setSpacing(6)
         self.set_content(self.table)
-        self.table.chosen.connect(self._on_chosen)
+        self.table.chosen.connect(lambda row: self.selected.emit(row.key))
         # Later: other rows or columns would close the editor that is just being read.
         self.table.rows_model.written.connect(self._on_written, Qt.ConnectionType.QueuedConnection)
         self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
@@ -241,7 +241,10 @@ class RunsPanel(Panel):
         self.table.viewport().update()
 
     def show_tests(self, found: Sequence[ComparedRun], name: str) -> None:
-        """Show what the queries say of the runs by a measure, which stands first."""
+        """Show what the queries say of the runs by a measure, which comes first and into sight."""
+        if name != self._measure:
+            self._hidden.discard(name)
+            self._sought = name
         self._compared, self._measure = {one.key: one for one in found}, name
         self._show()
 
@@ -286,6 +289,10 @@ class RunsPanel(Panel):
         listed = [row for row in rows if self._with_hidden or not row.label.hidden]
         shown = ordered(listed, self.filter.text(), self._by_method)
         self.table.set_rows(shown)
+        if self._sought in measures and self.isVisible():
+            number = [column.key for column in self.table.rows_model.columns].index(self._sought)
+            self.table.scrollTo(self.table.model().index(max(0, self.table.rowAt(0)), number))
+            self._sought = ""
         parts = sorted({tr(row.summary.part) for row in rows if row.summary.means})
         said = [*data] if len(data) == 1 else []
         said += [tr("{parts} part, mean over folds").format(parts=tr(" and ").join(parts))] if parts else []
@@ -335,17 +342,9 @@ class RunsPanel(Panel):
                 made[-1].triggered.connect(lambda _=False, signal=signal: signal.emit(row.key))
         return made
 
-    @Slot(object)
-    def _on_chosen(self, row: RunRow) -> None:
-        self.selected.emit(row.key)
-
     @Slot(object, str, str)
     def _on_written(self, row: RunRow, key: str, text: str) -> None:
         self.written.emit(row.key, key, text)
-
-    @Slot()
-    def _ask_comparison(self) -> None:
-        self.comparisonAsked.emit()
 
     @Slot()
     def _refer_to_current(self) -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -191,3 +192,33 @@ def test_space_ticks_and_r_refers_to_the_run(panel):
     panel.show_ticks({1, 3})
     index = panel.table.model().index(1, 0)
     assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "not ticked"
+
+
+def test_the_measure_that_is_looked_at_is_in_sight(panel):
+    def is_in_sight(name):
+        number = [column.key for column in panel.table.rows_model.columns].index(name)
+        left = panel.table.columnViewportPosition(number)
+        return left >= 0 and left + panel.table.columnWidth(number) <= panel.table.viewport().width()
+
+    panel.resize(560, 240)
+    panel.show_tests((), "MAP")
+    both = {"MAP": 0.5, "NDCG@5": 0.6}
+    rows = [done(1, regularization=1.0), done(2, regularization=2.0)]
+    rows = [replace(row, summary=replace(row.summary, means=both)) for row in rows]
+    panel.show_runs(rows)
+    bar = panel.table.horizontalScrollBar()
+    bar.setValue(bar.maximum())
+    panel._hide_column("NDCG@5", True)
+    panel.show_tests((), "NDCG@5")
+    assert is_in_sight("NDCG@5")
+    bar.setValue(bar.maximum())
+    at = bar.value()
+    panel.show_runs(rows)
+    assert bar.value() == at, "what the user scrolled to stays"
+
+
+def test_the_title_gives_way_to_nothing(panel):
+    panel.show_runs([done(1)])
+    panel.resize(420, 240)
+    QCoreApplication.processEvents()
+    assert panel._title.shown_text() == "Runs"
