@@ -124,7 +124,7 @@ def _swap_texts(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> list
             told.append(_swap_text(swap, ids, names, alike=alike))
         elif swap is same[0]:
             added = f"{names[swap.added]} ({ids[swap.added]})"
-            near = ", ".join(f"{ids[s.removed]} (r = {_r(s)})" for s in same)
+            near = ", ".join(f"{ids[s.removed]} (r = {correlation_text(s.correlation)})" for s in same)
             among = "" if alike else tr("of those not selected ")
             told.append(tr("{among}{added} is nearest to {near}").format(among=among, added=added, near=near))
     return told
