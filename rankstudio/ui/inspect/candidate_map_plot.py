@@ -315,7 +315,7 @@ class CandidateMapPlot(HeatMapPlot):
         shown = self._map
         if shown is None or self._score is None:
             return ""
-        what = tr("{title}: {n_features} features at {n_steps} steps").format(
+        what = tr("{title}: {n_features} candidates at {n_steps} steps").format(
             title=tr(self._score.title), n_features=shown.n_features, n_steps=shown.n_steps
         )
         if self._row is None or self._column is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap, Margin, candidate_map, margins
 from rankstudio.engine.analysis.features.choice_explanation import (
     TOSS_UP,
@@ -98,6 +99,7 @@ class WhyController(QObject):
                 _picture,
                 model.path,
                 score,
+                self._candidates(model),
                 on_done=partial(self._show, model.path, score),
                 on_error=self.failed.emit,
                 slot="why",
@@ -145,7 +147,7 @@ class WhyController(QObject):
             return
         shown, leads = found
         steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
-        self.panel.show_map(shown, dataset.feature_names, score, steps)
+        self.panel.show_map(shown, self._candidates(model).names, score, steps)
         self._mark(model)
         self._leads = leads
         self._show_margins(model)
@@ -154,15 +156,27 @@ class WhyController(QObject):
         dataset, score = self._session.dataset, model.plan.candidate_score
         if dataset is None or score is None:
             return
-        ids, names = dataset.feature_ids, dataset.feature_names
+        ids, candidates = dataset.feature_ids, self._candidates(model)
         known = {
-            int(ids[column]): lead.share for column, lead in self._leads.items() if lead.rival is not None
+            int(ids[member]): lead.share
+            for column, lead in self._leads.items()
+            if lead.rival is not None
+            for member in candidates.members(column)
         }
         chosen = {column: self._leads[column] for column in model.step.selected if column in self._leads}
-        self._inspect.path.show_margins(model.path, known, _note(chosen, names, score, model.path))
+        said = _note(chosen, candidates.names, score, model.path)
+        self._inspect.path.show_margins(model.path, known, said)
 
     def _mark(self, model: SelectedModel) -> None:
-        self.panel.mark(self._column(), model.position)
+        column = self._column()
+        standing = None if column is None else self._candidates(model).members(column)[0]
+        self.panel.mark(standing, model.position)
+
+    def _candidates(self, model: SelectedModel) -> CandidateGroups:
+        """Return the groups of features, and the features of none, among which the model's method chose."""
+        dataset = self._session.dataset
+        assert dataset is not None
+        return CandidateGroups.of(dataset.feature_ids, dataset.feature_names, model.plan.groups)
 
     def _column(self) -> int | None:
         """Return the column of the feature that is looked at."""
@@ -178,7 +192,8 @@ class WhyController(QObject):
         if score is None or dataset is None:
             return None
         if record is None or not isinstance(model.key, int):
-            return ChoiceContext(model.path, model.position, score, dataset.feature_names)
+            names, groups = dataset.feature_names, self._candidates(model)
+            return ChoiceContext(model.path, model.position, score, names, groups=groups)
         axes, fold, key = record.plan.axes, model.fold.number, model.key
         one = axes[0] if len(axes) == 1 else None
         combinations = [
@@ -191,8 +206,12 @@ class WhyController(QObject):
             for (number, position), path in sorted(record.paths.items())
             if position == key and number != fold
         ]
-        names, axis = dataset.feature_names, one.label if one else "combination"
-        return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds)
+        names, axis, groups = (
+            dataset.feature_names,
+            one.label if one else "combination",
+            self._candidates(model),
+        )
+        return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds, groups)
 
     @Slot(int, int)
     def _on_picked(self, column: int, place: int) -> None:
@@ -209,8 +228,8 @@ class WhyController(QObject):
         self._inspect.profile.explain(None)
 
 
-def _picture(path: PathResult, score: CandidateScore) -> Picture:
-    return candidate_map(path, score), margins(path, score)
+def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -> Picture:
+    return candidate_map(path, score, groups), margins(groups.path(path), score)
 
 
 def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScore, path: PathResult) -> str:

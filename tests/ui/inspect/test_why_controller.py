@@ -139,3 +139,21 @@ def test_the_measure_stands_in_the_path_only_where_a_row_has_one(
     hidden = table.isColumnHidden(keys.index("after"))
     assert hidden == (method == "fsmrank")
     assert hidden or not any(row.after != row.after for row in table.rows())
+
+
+def test_groups_are_rows_of_the_map_and_are_named_in_sentences(window: MainWindow) -> None:
+    names = window.session.dataset.feature_names
+    window.session.change("groups", groups={"First": (1, 2, 3), "Second": (4, 5)})
+    run_method(window, "greedy-rankrls", n_features_to_select=3)
+    plot = window.sections.why.panel.plot
+    wait_until(lambda: plot.shown is not None)
+    rows = [row[0] for row in plot.numbers()[1]]
+    assert {"First", "Second"} <= set(rows)
+    assert not {names[0], names[2], names[4]} & set(rows)
+    assert len(rows) == len(names) - 3
+    assert plot.shown.n_candidates[0] <= len(names) - 3
+    window.sections.inspect.inspect(2)
+    wait_until(lambda: texts(window)[0] == "All 3 features of First are taken or left together.")
+    assert plot._feature == 0
+    margin = {row.feature_id: row.margin for row in window.sections.inspect.path.table.rows()}
+    assert repr(margin.get(1)) == repr(margin.get(3))

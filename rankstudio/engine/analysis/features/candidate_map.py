@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
@@ -155,7 +156,9 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
     return (values - low) / (high - low) if high > low else np.where(known, 1.0, np.nan)
 
 
-def candidate_map(path: PathResult, score: CandidateScore) -> CandidateMap | None:
+def candidate_map(
+    path: PathResult, score: CandidateScore, groups: CandidateGroups | None = None
+) -> CandidateMap | None:
     """Return the scores of a path's candidates as a map; None where its steps compare none.
 
     Parameters
@@ -163,19 +166,24 @@ def candidate_map(path: PathResult, score: CandidateScore) -> CandidateMap | Non
     path : PathResult
     score : CandidateScore
         The method's.
+    groups : CandidateGroups, optional
+        Of the features: each has one row, that of the column that stands for it.
 
     Notes
     -----
     O(K n log n) for K steps and n features. Of a path with more than a million scores, fewer steps are in
     the map: the first ones of a path that grows, of iterations and rounds some at equal distances.
     """
+    rows = range(path.steps[0].coef.size)
+    if groups is not None:
+        path, rows = groups.path(path), groups.columns.representatives.tolist()
     places = _places(path, max(_FEWEST_STEPS, _MOST_SCORES // path.steps[0].coef.size))
     every = np.array([score.of(path.steps[place], path.divisor) for place in places])
     known = np.isfinite(every)
     if not known.any():
         return None
     order = arrival_order(path, score)
-    features = [*order, *sorted(set(range(every.shape[1])) - set(order))]
+    features = [*order, *sorted(set(rows) - set(order))]
     taken = np.zeros(every.shape, dtype=bool)
     for row, new in zip(taken, _taken(path, score, places, every), strict=True):
         row[list(new)] = True
@@ -188,7 +196,7 @@ def candidate_map(path: PathResult, score: CandidateScore) -> CandidateMap | Non
         np.array([_ranks(gains)[features] for gains in score.gains(every)]).T,
         taken[:, features].T,
         known.sum(axis=1),
-        every.shape[1],
+        len(rows),
         len(path.steps),
         path.step_kind is StepKind.FEATURES,
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
+from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
 from rankstudio.engine.analysis.features.candidate_map import Margin, shares, step_margin
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
@@ -55,6 +56,8 @@ class ChoiceContext:
         The paths of the fold, this one among them, in the order of the grid.
     folds : sequence of Alternative
         The paths of the other folds with the same parameters.
+    groups : CandidateGroups, optional
+        Of the features: candidates are counted and named as groups.
     """
 
     path: PathResult
@@ -64,11 +67,26 @@ class ChoiceContext:
     axis: str = ""
     combinations: Sequence[Alternative] = ()
     folds: Sequence[Alternative] = ()
+    groups: CandidateGroups | None = None
 
     @property
     def size(self) -> int:
         """How many features the chosen model has."""
         return len(self.path.steps[self.position].selected)
+
+    @property
+    def n_candidates(self) -> int:
+        """How many features there are, a group counting as one."""
+        return len(self.names) if self.groups is None else len(self.groups.columns.groups)
+
+    def by_candidate(self, groups: CandidateGroups) -> ChoiceContext:
+        """Return it with paths of candidates, each told by the column that stands for it."""
+        combinations, folds = (
+            [replace(one, path=groups.path(one.path)) for one in several]
+            for several in (self.combinations, self.folds)
+        )
+        path, names = groups.path(self.path), groups.names
+        return replace(self, path=path, names=names, combinations=combinations, folds=folds)
 
 
 @dataclass(frozen=True)
@@ -97,6 +115,13 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
     correlations : ndarray of shape (n, n), optional
         Of the features inside queries.
     """
+    groups, together = context.groups, ""
+    if groups is not None:
+        context, members = context.by_candidate(groups), groups.members(feature)
+        feature = members[0]
+        if len(members) > 1:
+            together = f"All {len(members)} features of {groups.names[feature]} are taken or left together."
+        correlations = None if correlations is None else groups.correlations(correlations)
     inside = feature in context.path.steps[context.position].selected
     if context.path.step_kind is not StepKind.FEATURES:
         title, sentences = _of_weights(context, feature, inside)
@@ -112,7 +137,7 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
     if not inside:
         sentences.append(_likeness(context, feature, correlations, sentences))
     sentences.append(_elsewhere(context, feature, inside))
-    return ChoiceExplanation(title, tuple(sentence for sentence in sentences if sentence))
+    return ChoiceExplanation(title, tuple(sentence for sentence in (together, *sentences) if sentence))
 
 
 def _lead(context: ChoiceContext, margin: Margin) -> str:
@@ -296,7 +321,7 @@ def _at(path: PathResult, number_: int) -> str:
 def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     """Say with which other parameters of the run, and in which folds, it would be otherwise."""
     size, parts = context.size, []
-    if inside and size == len(context.names):
+    if inside and size == context.n_candidates:
         return ""
     combinations = [(one.label, feature in _model(one.path, context)) for one in context.combinations]
     if len(combinations) > 1:

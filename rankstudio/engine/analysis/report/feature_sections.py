@@ -7,6 +7,7 @@ from math import isnan, nan
 
 import numpy as np
 
+from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
 from rankstudio.engine.analysis.features.candidate_map import Margin, margins
 from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.analysis.features.feature_profile import Inspector
@@ -125,16 +126,17 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
         return {}
     least: dict[int, tuple[float, int, Margin]] = {}
     ids = run.result.feature_ids.tolist()
+    groups = CandidateGroups.of(ids, run.result.feature_names, run.plan.groups)
     for fold in run.result.folds:
         inside = set(fold.selected)
-        for column, margin in margins(_path(fold), score).items():
-            feature = ids[column]
-            share = margin.share
-            if feature in inside and not isnan(share) and share < least.get(feature, (np.inf,))[0]:
-                least[feature] = share, fold.fold, margin
+        for column, margin in margins(groups.path(_path(fold)), score).items():
+            for feature in (ids[member] for member in groups.members(column)):
+                share = margin.share
+                if feature in inside and not isnan(share) and share < least.get(feature, (np.inf,))[0]:
+                    least[feature] = share, fold.fold, margin
     several = len(run.result.folds) > 1
     return {
-        feature: _margin_text(margin, run.result.feature_names, fold if several else 0)
+        feature: _margin_text(margin, groups.names, fold if several else 0)
         for feature, (_, fold, margin) in least.items()
     }
 
