@@ -39,12 +39,15 @@ class FeatureGroups(QObject):
 
     failed = Signal(str)
     changed = Signal(object)
-    """The user has made other groups, which are in the plan by now."""
+    """The user has made other groups, or undone or redone that; they are in the plan by now."""
 
     def __init__(self, session: Session, data: DataController, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._table, self._window = session, data.statistics.table, parent
+        self._groups: Groups = session.plan.groups
+        self._edits: set[tuple[str, Groups, Groups]] = set()  # of which data, and the groups before and after
         data.statistics.edited.connect(self._write)
+        session.planChanged.connect(self._follow)
 
     def action(self) -> QAction:
         """Return what asks for the group of the selected features, for the menu of a row."""
@@ -110,6 +113,19 @@ class FeatureGroups(QObject):
         )
 
     def _change(self, text: str, groups: Groups) -> None:
-        if groups != self._session.plan.groups:
+        dataset, before = self._session.dataset, self._session.plan.groups
+        if dataset is not None and groups != before:
+            self._edits.add((dataset.checksum, before, groups))
             self._session.change(text, groups=groups)
-            self.changed.emit(groups)
+
+    @Slot()
+    def _follow(self) -> None:
+        """Tell what the user's edits, also undone and redone ones, made of the groups.
+
+        Those that come with the plan of a run or of a file are the plan's alone.
+        """
+        dataset, before, now = self._session.dataset, self._groups, self._session.plan.groups
+        self._groups = now
+        checksum = dataset.checksum if dataset is not None else ""
+        if before != now and {(checksum, before, now), (checksum, now, before)} & self._edits:
+            self.changed.emit(now)

@@ -88,6 +88,25 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         settle(window)
 
 
+def test_undone_groups_are_not_kept_and_those_of_a_run_are_its_own(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", folds) as window:
+        finish(window)
+        show_data(window)
+        write(window, 0, "group", "Body")
+        write(window, 2, "group", "Body")
+        write(window, 1, "group", "Clicks")
+        window.session.undo.undo()
+        window.session.undo.undo()
+        window.session.undo.redo()
+        window.session.go_back_to(window.session.plan.changed(groups={"Other": (4,)}), "a run")
+        settle(window)
+    with open_window(theme, tmp_path / "config", folds) as window:
+        assert dict(window.session.plan.groups) == {"Body": (1, 3)}
+        settle(window)
+
+
 def test_without_a_selected_row_a_sentence_says_where_to_select(
     theme: Theme, tmp_path: Path, folds: Path
 ) -> None:
