@@ -169,11 +169,13 @@ class FoldCache:
 
     def substitutes(self, plan: Plan, fold: Fold, path: PathResult, position: int) -> Substitutes:
         """Find what could stand for the features of a model."""
+        from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.analysis.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector_of(fold)
-        data = self._fold(plan, fold).train
-        return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters)
+        data, train = self._fold(plan, fold).train, fold.train
+        groups = CandidateGroups.of(train.feature_ids, train.feature_names, plan.groups).columns
+        return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters, groups)
 
     def densities(
         self, plan: Plan, fold: Fold, path: PathResult, columns: Sequence[int]

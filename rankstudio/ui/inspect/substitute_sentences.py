@@ -8,11 +8,12 @@ from math import floor, isnan, log10
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_groups import Groups, group_names
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import correlation_text, signed
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap
+    from rankstudio.engine.analysis.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap
 
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
@@ -45,7 +46,7 @@ class SubstituteSentence:
 
 
 def substitute_sentences(
-    found: Substitutes, ids: Ints, names: Sequence[str]
+    found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
 ) -> tuple[SubstituteSentence, ...]:
     """Return a sentence for each group, after one on the swaps that would make the model better.
 
@@ -54,6 +55,8 @@ def substitute_sentences(
     found : Substitutes
     ids, names : of length n
         Of the data's columns.
+    groups : Mapping of str to tuple of int, optional
+        Of features, by their ids.
     """
     lonely = [group for group in found.groups if _is_lonely(group)]
     several = lonely if len(lonely) > 1 else []
@@ -62,6 +65,7 @@ def substitute_sentences(
         told.append(_lonely_sentence(several, ids, names))
     if found.better:
         told.insert(0, _better_sentence(found.better, ids, names))
+    told += [_group_swap_sentence(swap, ids, names, groups or {}) for swap in found.group_swaps]
     if found.why_no_swaps:
         told.append(SubstituteSentence("", tr(found.why_no_swaps)))
     return tuple(told)
@@ -143,6 +147,26 @@ def _swap_text(swap: Swap, ids: Ints, names: Sequence[str], *, alike: bool) -> s
     among = "" if alike else tr("of those not selected ")
     return tr("{among}{added} is nearest to {removed}, r = {swap}").format(
         among=among, added=added, removed=removed, swap=correlation_text(swap.correlation)
+    )
+
+
+def _group_swap_sentence(
+    swap: GroupSwap, ids: Ints, names: Sequence[str], groups: Groups
+) -> SubstituteSentence:
+    group_of = group_names(groups)
+
+    def called(columns: tuple[int, ...]) -> str:
+        first = columns[0]
+        listed = ", ".join(str(ids[column]) for column in columns)
+        return f"{group_of.get(int(ids[first]), names[first])} ({listed})"
+
+    change, removed = change_text(swap.change), called(swap.removed)
+    per = change if abs(swap.change) < _LEAST else tr("{text} per document").format(text=change)
+    return SubstituteSentence(
+        tr("{removed} as a whole").format(removed=removed) if len(swap.removed) > 1 else removed,
+        tr("best replaced by {added}: {change}").format(added=called(swap.added), change=per),
+        "\n".join(f"{ids[column]} {names[column]}" for column in (*swap.removed, *swap.added)),
+        int(ids[swap.removed[0]]),
     )
 
 

@@ -90,11 +90,11 @@ class SubstitutesController(QObject):
         if wanted == self._shown:
             return
         self._shown = wanted
-        ids, names = dataset.feature_ids, dataset.feature_names
+        ids, names, groups = dataset.feature_ids, dataset.feature_names, model.plan.groups
 
         def show(found: Substitutes) -> None:
             if self._shown == wanted:
-                self.panel.show_substitutes(found, ids, names)
+                self.panel.show_substitutes(found, ids, names, groups)
 
         self._worker.task(
             tr("Looking for substitutes"),

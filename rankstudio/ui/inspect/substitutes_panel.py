@@ -11,6 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.feature_groups import Groups
 from rankstudio.ui.inspect.substitute_sentences import SubstituteSentence, substitute_sentences
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.maps.feature_map import (
@@ -80,7 +81,9 @@ class SubstitutesPanel(Panel):
         self.plot.inspected.connect(self.inspected)
         self.clear()
 
-    def show_substitutes(self, found: Substitutes, ids: Ints, names: Sequence[str]) -> None:
+    def show_substitutes(
+        self, found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
+    ) -> None:
         """Show what could stand for the features of a model.
 
         Parameters
@@ -88,9 +91,11 @@ class SubstitutesPanel(Panel):
         found : Substitutes
         ids, names : of length n
             Of the data's columns.
+        groups : Mapping of str to tuple of int, optional
+            Of features, by their ids: they are swapped as a whole.
         """
         self._found, self._ids, self._names = found, ids, tuple(names)
-        self._say(substitute_sentences(found, ids, names))
+        self._say(substitute_sentences(found, ids, names, groups))
         self._draw()
 
     def show_runs(self, ranks: Floats, folds: Sequence[int], groups: Sequence[ColumnGroup]) -> None:

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, SubstituteGroup, Substitutes, Swap
+from rankstudio.engine.analysis.features.substitutes import (
+    NO_SWAPS,
+    GroupSwap,
+    SubstituteGroup,
+    Substitutes,
+    Swap,
+)
 from rankstudio.ui.inspect.substitute_sentences import change_text, substitute_sentences
 
 IDS = np.arange(10, 90, 10)
@@ -106,4 +112,14 @@ def test_where_every_feature_is_selected_none_is_left():
     groups = [SubstituteGroup((c,), (), NAN, ()) for c in (5, 6)]
     assert sentences(*groups) == [
         ("2 features alone", "60, 70: every feature is selected, and none is left to come in")
+    ]
+
+
+def test_groups_are_named_and_swapped_as_a_whole():
+    swaps = (GroupSwap((0, 1), (4,), -0.0007), GroupSwap((2,), (5, 6), 0.0))
+    found = Substitutes((), np.empty((0, 0)), (), (), (), "", 8, swaps)
+    groups = {"BM25": (10, 20), "TF": (60, 70)}
+    assert [(s.title, s.text) for s in substitute_sentences(found, IDS, NAMES, groups)] == [
+        ("BM25 (10, 20) as a whole", "best replaced by e (50): −0.0007 per document"),
+        ("c (30)", "best replaced by TF (60, 70): no change"),
     ]

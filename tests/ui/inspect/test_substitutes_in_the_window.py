@@ -131,3 +131,24 @@ def test_moving_the_slider_brings_the_substitutes_of_the_new_model(window):
     wait_until(lambda: panel(window)._found.selected == window.current.model.step.selected)
     window.session.select((3.0,), 4)
     wait_until(lambda: len(panel(window)._found.selected) == 4)
+
+
+def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(window):
+    groups = {"First": (1, 2), "Second": (3, 4)}
+    window.session.change("groups", groups=groups)
+    window.session.change("fewer", parameters={**window.session.plan.parameters, "n_features_to_select": 1})
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    wait_until(lambda: panel(window)._found is not None and panel(window)._found.group_swaps)
+    found, model = panel(window)._found, window.current.model
+    swap, train = found.group_swaps[0], model.fold.train
+
+    def error(columns: set[int]) -> float:
+        ranker = RankRLS(model.path.unit.parameters["regularization"])
+        return ranker.fit(train.X[:, sorted(columns)], train.y, qid=train.qid).criterion_ / train.n_documents
+
+    before = set(found.selected)
+    change = error(before - set(swap.removed) | set(swap.added)) - error(before)
+    assert swap.change == pytest.approx(change)
+    assert f"{change_text(swap.change)} per document" in " ".join(panel(window).sentences())

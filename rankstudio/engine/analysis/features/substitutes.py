@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,14 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.filter_base import PathSelector
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
-from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_criteria, swap_seconds
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (
+    group_swap_criteria,
+    swap_criteria,
+    swap_seconds,
+)
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.statistics.clusters import Clusters
 
@@ -48,6 +53,23 @@ class Swap:
     removed: int
     added: int
     correlation: float
+    change: float
+
+
+@dataclass(frozen=True)
+class GroupSwap:
+    """One candidate of the model replaced by another as a whole, one of them at least a group of features.
+
+    Attributes
+    ----------
+    removed, added : tuple of int
+        Columns.
+    change : float
+        Of the criterion, comparable between folds (per document).
+    """
+
+    removed: tuple[int, ...]
+    added: tuple[int, ...]
     change: float
 
 
@@ -95,6 +117,9 @@ class Substitutes:
         Why no change of the criterion is given, as a sentence; "" where it is.
     n_features : int
         Of the data, shown or not.
+    group_swaps : tuple of GroupSwap
+        The best swap of each candidate of the model with which a group goes or comes; a feature of a group is
+        in no other swap.
     """
 
     columns: tuple[int, ...]
@@ -104,10 +129,17 @@ class Substitutes:
     better: tuple[Swap, ...]
     why_no_swaps: str
     n_features: int
+    group_swaps: tuple[GroupSwap, ...] = ()
 
 
 def substitutes(
-    plan: Plan, path: PathResult, position: int, data: QueryData, correlations: Floats, clusters: Clusters
+    plan: Plan,
+    path: PathResult,
+    position: int,
+    data: QueryData,
+    correlations: Floats,
+    clusters: Clusters,
+    groups: ColumnGroups | None = None,
 ) -> Substitutes:
     """Find what could stand for the features of a model.
 
@@ -124,6 +156,8 @@ def substitutes(
         Pearson's between their features, inside queries.
     clusters : Clusters
         Of these.
+    groups : ColumnGroups, optional
+        With which the path was made: they are swapped as a whole.
 
     Returns
     -------
@@ -136,18 +170,24 @@ def substitutes(
     columns = _shown(correlations, clusters, ranked)
     regularization = _regularization(plan, path.unit.parameters, path.unit.combination.ranker)
     changes: dict[tuple[int, int], float] = {}
+    group_swaps: tuple[GroupSwap, ...] = ()
+    joint = {column for group in groups.groups if len(group) > 1 for column in group} if groups else set()
     why = "" if regularization is not None else NO_SWAPS
     if regularization is not None:
         changes, why = _changes(data, regularization, selected, clusters, columns)
-    changes = {swap: change / path.divisor for swap, change in changes.items()}
+        if groups is not None and not groups.trivial:
+            group_swaps, why_not = _group_swaps(data, regularization, selected, groups, path.divisor)
+            why = why or why_not
+    changes = {swap: change / path.divisor for swap, change in changes.items() if not joint & set(swap)}
     return Substitutes(
         columns,
         correlations[np.ix_(columns, columns)],
         selected,
-        _groups(correlations, clusters, ranked, columns, changes),
+        _groups(correlations, clusters, ranked, columns, changes, joint),
         _better(correlations, changes),
         why,
         correlations.shape[0],
+        group_swaps,
     )
 
 
@@ -198,12 +238,33 @@ def _changes(
     return {}, NOT_SWAPPED
 
 
+def _group_swaps(
+    data: QueryData, regularization: float, selected: tuple[int, ...], groups: ColumnGroups, divisor: float
+) -> tuple[tuple[GroupSwap, ...], str]:
+    """Return the best swap of each candidate of the model with a group in it, and why there is none."""
+    inside = groups.containing(selected)
+    n_added = len(inside) * sum(map(len, groups.groups)) - len(selected)
+    if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MOST_SECONDS:
+        return (), NOT_SWAPPED
+    criterion, swapped = group_swap_criteria(data, regularization, selected, groups)
+    best: dict[int, tuple[float, int]] = {}
+    for (removed, added), cost in swapped.items():
+        best[removed] = min(best.get(removed, (cost, added)), (cost, added))
+    found = []
+    for removed in (group for group in inside if group in best):
+        cost, added = best[removed]
+        change = 0.0 if abs(cost - criterion) <= _ROUNDING * criterion else (cost - criterion) / divisor
+        found.append(GroupSwap(groups.groups[removed], groups.groups[added], change))
+    return tuple(found), ""
+
+
 def _groups(
     correlations: Floats,
     clusters: Clusters,
     selected: Sequence[int],
     shown: Sequence[int],
     changes: Mapping[tuple[int, int], float],
+    joint: Container[int],
 ) -> tuple[SubstituteGroup, ...]:
     groups, inside = [], set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
@@ -214,7 +275,14 @@ def _groups(
         pairs = np.abs(correlations[np.ix_(members, members)])[np.triu_indices(members.size, 1)]
         least = float(pairs.min()) if pairs.size else float("nan")
         possible = others or tuple(column for column in shown if column not in inside)
-        swaps = [_swap(correlations, changes, column, possible, exact=bool(others)) for column in here]
+        possible = tuple(column for column in possible if column not in joint)
+        swaps = [
+            _swap(correlations, changes, column, possible, exact=bool(others))
+            for column in here
+            if column not in joint
+        ]
+        if not others and len(here) == 1 and here[0] in joint:
+            continue  # of a feature of a group that nothing is like, the group's swap says all
         groups.append(SubstituteGroup(here, others, least, tuple(swap for swap in swaps if swap)))
     return tuple(groups)
 

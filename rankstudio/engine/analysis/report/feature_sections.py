@@ -199,7 +199,9 @@ def _substitutes(run: ReportedRun) -> Iterator[Block]:
     position = next(i for i, step in enumerate(path.steps) if step.number == first.chosen.step.number)
     inspector = Inspector(fold.train, run.plan.convention)
     train = make_fold_context(run.plan, fold).train
-    found = substitutes(run.plan, path, position, train, inspector.correlations, inspector.clusters)
+    ids, names = run.result.feature_ids, run.result.feature_names
+    groups = CandidateGroups.of(ids, names, run.plan.groups).columns
+    found = substitutes(run.plan, path, position, train, inspector.correlations, inspector.clusters, groups)
     yield Paragraph(
         f"What could stand for the features of {run.name}, in the model of fold {first.fold}. Features are "
         "alike by their correlation r inside the queries of its training part."

@@ -9,6 +9,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.statistics.clusters import clusters
 
 
@@ -140,3 +141,38 @@ def test_all_features_selected_leave_none_to_come_in():
     result = found(make(), k=8)
     assert set(result.selected) == set(range(8))
     assert all(group.swaps == () for group in result.groups)
+
+
+def test_groups_are_swapped_as_a_whole_and_their_features_never_alone():
+    train = make()
+    groups = ColumnGroups.of(8, [(0, 3), (1, 2, 4), (6, 7)])
+    plan = Plan(
+        "sample",
+        measures=("MAP",),
+        parameters={"regularization": [4.0]},
+        groups={"A": (1, 4), "B": (2, 3, 5), "C": (7, 8)},
+    )
+    fold = Fold(1, train, None, None)
+    data = group_training(fold)
+    path = FoldContext(plan, fold, data).path(Unit(1, 0, plan.combinations[0]))
+    correlations = Inspector(train).correlations
+    result = substitutes(plan, path, 1, data, correlations, clusters(correlations), groups)
+    selected = set(result.selected)
+    before = error(train, sorted(selected))
+    inside = [group for group in groups.groups if set(group) <= selected]
+    outside = [group for group in groups.groups if not set(group) & selected]
+    assert [swap.removed for swap in result.group_swaps] == [
+        groups.groups[position] for position in groups.containing(result.selected)
+    ]
+    assert {swap.removed for swap in result.group_swaps} == set(inside)
+    for swap in result.group_swaps:
+        changes = {
+            added: error(train, sorted(selected - set(swap.removed) | set(added))) - before
+            for added in outside
+            if len(added) > 1 or len(swap.removed) > 1
+        }
+        assert swap.change == pytest.approx(min(changes.values()))
+        assert swap.change == pytest.approx(changes[swap.added])
+    joint = {column for group in groups.groups if len(group) > 1 for column in group}
+    alone = [swap for group in result.groups for swap in group.swaps] + list(result.better)
+    assert not any({swap.removed, swap.added} & joint for swap in alone)

@@ -7,6 +7,8 @@ from contextlib import ExitStack
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
 from rankstudio.engine.querywise.query_data import QueryData
 
@@ -48,6 +50,48 @@ def swap_criteria(
         for place in reversed(range(len(selected))):
             search.move_to(selected[:place] + selected[place + 1 :])
             swapped[place] = search.costs(candidates)
+    return criterion, swapped
+
+
+def group_swap_criteria(
+    data: QueryData, regularization: float, selected: tuple[int, ...], groups: ColumnGroups
+) -> tuple[float, dict[tuple[int, int], float]]:
+    """Return the leave-query-out error of groups, and with each swap of one of several features.
+
+    Parameters
+    ----------
+    data : QueryData
+        Training data.
+    regularization : float
+        λ > 0.
+    selected : tuple of int
+        Columns of the model: whole groups.
+    groups : ColumnGroups
+
+    Returns
+    -------
+    criterion : float
+        Of the selection as it is, summed over documents.
+    swapped : dict
+        By positions of groups, the one that goes and the one that comes, the criterion after the swap; one of
+        the two at least has several features.
+    """
+    inside = groups.containing(selected)
+    joint = [len(group) > 1 for group in groups.groups]
+    outside = [group for group in range(len(joint)) if group not in inside]
+    swapped: dict[tuple[int, int], float] = {}
+    with ExitStack() as stack:
+        features = Searches(data, regularization, data.X.shape[1], "auto", stack).floating()
+        search = GroupSearch(features, groups)
+        search.move_to(inside)
+        criterion = search.criterion()
+        for place in reversed(range(len(inside))):
+            removed = inside[place]
+            added = [group for group in outside if joint[removed] or joint[group]]
+            if added:
+                search.move_to(inside[:place] + inside[place + 1 :])
+                costs = search.costs(np.array(added, dtype=np.int64)).tolist()
+                swapped |= {(removed, group): cost for group, cost in zip(added, costs, strict=True)}
     return criterion, swapped
 
 
