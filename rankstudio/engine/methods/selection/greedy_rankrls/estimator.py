@@ -174,9 +174,9 @@ class GreedyRankRLS(GrowingSelector):
     ) -> Iterator[Step | WorkProgress]:
         """Yield the steps of a search whose features are groups."""
         if self.search == "forward":
-            yield from forward(GroupSearch(searches.floating(), groups), rules)
+            yield from forward(searches.joint(groups), rules)
         else:
-            greedy = forward(GroupSearch(searches.floating(), groups), replace(rules, size_penalty=0.0))
+            greedy = forward(searches.joint(groups), replace(rules, size_penalty=0.0))
             yield from floating(greedy, GroupSearch(searches.floating(), groups), rules)
 
     def _rules(self, groups: ColumnGroups) -> Constraints:

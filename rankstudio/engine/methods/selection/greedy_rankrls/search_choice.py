@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import Algorithm1Search
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import Search
 from rankstudio.engine.querywise.query_data import QueryData
@@ -91,6 +92,27 @@ class Searches:
         products = shape.m * n * k if algorithm == "rows" else 0
         executor, workers = self._stack.enter_context(pool(shape.Q * n * k * k + products > _WORTH_THREADS))
         return LeaveQueryOutSearch(rows, self._regularization, k, executor, workers)
+
+    def joint(self, groups: ColumnGroups) -> Search:
+        """Return a search for a path whose steps compare groups, each with all of its features."""
+        from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch  # noqa: PLC0415
+
+        data, shape = self._data, self._shape
+        n_pairs = sum(len(group) * (len(group) - 1) // 2 for group in groups.groups)
+        algorithm = self._affordable(shape.few_candidates(shape.n))
+        # Their pairs take no more memory than the rest of the statistics.
+        if isinstance(data, SparseQueryData) or algorithm != "statistics" or n_pairs > shape.n * shape.k:
+            return GroupSearch(self.floating(), groups)
+        from rankstudio.engine.methods.selection.greedy_rankrls.joint_statistics_search import (  # noqa: PLC0415
+            JointStatisticsSearch,
+        )
+        from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch  # noqa: PLC0415
+
+        rows = self._gram_rows(data, whole=True)
+        work = shape.Q * shape.n * shape.k**2
+        executor, workers = self._stack.enter_context(pool(work > _WORTH_THREADS))
+        search = LeaveQueryOutSearch(rows, self._regularization, shape.k, executor, workers)
+        return JointStatisticsSearch(search, rows, self._regularization, groups)
 
     def floating(self) -> OnDemandSearch:
         """Return a search that can also take features out again."""

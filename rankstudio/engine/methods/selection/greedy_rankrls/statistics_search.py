@@ -29,6 +29,11 @@ class LeaveQueryOutSearch:
     workers : int
         How many they are.
 
+    Attributes
+    ----------
+    state, history : tuple of ndarray
+        As :mod:`_statistics_kernel` has them.
+
     Notes
     -----
     The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², with w_q the RankRLS weights learned from
@@ -50,14 +55,14 @@ class LeaveQueryOutSearch:
         self._executor = executor
         self._ranges = _ranges(blocks, workers)
         self._order = np.arange(n)
-        self._state = (
+        self.state = (
             np.empty((blocks, n, width)),
             np.empty((blocks, n, width)),
             np.empty((blocks, n, width)),
             np.empty((blocks, n, width)),
             np.empty((blocks, width)),
         )
-        self._history = (
+        self.history = (
             np.empty((blocks, n, capacity, width)),
             np.empty((blocks, n, capacity, width)),
             np.empty((blocks, capacity, capacity, width)),
@@ -68,18 +73,23 @@ class LeaveQueryOutSearch:
         self._factor = np.empty((capacity, capacity)), np.empty(capacity)
         self.selected: tuple[int, ...] = ()
         self.informative = rows.informative
-        self._each(self._start)
+        self.each(self._start)
 
     def costs(self, candidates: Ints) -> Floats:
         """Return what the criterion would be with each candidate added, shape (c,)."""
-        left = self._order[: self._order.size - len(self.selected)]
+        left = self.left
         costs = np.full(self._order.size, np.nan)
         costs[left] = self._partial[:, : left.size].sum(axis=0)
         return costs[candidates]
 
+    @property
+    def left(self) -> Ints:
+        """The features not selected, in the order in which the state has them."""
+        return self._order[: self._order.size - len(self.selected)]
+
     def criterion(self) -> float:
         """Return the criterion of the present selection."""
-        return float(self._state[-1].sum())
+        return float(self.state[-1].sum())
 
     def weights(self) -> Floats:
         """Return RankRLS's weights with the present selection, learned from all queries, shape (n,)."""
@@ -89,13 +99,14 @@ class LeaveQueryOutSearch:
         """Add a feature to the selection."""
         last = self._order.size - len(self.selected) - 1
         place = int(np.flatnonzero(self._order[: last + 1] == feature)[0])
-        row = self._rows.row(feature, self._each)
-        self._each(lambda first, end: self._select(place, row, first, end))
+        row = self._rows.row(feature, self.each)
+        self.each(lambda first, end: self._select(place, row, first, end))
         self._order[place], self._order[last] = self._order[last], feature
         self.selected = (*self.selected, feature)
         _kernels.extend(row.total, self._regularization, np.array(self.selected), *self._factor, self._coef)
 
-    def _each(self, work: Callable[[int, int], None]) -> None:
+    def each(self, work: Callable[[int, int], None]) -> None:
+        """Call a function of (first, last) for ranges of the blocks of queries, on all threads."""
         if self._executor is None:
             work(*self._ranges[0])
             return
@@ -106,7 +117,7 @@ class LeaveQueryOutSearch:
     def _start(self, first: int, last: int) -> None:
         rows = self._rows
         known = rows.squares, rows.rights, rows.labels, rows.total
-        _kernels.start(*known, self._regularization, first, last, self._state, self._partial)
+        _kernels.start(*known, self._regularization, first, last, self.state, self._partial)
 
     def _select(self, place: int, row: GramRow, first: int, last: int) -> None:
         step = len(self.selected)
@@ -118,8 +129,8 @@ class LeaveQueryOutSearch:
             self._regularization,
             first,
             last,
-            self._state,
-            self._history,
+            self.state,
+            self.history,
             self._partial,
             np.empty((2 * step + 8, _kernels.BLOCK)),
         )
