@@ -103,10 +103,10 @@ class Searches:
         # Their pairs take no more memory than the rest of the statistics.
         if isinstance(data, SparseQueryData) or algorithm != "statistics" or n_pairs > shape.n * shape.k:
             return GroupSearch(self.floating(), groups)
-        from rankstudio.engine.methods.selection.greedy_rankrls.joint_statistics_search import (  # noqa: PLC0415
+        from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import (  # noqa: PLC0415
             JointStatisticsSearch,
+            LeaveQueryOutSearch,
         )
-        from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch  # noqa: PLC0415
 
         rows = self._gram_rows(data, whole=True)
         work = shape.Q * shape.n * shape.k**2
