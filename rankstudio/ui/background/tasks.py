@@ -26,7 +26,8 @@ from rankstudio.ui.background.job import CancelFlag, JobFunction
 from rankstudio.ui.process.garbage_collection import HOLD
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
+    from rankstudio.engine.analysis.features.choice_context import ChoiceContext
+    from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
     from rankstudio.engine.analysis.features.feature_quality import QualityReport

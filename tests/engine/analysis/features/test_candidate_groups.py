@@ -7,7 +7,8 @@ from candidate_paths import DROP, UNIT
 
 from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
 from rankstudio.engine.analysis.features.candidate_map import candidate_map, margins
-from rankstudio.engine.analysis.features.choice_explanation import Alternative, ChoiceContext, explain
+from rankstudio.engine.analysis.features.choice_context import Alternative, ChoiceContext
+from rankstudio.engine.analysis.features.choice_explanation import explain
 from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.steps import Step

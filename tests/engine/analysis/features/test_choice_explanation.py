@@ -10,9 +10,8 @@ from candidate_paths import DROP, SCORE, UNIT, WEIGHT, growing, weights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankstudio.engine.analysis.features.choice_context import Alternative, ChoiceContext
 from rankstudio.engine.analysis.features.choice_explanation import (
-    Alternative,
-    ChoiceContext,
     explain,
     number,
     percent,
