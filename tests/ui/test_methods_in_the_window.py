@@ -90,7 +90,8 @@ def check_features(window: MainWindow, record: RunRecord) -> None:
     assert {row.feature_id for row in rows} == {int(ids[c]) for c in step.selected}
     for row in rows:
         assert row.weight == step.coef[np.flatnonzero(ids == row.feature_id)[0]]
-    assert panel.caption().startswith(f"k = {len(step.selected)} of ")
+    beside = "·" if record.plan.step_kind is StepKind.ROUNDS else "of"
+    assert panel.caption().startswith(f"k = {len(step.selected)} {beside} ")
 
 
 def check_curves(window: MainWindow, record: RunRecord) -> None:

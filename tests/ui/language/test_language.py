@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from gettext import NullTranslations
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 
 from rankstudio.engine import language as texts
 from rankstudio.ui import language
@@ -69,7 +69,7 @@ def test_numbers_have_a_point_in_every_language(
 ) -> None:
     QLocale.setDefault(QLocale(QLocale.Language.German))
     install(key)
-    children = set(app.children())
+    there = app.findChildren(QTranslator)
     translate_qt(app)
     try:
         assert QLocale().toString(0.5) == "0.5"
@@ -77,5 +77,6 @@ def test_numbers_have_a_point_in_every_language(
             QCoreApplication.translate("QPlatformTheme", "Cancel") == {"en": "Cancel", "de": "Abbrechen"}[key]
         )
     finally:
-        for translator in set(app.children()) - children:
-            app.removeTranslator(translator)
+        for translator in app.findChildren(QTranslator):
+            if translator not in there:
+                app.removeTranslator(translator)

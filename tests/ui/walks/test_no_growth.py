@@ -25,7 +25,7 @@ def left() -> dict[str, int]:
         QCoreApplication.processEvents()
         gc.collect()
     kinds = Counter(
-        type(one).__name__ for one in gc.get_objects() if isinstance(one, QObject) and isValid(one)
+        type(one).__name__ for one in gc.get_objects() if issubclass(type(one), QObject) and isValid(one)
     )
     own = {"widgets": len(QApplication.allWidgets()), "threads": len(list(Path("/proc/self/task").iterdir()))}
     return {**kinds, **own, "files": len(list(Path("/proc/self/fd").iterdir()))}
