@@ -26,6 +26,7 @@ _SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are
 _EVERY_FOLD = tr(
     "Every fold has selected its own features: look at one fold to see what could stand for them."
 )
+_LOOKING = tr("Substitutes are being looked for.")
 _NO_DOCUMENTS = tr(
     "The documents are not at hand: open the data again to see what could stand for a feature."
 )
@@ -89,6 +90,8 @@ class SubstitutesController(QObject):
         wanted = (model.step, model.fold)
         if wanted == self._shown:
             return
+        if not self._shown:
+            self.panel.clear(_LOOKING)
         self._shown = wanted
         ids, names, groups = dataset.feature_ids, dataset.feature_names, model.plan.groups
 

@@ -80,7 +80,7 @@ class RunController(QObject):
         session.datasetChanged.connect(self.rebuild)
         session.foldChanged.connect(self.rebuild)
         session.measureChanged.connect(self._show_measure)
-        session.planChanged.connect(self._follow_convention)
+        session.planChanged.connect(self._follow_plan)
         measured.changed.connect(self._show_measured)
         session.choiceChanged.connect(self._mark_mean)
         runs.shownChanged.connect(self.rebuild)
@@ -246,10 +246,11 @@ class RunController(QObject):
         ).format(past=past, now=now)
 
     @Slot()
-    def _follow_convention(self) -> None:
-        """Draw anew where the measures follow another convention than before."""
-        if self._session.convention != self._convention:
-            self._convention = self._session.convention
+    def _follow_plan(self) -> None:
+        """Draw anew by another convention, and while there is no run, for what the form would run."""
+        other = self._session.convention != self._convention
+        self._convention = self._session.convention
+        if other or self._record is None:
             self.rebuild()
 
     @Slot(object)

@@ -65,6 +65,16 @@ def test_nothing_is_looked_for_while_the_page_is_not_seen(window):
     assert panel(window)._found is None
 
 
+def test_while_they_are_looked_for_it_is_said(window):
+    finish(window)
+    window.session.look_at(1)
+    said = []
+    show_nothing = panel(window).plot.show_nothing
+    panel(window).plot.show_nothing = lambda why: (said.append(why), show_nothing(why))
+    look(window)
+    assert said[-1] == "Substitutes are being looked for."
+
+
 def test_a_row_of_the_map_is_inspected_by_keyboard_and_marked(window):
     finish(window)
     window.session.look_at(1)

@@ -194,3 +194,10 @@ def test_what_empty_curves_say_is_painted_when_it_changes(panel: CurvesPanel) ->
     panel.explain("two", "two")
     QCoreApplication.processEvents()
     assert paints.times > 0
+
+
+def test_before_a_run_the_curves_bear_the_name_of_the_method_in_the_form(window):
+    curves = window.sections.run.curves
+    assert curves._title.text() == "Greedy RankRLS"
+    window.session.change("trying", method="gas", parameters={})
+    assert curves._title.text() == "GAS"
