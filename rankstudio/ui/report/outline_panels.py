@@ -35,11 +35,10 @@ class WordsPanel(Panel):
         self.notes = _text(
             "report-notes", tr("Notes on the study"), tr("What did you find, and what is left?")
         )
-        for said in (tr("Question"), tr("Notes")):
-            field = self.question if said == "Question" else self.notes
+        for said, field, share in ((tr("Question"), self.question, 1), (tr("Notes"), self.notes, 2)):
             label = named(PlainLabel(said), role="muted")
             label.setBuddy(field)
-            fill(self.body, label, (field, 1 if said == "Question" else 2), spacing=4)
+            fill(self.body, label, (field, share), spacing=4)
             field.textChanged.connect(self.written)
 
     def show_words(self, question: str, notes: str) -> None:

@@ -137,4 +137,4 @@ class PreviewPanel(Panel):
         """Show a report."""
         self.sheet.show_report(report)
         n = len(report.sections)
-        self.set_caption(report.subtitle + trn(" · {n} section", " · {n} sections", n).format(n=n))
+        self.set_caption(trn("{n} section", "{n} sections", n).format(n=n))

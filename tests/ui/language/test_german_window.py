@@ -31,14 +31,16 @@ if sys.argv[1] == "made up":
 else:
     language.install("system")
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 from rankstudio.ui.app import application
+from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import TableView
 from test_visible_words import texts
 from waiting import wait_until
-from windows import open_window
+from windows import open_window, settle
 
 app = application()
 theme = Theme("light")
@@ -55,8 +57,18 @@ with open_window(theme, Path(sys.argv[2]), Path(sys.argv[3])) as window:
     ]
     menus = {menu.objectName(): [a.text() for a in menu.actions()] for menu in window.findChildren(QMenu)}
     menus["bar"] = [action.text() for action in window.menuBar().actions()]
+    there = {}
+    for page in PAGES:
+        window.workspace.show_page(page.key)
+        settle(window)
+        there[page.key] = sorted(
+            f"{type(widget).__name__} {widget.objectName()}"
+            for widget in window.findChildren(QWidget)
+            if widget.isVisible() and widget.focusPolicy() != Qt.FocusPolicy.NoFocus
+        )
     window.window_state.save()
     print(json.dumps({
+        "there": there,
         "language": language.language(),
         "texts": sorted({text for text in texts(window) if text}),
         "cells": cells,
@@ -80,14 +92,17 @@ NAMES = re.compile(
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory, folds: Path) -> dict[str, dict[str, object]]:
     """What the window says in German and in the made-up language."""
-    return {kind: _say(kind, tmp_path_factory.mktemp("config"), folds) for kind in ("German", "made up")}
+    return {
+        kind: _say(kind, tmp_path_factory.mktemp("config"), folds)
+        for kind in ("German", "English", "made up")
+    }
 
 
 def _say(kind: str, config: Path, folds: Path) -> dict[str, object]:
     surroundings = {
         **os.environ,
         "QT_QPA_PLATFORM": "offscreen",
-        "LANGUAGE": "de_DE",
+        "LANGUAGE": "en" if kind == "English" else "de_DE",
         "LC_ALL": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join([str(UI_TESTS), str(UI_TESTS.parent / "engine")]),
         "RANKSTUDIO_CONFIG_DIR": str(config),
@@ -107,6 +122,10 @@ def test_the_window_speaks_the_language_of_the_system(said: dict[str, dict[str, 
     menus = said["German"]["menus"]
     assert isinstance(menus, dict)
     assert menus["bar"] == ["&Datei", "&Bearbeiten", "&Ansicht", "&Lauf", "&Hilfe"]
+
+
+def test_the_same_can_be_reached_in_every_language(said: dict[str, dict[str, object]]) -> None:
+    assert said["German"]["there"] == said["English"]["there"]
 
 
 @pytest.mark.parametrize("kind", ["German", "made up"])
