@@ -31,7 +31,8 @@ def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
     """
     rows = max(1, VALUES // max(1, width))
     begins = np.searchsorted(ptr, np.arange(ptr[0], ptr[-1], rows))
-    yield from pairwise(np.append(np.unique(begins), ptr.size - 1).tolist())
+    # A start inside the last group is found at the end.
+    yield from pairwise(np.unique(np.append(begins, ptr.size - 1)).tolist())
 
 
 def solve_lower(factor: Floats, right: Floats) -> Floats:

@@ -20,6 +20,7 @@ def test_blocks_are_whole_groups_one_after_the_other(
     found = list(group_blocks(ptr, width))
     assert [first for first, _ in found] == [0, *(last for _, last in found[:-1])]
     assert found[-1][1] == len(sizes)
+    assert all(first < last for first, last in found), "a last group of more than a block is no second one"
     rows = max(1, 16 // width)
     assert all(ptr[last - 1] - ptr[first] < rows for first, last in found)
 
