@@ -8,15 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.errors import DatasetError, FileAccessError, ParameterError, shown
+from rankstudio.engine.data.feature_file import read_feature_file
+from rankstudio.engine.errors import DatasetError, ParameterError, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.csv_cells import cells, unguarded
-from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 Groups = Mapping[str, tuple[int, ...]]
 
-_MOST_BYTES = 16 << 20
 _LONGEST = 200
 _ID = re.compile(r"0*[1-9][0-9]{0,8}")
 _ID_HEADER = re.compile(r"(feature\W?)?(id|number|no\.?|feature)", re.IGNORECASE)
@@ -175,13 +174,7 @@ def read_groups(path: Path) -> Groups:
     FileAccessError
         If it cannot be read.
     """
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise DatasetError(f"{path}: found a file of more than 16 MB, expected {_EXPECTED_FILE}.")
-        text = read_text(path, encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
-    names = groups_in_table(text)
+    names = groups_in_table(read_feature_file(path, _EXPECTED_FILE))
     if not names:
         raise DatasetError(f"{path}: found no group of features, expected {_EXPECTED_FILE}.")
     return groups_of(names)

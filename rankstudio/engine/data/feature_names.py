@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_file import MOST_BYTES, read_feature_file
 from rankstudio.engine.data.feature_groups import Groups, group_names, groups_of
 from rankstudio.engine.data.known_datasets import names_in_table
-from rankstudio.engine.errors import DatasetError, FileAccessError, OutputError
+from rankstudio.engine.errors import DatasetError, OutputError
 from rankstudio.engine.support.csv_cells import guarded, unguarded
 from rankstudio.engine.support.files import make_folder, read_text, write_bytes
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-_MOST_BYTES = 16 << 20
 _LONGEST = 200
 _HEADER = ("id", "name", "note", "group")
 _RANKLIB = re.compile(r"\s*([0-9]{1,9})(?:[\t ,;:]+(.*?))?\s*")
@@ -70,12 +70,7 @@ def read_feature_names(path: Path) -> dict[int, str]:
     FileAccessError
         If it cannot be read.
     """
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise DatasetError(f"{path}: found a file of more than 16 MB, expected {_EXPECTED}.")
-        text = read_text(path, encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
+    text = read_feature_file(path, _EXPECTED)
     names = _from_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
     kept = {i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)}
     if not kept:
@@ -87,7 +82,7 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     """Return what was kept of a dataset by :func:`save_notes`; nothing where nothing is, or it is damaged."""
     path = _file(folder, dataset)
     try:
-        if path is None or not path.exists() or path.stat().st_size > _MOST_BYTES:
+        if path is None or not path.exists() or path.stat().st_size > MOST_BYTES:
             return FeatureNotes()
         rows = list(csv.reader(io.StringIO(read_text(path, encoding="utf-8", errors="replace"))))
     except (OSError, csv.Error):
