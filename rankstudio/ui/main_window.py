@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
@@ -40,6 +40,7 @@ from rankstudio.ui.shell.data_sources import DataSources
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.menus import Menus
 from rankstudio.ui.shell.page import GAP
+from rankstudio.ui.shell.refresh_timer import RefreshTimer
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.status_bar import StatusBar
 from rankstudio.ui.shell.toolbar import MainToolBar
@@ -50,7 +51,6 @@ from rankstudio.ui.widgets import Notice, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
-_REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
 
 
 class MainWindow(QMainWindow):
@@ -84,10 +84,7 @@ class MainWindow(QMainWindow):
         self.export_controller = ExportController(
             theme, self.session, settings, partial(export_items, models, sections), self
         )
-        self._refreshing = QTimer(self)
-        self._refreshing.setSingleShot(True)
-        self._refreshing.setInterval(_REFRESH_MILLISECONDS)
-        self._refreshing.timeout.connect(self._refresh)
+        self.refresh_timer = RefreshTimer(*sections.parts, self._show_runs, parent=self)
         self._lay_out()
         self._connect_commands()
         self._connect_messages()
@@ -241,7 +238,7 @@ class MainWindow(QMainWindow):
         self.runs.changed.connect(self._show_runs)
         self.runs.ended.connect(self._end_run)
         self.runs.removed.connect(self._show_removal)
-        self.models.run_worker.drained.connect(self._ask_refresh)
+        self.models.run_worker.drained.connect(self.refresh_timer.ask)
         self.models.task_worker.drained.connect(self._show_workers)
 
     # Data and runs
@@ -291,17 +288,6 @@ class MainWindow(QMainWindow):
         self.sources.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.sources.openAsked.connect(self.open_controller.ask)
         self.sources.open()
-
-    @Slot()
-    def _ask_refresh(self) -> None:
-        if not self._refreshing.isActive():
-            self._refreshing.start()
-
-    @Slot()
-    def _refresh(self) -> None:
-        """Draw what the run's worker has brought: some times a second, not once an event."""
-        self.sections.refresh()
-        self._show_runs()
 
     @Slot(int)
     def _show_removal(self, key: int) -> None:
@@ -381,7 +367,7 @@ class MainWindow(QMainWindow):
         if self._asks and long_run and not self._may_close():
             event.ignore()
             return
-        self._refreshing.stop()
+        self.refresh_timer.stop()
         self.window_state.save()
         self.workspace.bring_back()
         self.hide()

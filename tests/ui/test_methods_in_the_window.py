@@ -108,7 +108,7 @@ def check_curves(window: MainWindow, record: RunRecord) -> None:
 
 def check_map(window: MainWindow, record: RunRecord) -> None:
     """There is a cell for every model with so many features, and no map of rounds and iterations."""
-    window.sections.refresh()
+    window.sections.run.refresh()
     plot = window.sections.run.heat.plot
     if record.plan.step_kind is not StepKind.FEATURES:
         assert plot.is_empty()

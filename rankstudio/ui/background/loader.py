@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -16,6 +16,7 @@ from rankstudio.ui.background.tasks import load
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.progress_bar import ProgressBar
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
@@ -126,10 +127,8 @@ class LoadingBar(QWidget):
         super().__init__()
         self.setObjectName("loading-bar")
         self._text = PlainLabel()
-        self._bar = QProgressBar()
+        self._bar = ProgressBar()
         self._bar.setAccessibleName(tr("Share that is read"))
-        self._bar.setTextVisible(False)
-        self._bar.setRange(0, 1000)
         self._cancel = QPushButton(tr("Cancel"))
         self._cancel.setObjectName("cancel-loading")
         self._cancel.clicked.connect(self.cancelled)
@@ -145,10 +144,10 @@ class LoadingBar(QWidget):
     def begin(self, name: str) -> None:
         """Show that something is being opened."""
         self._text.setText(tr("Opening {name} …").format(name=name))
-        self._bar.setValue(0)
+        self._bar.set_share(0.0)
         self.show()
 
     @Slot(float)
     def set_share(self, share: float) -> None:
         """Show how much is read."""
-        self._bar.setValue(round(1000 * share))
+        self._bar.set_share(share)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyqtgraph import GraphicsView
 from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 from shiboken6 import isValid
 
@@ -17,6 +17,7 @@ from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Draw, Layer, pen
 from rankstudio.ui.plots.menu import PlotMenu
 from rankstudio.ui.plots.readout import Line, ValueBox
+from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
 
@@ -69,10 +70,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._layers: list[Layer] = []
         self._focus_shown = False
         self._pressed: QPointF | None = None
+        self._painted: Frame | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(FRAME_MS)
-        self._timer.timeout.connect(self.flush)
+        self._timer.timeout.connect(self._ask_turn)
         self.add_layer(partial(draw_axes, self), -10.0, clipped=False)
         self.add_layer(self._draw_focus, 100.0, clipped=False, on_paper=False)
         theme.changed.connect(self._on_theme)
@@ -135,7 +137,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def frame(self) -> Frame:
         """Return where data lie on the screen at this moment."""
-        return self.frame_for(QSizeF(self.size()))
+        return self._painted or self.frame_for(QSizeF(self.size()))
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Return where data lie on a drawing of another size."""
@@ -172,9 +174,14 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._timer.start()
 
     @Slot()
+    def _ask_turn(self) -> None:
+        turns().ask(self.flush)
+
+    @Slot()
     def flush(self) -> None:
         """Redraw now what was set since the last frame."""
         self._timer.stop()
+        turns().drop(self.flush)
         self.refresh()
         self.setAccessibleDescription("" if self.is_empty() else self.summary())
         self.redraw()
@@ -204,6 +211,14 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             painter.drawRoundedRect(frame.outer.adjusted(1, 1, -1, -1), 6, 6)
 
     # Qt
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the layers, all by one frame: each would lay the ticks out anew."""
+        self._painted = self.frame()
+        try:
+            super().paintEvent(event)
+        finally:
+            self._painted = None
 
     def sizeHint(self) -> QSize:
         """Return a size that does not depend on the present one, as QGraphicsView's does."""

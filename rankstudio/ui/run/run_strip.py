@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.ui.language import tr
@@ -13,6 +13,7 @@ from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.progress_bar import ProgressBar
 from rankstudio.ui.widgets import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -49,9 +50,7 @@ class RunStrip(QFrame):
         self._key: int | None = None
         self._run = named(QPushButton(), "strip-run", role="quiet")
         self._run.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._bar = named(QProgressBar(), "strip-progress", tr("progress of the run"))
-        self._bar.setRange(0, 1000)
-        self._bar.setTextVisible(False)
+        self._bar = named(ProgressBar(), "strip-progress", tr("progress of the run"))
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._behind = named(PlainLabel(), role="muted")
@@ -81,7 +80,7 @@ class RunStrip(QFrame):
             self._state.setText(tr("No run yet: choose a method, then press Run."))
         else:
             _write(self._run, shown)
-            self._bar.setValue(round(1000 * shown.progress))
+            self._bar.set_share(shown.progress)
             found = view(shown).result if view is not None else shown.result
             self._state.setText(_progress(shown) if current is not None else _outcome(shown, found))
         self._behind.setText(tr("waiting:") if queued else "")

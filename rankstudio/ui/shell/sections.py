@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QSplitter
 
@@ -121,12 +123,10 @@ class Sections(QObject):
         self.fold_hint.asked.connect(show_folds)
         return made
 
-    def refresh(self) -> None:
-        """Show what a run has brought since the last time."""
-        self.run.refresh()
-        self.results.refresh()
-        self.substitutes.refresh()
-        self.queries.update()
+    @property
+    def parts(self) -> tuple[Callable[[], None], ...]:
+        """What shows what a run has brought since the last time, a section each."""
+        return self.run.refresh, self.results.refresh, self.substitutes.refresh, self.queries.update
 
     @Slot()
     def show_runs(self) -> None:

@@ -52,10 +52,16 @@ def font(size: int = BASE, bold: bool = False) -> QFont:
     bold : bool
         Semi-bold, the one other weight that is bundled.
     """
+    return QFont(_made(scaled(size), bold))
+
+
+@cache
+def _made(pixels: int, bold: bool) -> QFont:
+    """Return a font of a size; one is asked for at every text that is drawn, and takes long to set up."""
     made = QFont()
     if family():
         made.setFamily(family())
-    made.setPixelSize(scaled(size))
+    made.setPixelSize(pixels)
     made.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
     made.setFeature(QFont.Tag("tnum"), 1)
     return made

@@ -33,7 +33,7 @@ def rest(window: MainWindow) -> None:
     workers = models.run_worker, models.task_worker
     wait_until(lambda: not (models.loader.busy or any(worker.jobs for worker in workers)), 120.0)
     wait_until(lambda: not window.loading.isVisible())
-    wait_until(lambda: not window._refreshing.isActive())
+    wait_until(lambda: not window.refresh_timer.is_active)
     for plot in window.findChildren(Plot):
         plot.flush()
 
