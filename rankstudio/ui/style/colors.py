@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from PySide6.QtGui import QColor
 
@@ -59,6 +60,7 @@ class Colors:
         return color
 
 
+@cache
 def mix(first: str, second: str, share: float) -> str:
     """Return the colour that lies ``share`` of the way from the first to the second, in sRGB."""
     a, b = QColor(first), QColor(second)

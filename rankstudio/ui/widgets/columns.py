@@ -34,10 +34,12 @@ Row = Any
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 
 _FLAGS = {
-    "left": Qt.AlignmentFlag.AlignLeft,
-    "right": Qt.AlignmentFlag.AlignRight,
-    "center": Qt.AlignmentFlag.AlignHCenter,
+    "left": int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter),
+    "right": int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter),
+    "center": int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter),
 }
+_READ = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+_WRITTEN = _READ | Qt.ItemFlag.ItemIsEditable
 MISSING = "–"
 
 
@@ -325,16 +327,16 @@ class ColumnModel(QAbstractTableModel):
         if role == ROW_ROLE:
             return row
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(_FLAGS[column.align] | Qt.AlignmentFlag.AlignVCenter)
+            return _FLAGS[column.align]
         if role == Qt.ItemDataRole.AccessibleTextRole and column.kind == "tick":
             return tr("ticked") if column.of(row).on else tr("not ticked")
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Return what can be done with a cell."""
-        found = super().flags(index)
-        editable = index.isValid() and self.columns[index.column()].edited is not None
-        return found | Qt.ItemFlag.ItemIsEditable if editable else found
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        return _READ if self.columns[index.column()].edited is None else _WRITTEN
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Tell what the user wrote; whoever owns the rows answers with others."""
@@ -359,5 +361,5 @@ class ColumnModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(column.tooltip) or None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(_FLAGS[column.align] | Qt.AlignmentFlag.AlignVCenter)
+            return _FLAGS[column.align]
         return None
