@@ -48,7 +48,8 @@ def main(argv: Sequence[str] = ()) -> int:
     settings = Settings()
     theme = Theme(settings.theme, settings.text_size or BASE)  # type: ignore[arg-type]
     theme.apply(app)
-    window = MainWindow(theme, settings)
+    with theme.building():
+        window = MainWindow(theme, settings)
     reports.tell = window.crashed.emit
     window.closing.connect(leave_in_time)
     interrupts = Interrupts(window.close_unasked, window)

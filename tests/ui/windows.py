@@ -68,7 +68,8 @@ def open_window(
     runner: Runner = engine_run,
 ) -> Iterator[MainWindow]:
     """A shown window, with data open where some are given; closed at the end."""
-    window = MainWindow(theme, Settings(config), runner)
+    with theme.building():
+        window = MainWindow(theme, Settings(config), runner)
     window.show()
     try:
         if data is not None:

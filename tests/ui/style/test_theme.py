@@ -49,6 +49,18 @@ def test_no_colour_of_the_other_theme_stays_behind(app, theme):
         assert app.palette().color(QPalette.ColorRole.Text) == QColor(_named()[mode].text)
 
 
+def test_the_style_sheet_is_away_while_a_window_is_built_and_back_after_a_failure(app, theme):
+    sheet = app.styleSheet()
+    with theme.building():
+        assert app.styleSheet() == ""
+    assert app.styleSheet() == sheet != ""
+    with pytest.raises(ValueError, match="no window"), theme.building():
+        raise ValueError("no window")
+    assert app.styleSheet() == sheet
+    with Theme("dark").building():
+        assert app.styleSheet() == sheet, "a theme that was never applied takes nothing away"
+
+
 def test_widgets_that_live_take_the_new_colours(theme, stage):
     panel = Panel(theme, "Title")
     panel.set_content(QLabel())
