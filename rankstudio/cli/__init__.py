@@ -16,7 +16,7 @@ from rankstudio.cli import streams
 from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.support import memory
 
-COMMANDS = ("run", "compare", "report", "studies", "reproduce", "evaluate", "convert", "methods")
+COMMANDS = ("run", "compare", "report", "studies", "reproduce", "evaluate", "predict", "convert", "methods")
 """Names of commands, each with a module of that name: HELP, DESCRIPTION, ``add_options`` and ``run``."""
 
 LANGUAGES = ("en", "de")

@@ -33,18 +33,19 @@ def refuse_existing(paths: Iterable[Path], force: bool, what: str = "There is su
             raise OutputError(f"{path}: {what}; expected another place, or --force to replace it.")
 
 
-def refuse_other_run(plan: Plan, out: Path, *, figures: bool, force: bool) -> None:
+def refuse_other_run(plan: Plan, out: Path, *, figures: bool, force: bool, refitted: bool = False) -> None:
     """Refuse to replace the results of another run; those of the same one are gone on with.
 
     Raises
     ------
     OutputError
     """
-    from rankstudio.engine.experiment.reports import RESULT_FILES, plan_of_results
+    from rankstudio.engine.experiment.reports import MODELS, REFITTED, RESULT_FILES, plan_of_results
 
     if plan_of_results(out) != plan:
         drawn = (path for pattern in _FIGURES for path in sorted(out.glob(pattern))) if figures else ()
-        files = [*(out / name for name in RESULT_FILES), *drawn]
+        models = [*sorted(out.glob(f"{MODELS}/fold*.json")), *([out / REFITTED] if refitted else [])]
+        files = [*(out / name for name in RESULT_FILES), *drawn, *models]
         refuse_existing(files, force, "This is of another run")
 
 

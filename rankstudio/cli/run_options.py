@@ -79,6 +79,11 @@ def _add_places(where: Any) -> None:
         "--resume", type=Path, metavar="STUDY", help="go on with the unfinished runs of a study"
     )
     where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
+    where.add_argument(
+        "--refit",
+        action="store_true",
+        help="also learn OUT/models/all.json: one model from all documents, with medians of what folds chose",
+    )
     add_force_option(where)
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
 

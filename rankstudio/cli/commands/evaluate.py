@@ -1,4 +1,4 @@
-"""``rankstudio evaluate``: the measures of a file of scores."""
+"""``rankstudio evaluate``: the measures of a file of scores, or of a model."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measu
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import Evaluation
 
-HELP = "measure a file of scores: MAP, P@k, NDCG@k and others"
+HELP = "measure a file of scores, or a model: MAP, P@k, NDCG@k and others"
 DESCRIPTION = """\
 Measure a ranking that any program made: DATA has the documents with their relevance labels and queries,
-SCORES has one score a line, for the documents in the order of DATA; the greatest score ranks first.
+SCORES has one score a line, for the documents in the order of DATA; the greatest score ranks first. A model
+that RankStudio wrote scores them itself.
 
   rankstudio evaluate MQ2008/Fold1/test.txt Fold1.test.score
   rankstudio evaluate test.txt my.scores --convention trec_eval --measures MAP,NDCG@10 --json
+  rankstudio evaluate test.txt --model results/models/fold1.json
 
 Programs agree on the names of measures, not on their values: the convention says whose values these are."""
 
@@ -49,8 +51,13 @@ EPILOG = _epilog()
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="a LETOR file; its features are not used")
-    parser.add_argument("scores", metavar="SCORES", type=Path, help="a text file, one score a line")
+    parser.add_argument(
+        "data", metavar="DATA", type=Path, help="a LETOR file; only a model uses its features"
+    )
+    parser.add_argument(
+        "scores", metavar="SCORES", type=Path, nargs="?", help="a text file, one score a line"
+    )
+    parser.add_argument("--model", metavar="MODEL", type=Path, help="a model, as JSON, in place of SCORES")
     parser.add_argument(
         "--convention",
         choices=list(CONVENTIONS),
@@ -74,17 +81,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.score_evaluation import evaluate_files
+    from rankstudio.engine.analysis.score_evaluation import evaluate_files, evaluate_model
 
+    if (args.scores is None) == (args.model is None):
+        raise ParameterError("SCORES", "both" if args.scores else "nothing", "a file of scores or --model")
     names = LETOR_MEASURES if args.measures is None else _split(args.measures)
     measures = [measure(name) for name in names]
-    result, data, notes = evaluate_files(args.data, args.scores, args.convention, measures)
+    evaluated, source = (evaluate_files, args.scores) if args.scores else (evaluate_model, args.model)
+    result, data, notes = evaluated(args.data, source, args.convention, measures)
     for note in notes:
         print(f"Note: {note}", file=sys.stderr)
     if args.json:
         print(as_json(as_dict(result, per_query=args.per_query)))
     else:
-        print(f"{args.scores} on {args.data}: {data.n_queries} queries, {data.n_documents} documents")
+        print(f"{source} on {args.data}: {data.n_queries} queries, {data.n_documents} documents")
         print(f"{result.convention.label} convention")
         print()
         print(averages_as_text(result, measures))

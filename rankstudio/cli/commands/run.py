@@ -18,6 +18,8 @@ from rankstudio.cli.run_options import add_options, plan_file, plan_from, refuse
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
 from rankstudio.cli.worker_options import workers
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import results_as_dict
@@ -40,9 +42,10 @@ features on its validation part, and measure the chosen model on its test part.
   rankstudio run --sample                   the sample study, with figures
   rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
 
-OUT receives results.json, metrics.csv, selection_path.csv and plan.toml; there the results of another run are
-replaced only with --force. Every finished unit of work is kept in a study, OUT/study.rankstudio if none is
-named: what was stopped, by Ctrl+C or otherwise, goes on where it was with the same command, or with
+OUT receives results.json, metrics.csv, selection_path.csv, plan.toml and the model of each fold, as
+models/fold1.json and so on; there the results of another run are replaced only with --force. Every finished
+unit of work is kept in a study, OUT/study.rankstudio if none is named: what was stopped, by Ctrl+C or
+otherwise, goes on where it was with the same command, or with
 rankstudio run --resume STUDY --out OUT."""
 
 
@@ -64,6 +67,8 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
     """Run a plan or a comparison."""
     path = plan_file(args)
     if path is not None and is_comparison(path):
+        if args.refit:
+            raise PlanError(f"--refit: expected one run, {path} is a comparison of several.")
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
         stopped = compare(comparison, data, args.out, args.json, args.study, at_hand, args.force)
@@ -79,6 +84,7 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
         figures=args.figures or args.sample,
         at_hand=at_hand,
         force=args.force,
+        refitted=args.refit,
     )
     print(as_json(results_as_dict(result)) if args.json else summary(result))
     return _status(args, stopped, study_path(args.study, out))
@@ -109,6 +115,7 @@ def resume(args: argparse.Namespace, at_hand: Workers) -> int:
             study=args.resume,
             at_hand=at_hand,
             force=args.force,
+            refitted=args.refit,
         )
         results.append(result)
         if not args.json:
@@ -130,6 +137,7 @@ def carry_out(
     study: Path | None = None,
     at_hand: Workers = ALONE,
     force: bool = False,
+    refitted: bool = False,
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them, with whether it was stopped.
 
@@ -137,22 +145,28 @@ def carry_out(
 
     Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data. Finished
     units are kept in the study, or in one beside the results; what is there already is not computed again.
+    Of a run that was not stopped a model is learned from all documents too, where that is asked for.
     """
+    from rankstudio.engine.data.splitting.splits import disjoint_parts
     from rankstudio.engine.experiment.reports import write_results
     from rankstudio.engine.experiment.runner import open_data, usual_choices
     from rankstudio.engine.support.files import make_folder
 
+    if refitted and out is None:
+        raise PlanError("--refit: expected --out with a folder for the model.")
     if out is not None:
         make_folder(out)  # better to hear of a folder that cannot be made before the work than after it
     with preparation():
         dataset = open_data(plan)
+    if refitted:
+        disjoint_parts(dataset)  # also better heard of now
     asked, plan = plan, usual_choices(plan, dataset, stated)
     if plan.select_by != asked.select_by:
         print(
             f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
         )
     if out is not None:
-        refuse_other_run(plan, out, figures=figures, force=force)
+        refuse_other_run(plan, out, figures=figures, refitted=refitted, force=force)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     with study_at(study, out) as kept, stopping() as stop:
@@ -162,8 +176,23 @@ def carry_out(
     if out is not None:
         written = [str(path) for path in write_results(result, out)]
         written += _draw(result, out) if figures and result.folds else []
+        written += [_refit(result, dataset, out)] if refitted and not stopped else []
         print(f"Written: {', '.join(written)}", file=sys.stderr)
     return result, stopped
+
+
+def _refit(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
+    """Learn a model from all documents, and write it."""
+    from rankstudio.engine.experiment.refit import refit
+    from rankstudio.engine.experiment.reports import REFITTED
+    from rankstudio.engine.export.models import save_model
+    from rankstudio.engine.support.files import make_folder
+
+    with preparation():
+        model = refit(result, dataset)
+    make_folder((out / REFITTED).parent)
+    save_model(out / REFITTED, model)
+    return str(out / REFITTED)
 
 
 def _draw(result: RunResult, out: Path) -> list[str]:

@@ -1,15 +1,18 @@
-"""The measures of a file of scores, which any program may have written."""
+"""The measures of a file of scores, which any program may have written, and of a model's scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.score_files import read_scores
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.export.model_scores import model_scores, read_for
+from rankstudio.engine.export.models import load_model
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluation import Evaluation, evaluate
 from rankstudio.engine.metrics.names import Measure
@@ -53,7 +56,29 @@ def evaluate_files(
         )
     if data.file_rows is not None:
         scores = scores[data.file_rows]
-    chosen = convention(key or identify(data_path, data).convention)
+    return _evaluated(data_path, data, scores, key, measures)
+
+
+def evaluate_model(
+    data_path: Path, model_path: Path, key: str | None, measures: Sequence[Measure]
+) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
+    """Measure a model on a LETOR file, which is read as the model's data were; see `evaluate_files`.
+
+    Raises
+    ------
+    DataError
+        Where a file cannot be read, or the model cannot score the data.
+    """
+    model = load_model(model_path)
+    data = read_for(model, data_path)
+    return _evaluated(data_path, data, model_scores(model, data), key, measures)
+
+
+def _evaluated(
+    path: Path, data: RankingDataset, scores: Floats, key: str | None, measures: Sequence[Measure]
+) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
+    """Measure scores, in the order of the rows, by a convention or by the one that is usual for the data."""
+    chosen = convention(key or identify(path, data).convention)
     notes, ids = data.warnings, None
     if chosen.ties is Ties.DOCUMENT_ID:
         ids = data.document_ids if all(data.document_ids) else None

@@ -1,9 +1,9 @@
-"""A finished run as files: ``results.json``, ``metrics.csv``, ``selection_path.csv`` and ``plan.toml``."""
+"""A finished run as files: results.json, metrics.csv, selection_path.csv, plan.toml and the models."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,9 @@ from rankstudio.engine.experiment.plan.toml import (
     save_plan,
     with_data_beside,
 )
-from rankstudio.engine.experiment.results.events import RunStarted
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.engine.export.models import Model, Weight
+from rankstudio.engine.export.models import Model, Weight, model_json
 from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.support.files import make_folder, read_text, write_text
@@ -30,6 +29,10 @@ from rankstudio.engine.support.files import make_folder, read_text, write_text
 Row = tuple[Any, ...]
 
 RESULT_FILES = ("results.json", "metrics.csv", "selection_path.csv", "plan.toml")
+MODELS = "models"
+"""Name of the folder with the chosen model of each fold: fold1.json and so on."""
+REFITTED = f"{MODELS}/all.json"
+"""The model that was learned from all documents."""
 
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
@@ -151,7 +154,27 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     save_csv(folder / "selection_path.csv", *features_table(result))
     if _plan_in(folder / "plan.toml") != result.plan:  # one that a person wrote keeps its comments
         save_plan(result.plan, folder / "plan.toml")
-    return [folder / name for name in RESULT_FILES]
+    return [*(folder / name for name in RESULT_FILES), *_write_models(result, folder / MODELS)]
+
+
+def _write_models(result: RunResult, folder: Path) -> list[Path]:
+    """Write the chosen model of each fold; of an older study not every one may be there to be written."""
+    models = {
+        folder / f"fold{fold.fold}.json": chosen_model(result, fold)
+        for fold in result.folds
+        if fold.chosen.step.whole
+    }
+    for path, model in models.items():
+        make_folder(folder)
+        write_text(path, model_json(model))
+    return list(models)
+
+
+def chosen_model(result: RunResult, fold: FoldResult) -> Model:
+    """Return the model that a fold's validation chose."""
+    measures = {"validation": fold.validation, "test": fold.test}
+    features = result.feature_ids.tolist(), result.feature_names
+    return portable_model(result.plan, features, result.data_name, fold.chosen, measures)
 
 
 def plan_of_results(folder: Path) -> Plan | None:
@@ -173,38 +196,46 @@ def _plan_in(path: Path) -> Plan | None:
 
 
 def portable_model(
-    started: RunStarted, data_name: str, chosen: Chosen, measures: Mapping[str, Mapping[str, float]]
+    plan: Plan,
+    features: tuple[Sequence[int], Sequence[str]],
+    data_name: str,
+    chosen: Chosen,
+    measures: Mapping[str, Mapping[str, float]],
+    fold: str | int | None = None,
 ) -> Model:
     """Return a step of a run, finished or not, as a model to take away.
 
     Parameters
     ----------
-    started : RunStarted
-        The run's first event, for its plan and the names of the features.
+    plan : Plan
+        Of the run.
+    features : tuple
+        The ids and the names of the dataset's features.
     data_name : str
         The dataset's name.
     chosen : Chosen
         The step and the unit it belongs to.
     measures : Mapping
         What it measured, by part: ``{"validation": {"MAP": …}, "test": {…}}``.
+    fold : str or int, optional
+        On what it was learned; the number of the unit's fold by default.
     """
-    step, plan = chosen.step, started.plan
-    features = tuple(
-        Weight(int(started.feature_ids[c]), started.feature_names[c], float(step.coef[c]))
-        for c in step.selected
-    )
+    step, (ids, names) = chosen.step, features
+    weights = tuple(Weight(int(ids[c]), names[c], float(step.coef[c])) for c in step.selected)
     origin = {
         "data": data_name,
-        "fold": chosen.unit.fold,
+        "fold": chosen.unit.fold if fold is None else fold,
         "normalize": plan.normalize,
+        "missing": plan.missing,
         "convention": plan.convention,
-        **{part: dict(values) for part, values in measures.items() if values},
-        "versions": versions(),
+        **{part: _defined(values) for part, values in measures.items() if values},
+        "versions": dict(versions()),
     }
     if plan.ranker:
         origin |= {"ranked by": plan.ranker, "its parameters": _listed(chosen.unit.combination.ranker)}
-    beyond = step.beyond_weights([int(i) for i in started.feature_ids])
-    return Model(features, plan.method, _listed(chosen.unit.parameters), origin, beyond)
+    beyond = step.beyond_weights([int(i) for i in ids])
+    parameters = _listed(chosen.unit.parameters)
+    return Model(weights, plan.method, parameters, origin, beyond, plan=plan_as_dict(plan))
 
 
 def _listed(parameters: Mapping[str, Any]) -> dict[str, Any]:

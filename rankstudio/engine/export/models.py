@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence, Set
@@ -20,9 +21,13 @@ from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.support.files import read_text, write_text
 
 FORMAT = "rankstudio-model"
-VERSION = 2
-"""1 knew linear models only; what it wrote is read as before."""
+VERSION = 3
+"""1 knew linear models only, 2 neither digest nor plan; what they wrote is read as before."""
 
+NORMALIZE = ("none", "query_minmax")
+MISSING = ("query_min", "zero", "refuse")
+
+_FIELDS = ("format", "version", "digest", "method", "parameters", "plan", "origin", "features", "model")
 _NO_MODEL = "this is not a model written by RankStudio"
 _GREATEST = 2**63 - 1
 _EXPECTED: Mapping[type, str] = {
@@ -64,13 +69,16 @@ class Model:
     parameters : Mapping
         It was learned with.
     origin : Mapping
-        Where it comes from: data, fold, measures and their convention, versions; plain values.
+        Where it comes from: data, fold, how their values were made ready ("normalize", "missing"), measures
+        and their convention, versions; plain values.
     beyond : Mapping
         Empty for a linear model. Else "kind": "thresholds" with a list of them, of which each adds its
         weight where the feature is above a value; or "trees" with LightGBM's own text, for columns of some
         ids.
     source : str
         Where it was read, for sentences about it; "" for one that was made here.
+    plan : Mapping
+        The plan of the run, as it is written; empty where it is not known.
     """
 
     features: tuple[Weight, ...]
@@ -79,6 +87,22 @@ class Model:
     origin: Mapping[str, Any]
     beyond: Mapping[str, Any] = field(default_factory=dict)
     source: str = field(default="", compare=False)
+    plan: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def normalize(self) -> str:
+        """How the values are scaled before they are scored: "none", or "query_minmax" within each query."""
+        return str(self.origin.get("normalize", NORMALIZE[0]))
+
+    @property
+    def missing(self) -> str:
+        """What a missing value becomes before it is scored: "query_min", "zero" or "refuse"."""
+        return str(self.origin.get("missing", MISSING[0]))
+
+    @property
+    def needed(self) -> frozenset[int]:
+        """The ids of the features that it may ask for."""
+        return frozenset((*(f.id for f in self.features), *self.beyond.get("columns", ())))
 
     def predict(self, X: Floats, feature_ids: Ints | None = None) -> Floats:
         """Score documents.
@@ -159,16 +183,24 @@ def save_model(path: str | Path, model: Model) -> None:
 
 def model_json(model: Model) -> str:
     """Return a model as JSON."""
+    head = {"format": FORMAT, "version": VERSION}
     values = {
-        "format": FORMAT,
-        "version": VERSION,
         "method": model.method,
         "parameters": dict(model.parameters),
+        "plan": dict(model.plan),
         "origin": dict(model.origin),
         "features": [{"id": f.id, "name": f.name, "weight": f.weight} for f in model.features],
         **({"model": dict(model.beyond)} if model.beyond else {}),
     }
-    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    whole = {**head, "digest": _digest({**head, **values}), **values}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    """Return a checksum of what a file says besides it, whatever the order and the spaces."""
+    rest = {name: value for name, value in values.items() if name != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def load_model(path: str | Path) -> Model:
@@ -208,6 +240,8 @@ def _model(values: Any) -> Model:
         raise DataError(
             f"expected {FORMAT} of version {VERSION} or before, found {shown(form)} of version {version}."
         )
+    if version == VERSION:
+        _check_whole(values)
     features = tuple(
         Weight(_field(f, "id", int), _field(f, "name", str), _field(f, "weight", float))
         for f in _field(values, "features", list)
@@ -216,8 +250,24 @@ def _model(values: Any) -> Model:
     if len(set(ids)) != len(ids):
         raise ValueError("a feature comes twice")
     parameters, origin = (_field(values, name, dict) for name in ("parameters", "origin"))
+    for name, known in (("normalize", NORMALIZE), ("missing", MISSING)):
+        if origin.get(name, known[0]) not in known:
+            raise ValueError(f"found {shown(origin[name])} as {name}, expected one of {', '.join(known)}")
+    plan = _field(values, "plan", dict) if "plan" in values else {}
     beyond = checked_beyond(_field(values, "model", dict), set(ids)) if "model" in values else {}
-    return Model(features, _field(values, "method", str), parameters, origin, beyond)
+    return Model(features, _field(values, "method", str), parameters, origin, beyond, plan=plan)
+
+
+def _check_whole(values: Mapping[str, Any]) -> None:
+    """Raise ValueError where a file is not as it was written."""
+    unknown = next((name for name in values if name not in _FIELDS), None)
+    if unknown is not None:
+        raise ValueError(f"found the field {shown(unknown)}, expected {', '.join(_FIELDS)}")
+    digest, found = _field(values, "digest", str), _digest(values)
+    if digest != found:
+        raise ValueError(
+            f"it was changed since it was written: found {shown(digest)} as digest, expected {found}"
+        )
 
 
 def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.toml import save_plan
-from rankstudio.engine.experiment.results.events import RunStarted
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.ui.export.dialog import ExportItem
 from rankstudio.ui.language import tr
@@ -91,15 +90,15 @@ def _why_no_model(model: SelectedModel | None) -> str:
 
 
 def _portable_model(session: Session, current: CurrentModel, model: SelectedModel) -> PortableModel:
-    from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings the engine's kernels
+    from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
 
     dataset = session.dataset
     assert dataset is not None  # there is a model of it
-    names = dataset.feature_ids, dataset.feature_names
-    started = RunStarted(model.plan, (model.fold.number,), (model.path.unit,), 1, *names)
+    features = dataset.feature_ids.tolist(), dataset.feature_names
     validation = {name: float(values[model.position]) for name, values in model.path.validation.items()}
     chosen = Chosen(model.path.unit, model.step)
-    return portable_model(started, dataset.name, chosen, {"validation": validation, "test": current.test})
+    measures = {"validation": validation, "test": current.test}
+    return portable_model(model.plan, features, dataset.name, chosen, measures)
 
 
 def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportItem:

@@ -16,6 +16,7 @@ from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.reports import plan_of_results, portable_model, write_results
 from rankstudio.engine.experiment.results.events import RunFinished, RunStarted
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.export.model_scores import model_scores
 from rankstudio.engine.export.models import Weight, load_model, save_model
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 2.0)})
@@ -25,6 +26,10 @@ def finished(plan: Plan = PLAN):
     result = list(run(plan, dataset()))[-1]
     assert isinstance(result, RunFinished)
     return result.result
+
+
+def features_of(started: RunStarted) -> tuple[list[int], tuple[str, ...]]:
+    return started.feature_ids.tolist(), started.feature_names
 
 
 def test_results_json_has_the_promised_shape(tmp_path: Path) -> None:
@@ -69,13 +74,28 @@ def test_tables_hold_every_fold_and_the_whole_path(tmp_path: Path) -> None:
     assert features[0]["feature"] == f"feature {features[0]['id']}"
 
 
+def test_every_fold_has_its_model_as_a_file_that_scores_as_the_run_did(tmp_path: Path) -> None:
+    result = finished()
+    written = write_results(result, tmp_path)
+    data = dataset()
+    for fold, of_data in zip(result.folds, data.folds, strict=True):
+        path = tmp_path / "models" / f"fold{fold.fold}.json"
+        assert path in written
+        model = load_model(path)
+        assert [f.id for f in model.features] == list(fold.selected)
+        assert model.origin["fold"] == fold.fold and model.origin["test"] == dict(fold.test)
+        assert model.plan == json.loads((tmp_path / "results.json").read_text())["plan"]
+        expected = fold.chosen.step.scores(np.ascontiguousarray(of_data.test.X.T))
+        assert model_scores(model, of_data.test).tolist() == expected.tolist()
+
+
 def test_a_model_scores_the_same_when_read_back(tmp_path: Path) -> None:
     events = list(run(PLAN, dataset()))
     started, result = events[0], events[-1]
     assert isinstance(started, RunStarted)
     assert isinstance(result, RunFinished)
     fold = result.result.folds[0]
-    model = portable_model(started, "Small", fold.chosen, {"test": fold.test})
+    model = portable_model(started.plan, features_of(started), "Small", fold.chosen, {"test": fold.test})
     save_model(tmp_path / "model.json", model)
     again = load_model(tmp_path / "model.json")
     X = np.random.default_rng(0).random((20, 6))
@@ -109,7 +129,9 @@ def test_a_model_of_any_kind_scores_the_same_when_read_back(tmp_path: Path, plan
     events = list(run(plan, dataset(1)))
     assert isinstance(events[0], RunStarted)
     chosen = events[-1].result.folds[0].chosen
-    save_model(tmp_path / "model.json", portable_model(events[0], "Small", chosen, {}))
+    save_model(
+        tmp_path / "model.json", portable_model(events[0].plan, features_of(events[0]), "Small", chosen, {})
+    )
     again = load_model(tmp_path / "model.json")
     X = np.random.default_rng(0).random((40, 6))
     expected = chosen.step.scores(np.ascontiguousarray(X.T))
@@ -168,13 +190,13 @@ def test_the_features_of_an_optimiser_are_those_of_the_model_however_many_iterat
 def test_models_that_cannot_be_written_or_read_say_why(tmp_path: Path) -> None:
     started = next(iter(run(PLAN, dataset())))
     assert isinstance(started, RunStarted)
-    model = portable_model(started, "Small", finished().folds[0].chosen, {})
+    model = portable_model(started.plan, features_of(started), "Small", finished().folds[0].chosen, {})
     with pytest.raises(
         OutputError, match=r"model\.onnx: a model is written as \.json or \.csv, not as \.onnx"
     ):
         save_model(tmp_path / "model.onnx", model)
     (tmp_path / "other.json").write_text('{"format": "x", "version": 1}')
-    with pytest.raises(DataError, match="expected rankstudio-model of version 2 or before, found 'x'"):
+    with pytest.raises(DataError, match="expected rankstudio-model of version 3 or before, found 'x'"):
         load_model(tmp_path / "other.json")
     (tmp_path / "text.json").write_text("[]")
     with pytest.raises(DataError, match="not a model written by RankStudio"):

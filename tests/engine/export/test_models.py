@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.errors import DataError
+from rankstudio.engine.export.model_scores import model_scores
 from rankstudio.engine.export.models import Model, Weight, load_model, save_model
 
 FEATURE = {"id": 3, "name": "BM25", "weight": 0.5}
@@ -38,7 +40,7 @@ def thresholds(*weak: dict[str, Any]) -> dict[str, Any]:
     ("changes", "message"),
     [
         ({"format": "\u202e"}, r"model\.json: expected rankstudio-model .*, found '\\u202e' of version 2"),
-        ({"version": 3}, r"model\.json: expected rankstudio-model of version 2 or before, .* of version 3"),
+        ({"version": 4}, r"model\.json: expected rankstudio-model of version 3 or before, .* of version 4"),
         ({"version": True}, "found True as version, expected a whole number from 1 up"),
         ({"method": None}, "found None as method, expected a text"),
         ({"features": {}}, "found {} as features, expected a list"),
@@ -85,3 +87,41 @@ def test_scores_beyond_the_range_of_numbers_are_refused() -> None:
     assert model.predict(np.array([[1.0, 0.5]])).tolist() == [1.5e308]
     with pytest.raises(DataError, match="beyond the range of numbers"):
         model.predict(np.array([[1.0, 1.0]]))
+
+
+def test_a_file_that_was_changed_is_told_by_its_digest(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    save_model(path, Model((Weight(3, "BM25", 0.5),), "gas", {}, {"data": "Small"}, plan={"seed": 1}))
+    model = load_model(path)
+    assert (model.plan, model.normalize, model.missing) == ({"seed": 1}, "none", "query_min")
+    text = path.read_text()
+    path.write_text(json.dumps(dict(reversed(json.loads(text).items()))))
+    assert load_model(path) == model, "neither order nor spaces count"
+    for changed, message in (
+        (text.replace("0.5", "0.25"), "it was changed since it was written: found 'sha256:"),
+        (
+            text.replace('"method"', '"methods"'),
+            "found the field 'methods', expected format, version, digest",
+        ),
+        (text.replace('"digest"', '"model"'), "there is no digest where there should be one"),
+    ):
+        path.write_text(changed)
+        with pytest.raises(DataError, match=message):
+            load_model(path)
+
+
+@pytest.mark.parametrize("name", ["normalize", "missing"])
+def test_a_preparation_of_the_values_that_nobody_knows_is_refused(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, origin={name: "z-score"})
+    with pytest.raises(DataError, match=f"found 'z-score' as {name}, expected one of "):
+        load_model(path)
+
+
+def test_features_that_a_file_leaves_out_are_zero(tmp_path: Path) -> None:
+    model = Model((Weight(1, "a", 2.0), Weight(3, "c", 5.0)), "", {}, {})
+    (tmp_path / "sparse.txt").write_text("1 qid:1 1:0.5\n0 qid:1 2:1\n")
+    data = load_letor(tmp_path / "sparse.txt", cache=False)
+    assert data.sparse and model_scores(model, data).tolist() == [1.0, 0.0]
+    (tmp_path / "dense.txt").write_text("1 qid:1 1:0.5 2:0\n0 qid:1 1:1 2:1\n")
+    with pytest.raises(DataError, match="needs feature 3, which the data do not have"):
+        model_scores(model, load_letor(tmp_path / "dense.txt", cache=False))

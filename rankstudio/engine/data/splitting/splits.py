@@ -184,6 +184,18 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
     -----
     O(mn).
     """
+    parts = disjoint_parts(dataset)
+    return parts[0] if len(parts) == 1 else concatenate(parts)
+
+
+def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
+    """Return the parts that have all documents, each once; see `whole`, which puts them together.
+
+    Raises
+    ------
+    DatasetError
+        As `whole`.
+    """
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
     ids = [query for part in parts for query in part.query_ids]
     there = set(ids)
@@ -200,7 +212,7 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
             f"{dataset.name}: found query {twice} in two parts of which new folds would be made, "
             "expected each query in one."
         )
-    return parts[0] if len(parts) == 1 else concatenate(parts)
+    return parts
 
 
 def _named(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:

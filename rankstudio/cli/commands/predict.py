@@ -1,0 +1,60 @@
+"""``rankstudio predict``: the scores that a model gives to the documents of a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.replacement import add_force_option, refuse_existing
+
+HELP = "score the documents of a file with a model"
+DESCRIPTION = """\
+Score documents with a model that RankStudio wrote: DATA is a LETOR file, whose labels are not used. Missing
+values are filled and features scaled as they were when the model was learned.
+
+  rankstudio predict test.txt --model results/models/fold1.json --out fold1.scores
+  rankstudio predict test.txt --model results/models/fold1.json --json
+
+There is one score a line, with all digits, in the order of the file; the greatest score ranks first. So
+rankstudio evaluate, and most other programs, read them."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("data", metavar="DATA", type=Path, help="a LETOR file")
+    parser.add_argument("--model", metavar="MODEL", type=Path, required=True, help="a model, as JSON")
+    parser.add_argument("--out", metavar="SCORES", type=Path, help="file to write; printed when not given")
+    add_force_option(parser)
+    parser.add_argument("--json", action="store_true", help="print the scores as a list in JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    import numpy as np
+
+    from rankstudio.engine.export.model_scores import model_scores, read_for
+    from rankstudio.engine.export.models import load_model
+    from rankstudio.engine.support.files import write_text
+
+    if args.out is not None:
+        refuse_existing([args.out], args.force)  # before a long file is read
+    model = load_model(args.model)
+    data = read_for(model, args.data)
+    for warning in data.warnings:
+        print(f"Note: {warning}", file=sys.stderr)
+    scores = model_scores(model, data)
+    if data.file_rows is not None:
+        in_file = np.empty_like(scores)
+        in_file[data.file_rows] = scores
+        scores = in_file
+    text = "".join(f"{score!r}\n" for score in scores.tolist())
+    if args.out is not None:
+        write_text(args.out, text)
+        print(f"Written: {args.out}", file=sys.stderr)
+    if args.json:
+        print(as_json(scores.tolist()))
+    elif args.out is None:
+        print(text, end="")
+    return 0

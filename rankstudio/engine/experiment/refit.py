@@ -1,0 +1,99 @@
+"""One model for use: learned from all documents, with what the folds of a run have chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.splitting.splits import whole
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.reports import portable_model
+from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
+from rankstudio.engine.export.models import Model
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.steps import Step
+
+Value = TypeVar("Value")
+
+ALL = "all"
+"""What the model's origin has in place of the number of a fold."""
+
+
+def refit(result: RunResult, dataset: FoldedDataset) -> Model:
+    """Learn one model from all documents of a dataset, each once, with what a run's folds have chosen.
+
+    Of a grid the median over the folds is taken, of an even number of folds the lower of the two in the
+    middle; of other values of a parameter the most frequent, ties going to the one listed first; of the
+    numbers of features (or rounds) the median, in the same way.
+
+    Parameters
+    ----------
+    result : RunResult
+        At least one fold is finished.
+    dataset : FoldedDataset
+        What it ran on.
+
+    Returns
+    -------
+    Model
+        It has no measures: there are no documents left that it has not seen.
+
+    Raises
+    ------
+    PlanError
+        Where no fold is finished.
+    DatasetError
+        Where the folds do not have all documents in their test parts.
+
+    Notes
+    -----
+    It costs as much as one unit of the run.
+    """
+    plan, folds = result.plan, result.folds
+    if not folds:
+        raise PlanError("A model can be learned from everything when the first fold has chosen; none has.")
+    chosen = [fold.chosen.unit.values for fold in folds]
+    values = tuple(
+        median(column) if axis.is_grid else most_frequent(column, axis.values)
+        for axis, column in zip(plan.axes, zip(*chosen, strict=True), strict=True)
+    )
+    unit = Unit(1, 0, plan.combination(values))
+    fold = Fold(1, whole(dataset))
+    learned = FoldContext(plan, fold, group_training(fold)).path(unit)
+    step = _step(plan, learned.steps, median([_extent(plan, fold) for fold in folds]))
+    features = result.feature_ids.tolist(), result.feature_names
+    return portable_model(plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL)
+
+
+def median(values: Sequence[Value]) -> Value:
+    """Return the value in the middle; of an even number of values the lower of the two."""
+    ordered: list[Any] = sorted(values, key=lambda value: value)
+    found: Value = ordered[(len(ordered) - 1) // 2]
+    return found
+
+
+def most_frequent(values: Sequence[Value], listed: Sequence[Value]) -> Value:
+    """Return the value that most folds have chosen; ties go to the one listed first."""
+    counts = Counter(repr(value) for value in values)
+    return max(listed, key=lambda value: counts[repr(value)])
+
+
+def _extent(plan: Plan, fold: FoldResult) -> int:
+    """Return how far along the path a fold's model is."""
+    step = fold.chosen.step
+    return len(step.selected) if plan.step_kind is StepKind.FEATURES else step.number
+
+
+def _step(plan: Plan, steps: Sequence[Step], extent: int) -> Step:
+    """Return the step that is so far along a path, or the last one before; the last of an optimiser."""
+    if plan.step_kind is StepKind.ITERATIONS:
+        return steps[-1]
+    if plan.step_kind is StepKind.ROUNDS:
+        return next((step for step in reversed(steps) if step.number <= extent), steps[0])
+    within = [step for step in steps if len(step.selected) <= extent]
+    return max(within, key=lambda s: len(s.selected)) if within else min(steps, key=lambda s: len(s.selected))

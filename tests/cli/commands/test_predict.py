@@ -1,0 +1,116 @@
+"""``rankstudio predict``, and models with ``run`` and ``evaluate``, as a user calls them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine import load_letor, load_model
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with data, and with the results of a run on them."""
+    root = tmp_path_factory.mktemp("models")
+    for fold in make_ranking(n_queries=30, seed=5).folds:
+        folder = root / "data" / f"Fold{fold.number}"
+        folder.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, folder / f"{name}.txt")
+    assert main(["run", "--data", str(root / "data"), "--out", str(root / "out"), "--refit"]) == 0
+    return root
+
+
+def test_a_run_leaves_a_model_for_each_fold_and_one_of_all_documents(place: Path) -> None:
+    results = json.loads((place / "out" / "results.json").read_text())
+    folds = results["folds"]
+    names = {path.name for path in (place / "out" / "models").iterdir()}
+    assert names == {"all.json", *(f"fold{fold['fold']}.json" for fold in folds)}
+    sizes = sorted(len(fold["selected"]) for fold in folds)
+    model = load_model(place / "out" / "models" / "all.json")
+    assert len(model.features) == sizes[(len(sizes) - 1) // 2]
+    assert model.plan == results["plan"]
+
+
+def test_predicted_scores_are_those_that_evaluate_measures(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, model = str(place / "data" / "Fold1" / "test.txt"), str(place / "out" / "models" / "fold1.json")
+    out = tmp_path / "scores"
+    assert main(["predict", data, "--model", model, "--out", str(out)]) == 0
+    assert capsys.readouterr().out == ""
+    found = [float(line) for line in out.read_text().splitlines()]
+    assert found == load_model(model).predict(load_letor(data).X).tolist()
+    printed = []
+    for source in ([str(out)], ["--model", model]):
+        assert main(["evaluate", data, *source, "--json"]) == 0
+        printed.append(json.loads(capsys.readouterr().out))
+    assert printed[0] == printed[1]
+    results = json.loads((place / "out" / "results.json").read_text())
+    assert printed[0]["MAP"] == results["folds"][0]["test"]["MAP"]
+    assert main(["predict", data, "--model", model, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
+    assert main(["predict", data, "--model", model]) == 0
+    assert capsys.readouterr().out == out.read_text()
+
+
+def test_scores_stand_in_the_order_of_the_file_and_values_are_prepared_as_the_model_needs_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test.txt").write_text("1 qid:1 1:2\n0 qid:2 1:9\n0 qid:1 1:4\n1 qid:2 1:NULL\n")
+    values = {"format": "rankstudio-model", "version": 2, "method": "gas", "parameters": {}}
+    features = [{"id": 1, "name": "a", "weight": 1}]
+    for origin, expected in (
+        ({}, [2.0, 9.0, 4.0, 9.0]),
+        ({"missing": "zero"}, [2.0, 9.0, 4.0, 0.0]),
+        ({"missing": "zero", "normalize": "query_minmax"}, [0.0, 1.0, 1.0, 0.0]),
+    ):
+        (tmp_path / "model.json").write_text(json.dumps(values | {"origin": origin, "features": features}))
+        command = ["predict", str(tmp_path / "test.txt"), "--model", str(tmp_path / "model.json"), "--json"]
+        assert main(command) == 0
+        assert json.loads(capsys.readouterr().out) == expected
+
+
+def test_nothing_is_replaced_without_force(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "scores"
+    out.write_text("mine")
+    command = ["predict", str(place / "data" / "Fold1" / "test.txt"), "--out", str(out)]
+    command += ["--model", str(place / "out" / "models" / "fold1.json")]
+    assert main(command) == 1
+    assert "expected another place, or --force" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    assert main([*command, "--force"]) == 0
+    assert np.isfinite([float(line) for line in out.read_text().splitlines()]).all()
+
+
+def test_models_of_another_run_are_not_replaced_without_force(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "fold1.json").write_text("mine")
+    assert main(["run", "--data", str(place / "data"), "--folds", "1", "--out", str(tmp_path)]) == 1
+    assert "fold1.json: This is of another run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "--data", "x", "--refit"], "--refit: expected --out with a folder"),
+        (["run", "selectors", "--data", "x", "--refit"], "--refit: expected one run"),
+        (["evaluate", "x"], "SCORES: expected a file of scores or --model, got 'nothing'"),
+        (["evaluate", "x", "y", "--model", "z"], "got 'both'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 1
+    assert sentence in capsys.readouterr().err
