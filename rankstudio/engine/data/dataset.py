@@ -2,52 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.comments import document_id
+from rankstudio.engine.data.document_arrays import check_arrays, numbered, read_only
+from rankstudio.engine.data.source import Comments, Source
 from rankstudio.engine.errors import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Scalar = TypeVar("Scalar", bound=np.generic)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a dataset was read from.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    size : int
-        Its size in bytes.
-    checksum : str
-        Of its contents, as ``algorithm:hex digits``; two files with the same bytes have the same checksum.
-    """
-
-    path: Path
-    size: int
-    checksum: str
-
-
-class Comments(Protocol):
-    """The comments of the documents, decoded only when somebody asks."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, row: int) -> str: ...
-
-    def __iter__(self) -> Iterator[str]: ...
+__all__ = ["Comments", "Fold", "FoldedDataset", "RankingDataset", "Source", "default_names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +110,7 @@ class RankingDataset:
         labels = np.array(y, dtype=np.float64)
         m, n = features.shape
         keys = np.zeros(m, dtype=np.int64) if qid is None else np.asarray(qid)
-        _check_arrays(features, labels, keys)
+        check_arrays(features, labels, keys)
         if feature_names is None:
             feature_names = [str(name) for name in getattr(X, "columns", default_names(np.arange(1, n + 1)))]
         names = tuple(feature_names)
@@ -144,21 +118,64 @@ class RankingDataset:
             raise ParameterError("feature_names", f"{len(names)} names", f"{n}, one for each feature")
         if comments is not None and len(comments) != m:
             raise ParameterError("comments", f"{len(comments)} comments", f"{m}, one for each document")
-        unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        appearance = np.argsort(first)
-        place = np.argsort(appearance)[inverse]
-        order = np.argsort(place, kind="stable")
+        query_of, query_ids = numbered(keys)
+        order = np.argsort(query_of, kind="stable")
         return cls(
-            X=_read_only(features[order]),
-            y=_read_only(labels[order]),
-            query_ptr=_read_only(np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)),
-            query_ids=tuple(str(q) for q in unique[appearance].tolist()),
-            feature_ids=_read_only(np.arange(1, n + 1, dtype=np.int64)),
+            X=read_only(features[order]),
+            y=read_only(labels[order]),
+            query_ptr=read_only(np.concatenate([[0], np.cumsum(np.bincount(query_of))]).astype(np.int64)),
+            query_ids=query_ids,
+            feature_ids=read_only(np.arange(1, n + 1, dtype=np.int64)),
             feature_names=names,
             comments=("",) * m if comments is None else tuple(comments[i] for i in order.tolist()),
-            missing=_read_only(np.zeros(n, dtype=np.int64)),
-            file_rows=None if (np.diff(order) == 1).all() else _read_only(order),
+            missing=read_only(np.zeros(n, dtype=np.int64)),
+            file_rows=None if (np.diff(order) == 1).all() else read_only(order),
         )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        qid: str = "",
+        label: str = "",
+        features: Sequence[str] | None = None,
+        ignore: Sequence[str] = (),
+        missing: Literal["query_min", "zero", "refuse"] = "query_min",
+    ) -> RankingDataset:
+        """Make a dataset of a frame of pandas or polars, whose columns name the features.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            One row a document. Rows of a query that do not stand together are put together, with a warning.
+        qid, label : str
+            The columns of the query and of the label; those of a common name ("qid", "query_id", "label",
+            "relevance" …) where they are not named.
+        features : sequence of str, optional
+            The columns of the features; all others if left out.
+        ignore : sequence of str
+            Columns that are none.
+        missing : {"query_min", "zero", "refuse"}
+            What becomes of missing values; see `load_letor`.
+
+        Raises
+        ------
+        DatasetError, ParameterError
+            Where a column is not there or there twice, a label is missing, or a feature is no number.
+
+        Examples
+        --------
+        >>> frame = RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], [7, 7], ["tf"]).to_frame()
+        >>> RankingDataset.from_frame(frame, qid="qid", label="label")
+        <RankingDataset: 2 documents of 1 queries, 1 features>
+        """
+        # Looked up by name: the readers stand above datasets, which know none of them.
+        frames = import_module("rankstudio.engine.data.tabular.frames")
+        made: RankingDataset = frames.dataset_of_frame(
+            frame, qid=qid, label=label, features=features, ignore=ignore, missing=missing
+        )
+        return made
 
     @property
     def n_documents(self) -> int:
@@ -245,23 +262,6 @@ class RankingDataset:
 def default_names(feature_ids: Ints) -> tuple[str, ...]:
     """Return the names that features have where nothing better is known: "feature 7"."""
     return tuple(f"feature {i}" for i in feature_ids.tolist())
-
-
-def _check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
-    """Raise `ParameterError` where arrays do not make a dataset."""
-    if X.ndim != 2 or 0 in X.shape:
-        raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
-    for name, array in (("y", y), ("qid", qid)):
-        if array.shape != X.shape[:1]:
-            raise ParameterError(name, f"shape {array.shape}", f"shape {X.shape[:1]}, one for each row of X")
-    for name, array in (("X", X), ("y", y)):
-        if not np.isfinite(array).all():
-            raise ParameterError(name, "nan or infinity", "finite numbers")
-
-
-def _read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    array.flags.writeable = False
-    return array
 
 
 def _is_plain_integer(text: str) -> bool:

@@ -33,7 +33,7 @@ from rankstudio.engine.support.files import remove_abandoned
 
 log = logging.getLogger(__name__)
 
-PARSER_VERSION = 4  # to be raised whenever the parser would give another Table for the same text
+PARSER_VERSION = 5  # to be raised whenever the parser would give another Table for the same text
 LIMIT = 4 << 30  # bytes
 GROWTH = 64  # an entry has at most as many times the bytes of the file, and a little more
 _LITTLE = 1 << 20
@@ -158,6 +158,7 @@ def _pack(table: Table, checksum: str) -> list[memoryview]:
         "shapes": [array.shape for array in arrays],
         "types": [array.dtype.str for array in arrays],
         "query_ids": table.query_ids,
+        "feature_names": table.feature_names,
         "dense": table.dense,
         "scattered": None if table.scattered is None else asdict(table.scattered),
     }
@@ -199,6 +200,7 @@ def _unpack(content: Bytes, checksum: str) -> Table:
         **dict(zip(_ARRAYS, own, strict=True)),
         query_ids=tuple(header["query_ids"]),
         comments=TextComments(**dict(zip(_COMMENTS, comments, strict=True))),
+        feature_names=tuple(header["feature_names"]),
         dense=header["dense"],
         scattered=None if header["scattered"] is None else Scattered(**header["scattered"]),
     )

@@ -22,24 +22,27 @@ class Scattered:
         The first that comes back.
     line : int
         The line on which it comes back.
+    unit : str
+        "line" of a text, "row" of a table.
     """
 
     n_queries: int
     query_id: str
     line: int
+    unit: str = "line"
 
     def sentence(self, name: str) -> str:
         """Return the warning for a file of this name."""
         what = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
         return (
             f"{name}: the documents of {what} do not stand together (query {self.query_id} comes back on "
-            f"line {self.line}); they were put together, in the order of the file."
+            f"{self.unit} {self.line}); they were put together, in the order of the file."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The contents of a LETOR file, grouped by query.
+    """The contents of a data file, grouped by query.
 
     Attributes
     ----------
@@ -61,6 +64,8 @@ class Table:
         Which queries had to be put together.
     file_rows : ndarray of shape (m,), or (0,) where no query was scattered
         Position of each row among the documents of the file, from 0.
+    feature_names : tuple of str
+        As the file has them; () where it has none.
     """
 
     X: Floats
@@ -72,3 +77,4 @@ class Table:
     dense: bool
     scattered: Scattered | None = None
     file_rows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    feature_names: tuple[str, ...] = ()

@@ -125,7 +125,13 @@ def read_table(
 
 
 def make_dataset(
-    table: Table, source: Source, *, missing: str, n_features: int | None, normalize: str | bool
+    table: Table,
+    source: Source | None,
+    *,
+    missing: str,
+    n_features: int | None,
+    normalize: str | bool,
+    notes: tuple[str, ...] = (),
 ) -> RankingDataset:
     """Make the dataset of a table, which is used up: its values are changed in place."""
     if missing != "refuse":
@@ -134,6 +140,7 @@ def make_dataset(
     if normalize:
         normalize_queries(X, table.query_ptr)
     n = X.shape[1]
+    name = str(source.path) if source is not None else "The frame"
     feature_ids = np.arange(1, n + 1, dtype=np.int64)
     counts = np.zeros(n, dtype=np.int64)
     counts[: len(table.missing)] = table.missing
@@ -145,11 +152,11 @@ def make_dataset(
         query_ptr=table.query_ptr,
         query_ids=table.query_ids,
         feature_ids=feature_ids,
-        feature_names=default_names(feature_ids),
+        feature_names=table.feature_names or default_names(feature_ids),
         comments=table.comments,
         source=source,
         missing=counts,
-        warnings=() if table.scattered is None else (table.scattered.sentence(str(source.path)),),
+        warnings=notes + (() if table.scattered is None else (table.scattered.sentence(name),)),
         sparse=not table.dense,
         file_rows=None if table.scattered is None else table.file_rows,
     )

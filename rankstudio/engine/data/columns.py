@@ -1,0 +1,81 @@
+"""Which columns of a table are what: the query, the label, the features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from rankstudio.engine.errors import ParameterError
+
+_LONGEST = 1000
+_EXPECTED = (
+    'columns by their names, such as qid = "query_id" and label = "grade", and lists of names as features or '
+    "ignore"
+)
+
+
+@dataclass(frozen=True)
+class DataColumns:
+    """What the columns of a table are, by their names; what is not said is recognised by common names.
+
+    Attributes
+    ----------
+    qid, label : str
+        The column of the query and that of the relevance label; "" for one of a common name.
+    features : tuple of str
+        The features, in their order; () for all other columns.
+    ignore : tuple of str
+        Columns that are none of these.
+    """
+
+    qid: str = ""
+    label: str = ""
+    features: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != DataColumns()
+
+    @classmethod
+    def of(cls, values: Any) -> DataColumns:
+        """Return the columns that plain values tell, such as those of a plan.
+
+        Raises
+        ------
+        ParameterError
+            For anything else than names of columns, or a name in two places.
+        """
+        if isinstance(values, DataColumns):
+            values = values.as_dict()
+        if not isinstance(values, Mapping):
+            raise ParameterError("columns", values, _EXPECTED)
+        unknown = [name for name in values if name not in {f.name for f in fields(cls)}]
+        named = {name: _texts(values.get(name, ())) for name in ("features", "ignore")}
+        single = {name: values.get(name, "") for name in ("qid", "label")}
+        if unknown or any(not _is_name(text, empty=True) for text in single.values()):
+            raise ParameterError("columns", dict(values), _EXPECTED)
+        every = [name for name in single.values() if name] + [n for names in named.values() for n in names]
+        twice = (
+            [name for name in dict.fromkeys(every) if every.count(name) > 1] if len(every) < _LONGEST else []
+        )
+        if twice:
+            raise ParameterError("columns", twice[0], "every column in one place at most")
+        return cls(single["qid"], single["label"], named["features"], named["ignore"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for a plan, without what is not said."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items() if v}
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    """Return a list of names, which may be one text with commas."""
+    items = [item.strip() for item in values.split(",")] if isinstance(values, str) else values
+    if not isinstance(items, list | tuple) or not all(_is_name(item) for item in items):
+        raise ParameterError("columns", values, _EXPECTED)
+    return tuple(items)
+
+
+def _is_name(value: Any, *, empty: bool = False) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST and (bool(value) or empty)

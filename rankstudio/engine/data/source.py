@@ -1,0 +1,37 @@
+"""Where data come from, and what stands beside the numbers there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a dataset was read from.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    size : int
+        Its size in bytes.
+    checksum : str
+        Of its contents, as ``algorithm:hex digits``; two files with the same bytes have the same checksum.
+    """
+
+    path: Path
+    size: int
+    checksum: str
+
+
+class Comments(Protocol):
+    """The comments of the documents, decoded only when somebody asks."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, row: int) -> str: ...
+
+    def __iter__(self) -> Iterator[str]: ...

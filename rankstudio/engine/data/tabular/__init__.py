@@ -1,0 +1,1 @@
+"""Tables with a query column: CSV, Parquet, Arrow and frames in memory."""

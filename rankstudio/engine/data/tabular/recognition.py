@@ -1,0 +1,155 @@
+"""Columns of a table recognised by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.errors import DatasetError
+
+QUERY_NAMES = (
+    "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
+    "group_id", "groupid", "query", "topic", "group",
+)  # fmt: skip
+LABEL_NAMES = (
+    "label", "relevance", "rel", "relevance_label", "relevance_grade", "rel_grade", "grade", "judgment",
+    "judgement", "target", "rating", "y",
+)  # fmt: skip
+DOCUMENT_NAMES = ("docid", "doc_id", "document_id", "documentid", "docno", "did", "doc", "document")
+COMMENT_NAME = "comment"
+_INDEX_NAMES = re.compile(r"|Unnamed: 0|__index_level_0__|index")
+_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class RecognisedColumns:
+    """What each column of a table is, by its position.
+
+    Attributes
+    ----------
+    qid, label : int
+    comment : int or None
+        What is kept of each document beside the numbers.
+    comment_is_id : bool
+        Whether that is the document's id.
+    features : tuple of int
+        In their order.
+    unsure : tuple of int
+        Those of the features that bear the name of something else: text in them is no fault.
+    ignored : tuple of int
+        What nobody named and is no feature, such as the row's number.
+    """
+
+    qid: int
+    label: int
+    comment: int | None
+    comment_is_id: bool
+    features: tuple[int, ...]
+    unsure: tuple[int, ...]
+    ignored: tuple[int, ...]
+
+
+class UnknownColumnsError(DatasetError):
+    """A table of which it is not clear what is the query, the label or a feature."""
+
+
+def recognise_columns(where: str, names: Sequence[str], told: DataColumns) -> RecognisedColumns:
+    """Find out what the columns of a table are.
+
+    Parameters
+    ----------
+    where : str
+        The table, for sentences.
+    names : sequence of str
+        The names of its columns, in their order.
+    told : DataColumns
+        What is known of them.
+
+    Raises
+    ------
+    UnknownColumnsError
+        Where the query or the label is in none of them, a name is told that is none, or there twice.
+    """
+    _check_twice(where, names, told)
+    qid = _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
+    label = _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
+    ignored = {_position(where, names, name, "ignore") for name in told.ignore}
+    ignored |= {i for i, name in enumerate(names) if name in told.ignore}
+    features = tuple(_position(where, names, name, "features") for name in told.features)
+    twice = {qid, label} & (set(features) | ignored) or ({qid} & {label})
+    if twice:
+        name = names[next(iter(twice))]
+        raise UnknownColumnsError(f'{where}: found "{name}" in two places, expected each column in one.')
+    rest = [i for i in range(len(names)) if i not in {qid, label, *ignored, *features}]
+    comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
+    comment_is_id = comment is not None and names[comment].strip().lower() != COMMENT_NAME
+    index = tuple(i for i in rest[:1] if i == 0 and _INDEX_NAMES.fullmatch(names[i]) and not told.features)
+    reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
+    if not told.features:
+        features = tuple(i for i in rest if i != comment and i not in index)
+    if not features:
+        raise UnknownColumnsError(
+            f"{where}: found no column of a feature beside those of query and label, expected at least one."
+        )
+    unsure = tuple(i for i in features if not told.features and names[i].strip().lower() in reserved)
+    return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index)
+
+
+def _one(
+    where: str,
+    names: Sequence[str],
+    told: str,
+    what: str,
+    option: str,
+    common: Sequence[str],
+    taken: int | None = None,
+) -> int:
+    """Return the position of the column that is told, or has one of the common names."""
+    if told:
+        return _position(where, names, told, option)
+    found = _first(names, common, [i for i in range(len(names)) if i != taken])
+    if found is None:
+        raise UnknownColumnsError(
+            f"{where}: found no column of the {what} among {listed(names)}; expected one with a name such as "
+            f"{', '.join(common[:3])}, or to be told which one is {option}."
+        )
+    return found
+
+
+def _first(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
+    """Return the first position, in the order of the common names; None where none is there."""
+    plain = {names[i].strip().lower(): i for i in reversed(among)}
+    return next((plain[name] for name in common if name in plain), None)
+
+
+def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
+    if told in names:
+        return list(names).index(told)
+    plain = [name.strip().lower() for name in names]
+    if plain.count(told.strip().lower()) == 1:
+        return plain.index(told.strip().lower())
+    near = get_close_matches(told, names, 1)
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    raise UnknownColumnsError(
+        f'{where}: {option}: found no column "{told}", expected one of {listed(names)}.{hint}'
+    )
+
+
+def _check_twice(where: str, names: Sequence[str], told: DataColumns) -> None:
+    """Refuse a name that two columns have, unless both are left out."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen and name not in told.ignore and (not told.features or name in told.features):
+            raise UnknownColumnsError(
+                f'{where}: found two columns named "{name}", expected a name of its own for each column.'
+            )
+        seen.add(name)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return some names for a sentence; of many the first ones."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(f'"{name}"' for name in names[:_SHOWN]) + more

@@ -1,0 +1,142 @@
+"""Datasets of frames of pandas and polars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.errors import DatasetError, ParameterError
+
+polars = pytest.importorskip("polars")
+
+COLUMNS = {
+    "srch_id": [7, 7, 9, 9],
+    "tf": [0.1, 0.2, 0.3, 1 / 3],
+    "clicks": [1, 2, 3, 4],
+    "grade": [0, 2, 1, 0],
+    "doc_id": ["a", "b", "c", "d e"],
+}
+
+
+@pytest.fixture(params=[pd.DataFrame, polars.DataFrame], ids=["pandas", "polars"])
+def make(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def test_columns_are_recognised_by_their_names(make: Any) -> None:
+    data = RankingDataset.from_frame(make(COLUMNS))
+    assert data.query_ids == ("7", "9") and data.query_ptr.tolist() == [0, 2, 4]
+    assert data.y.tolist() == [0, 2, 1, 0]
+    assert data.feature_names == ("tf", "clicks") and data.feature_ids.tolist() == [1, 2]
+    assert data.X.tolist() == [[0.1, 1], [0.2, 2], [0.3, 3], [1 / 3, 4]]
+    assert data.document_ids == ("a", "b", "c", "d")  # what a comment of LETOR's would give
+    assert not data.X.flags.writeable and data.warnings == ()
+
+
+def test_columns_are_as_they_are_told(make: Any) -> None:
+    data = RankingDataset.from_frame(
+        make({**COLUMNS, "qid": [1, 1, 2, 3]}), qid="srch_id", label="clicks", features=["grade", "tf"]
+    )
+    assert data.feature_names == ("grade", "tf")
+    assert data.y.tolist() == [1, 2, 3, 4] and data.query_ids == ("7", "9")
+    assert data.X[:, 0].tolist() == [0, 2, 1, 0]
+
+
+def test_a_dataset_comes_back_from_its_frame(make: Any) -> None:
+    data = make_ranking(n_queries=10, seed=0).folds[0].train
+    frame = data.to_frame()
+    again = RankingDataset.from_frame(make({name: frame[name].to_numpy() for name in frame.columns}))
+    assert (again.X == data.X).all() and (again.y == data.y).all()
+    assert again.query_ids == data.query_ids and again.feature_names == data.feature_names
+
+
+def test_queries_that_do_not_stand_together_are_put_together(make: Any) -> None:
+    frame = make({"qid": ["b", "a", "b", "a"], "label": [1, 2, 3, 4], "x": [10, 20, 30, 40]})
+    data = RankingDataset.from_frame(frame)
+    assert data.query_ids == ("b", "a") and data.y.tolist() == [1, 3, 2, 4]
+    assert data.file_rows is not None and data.file_rows.tolist() == [0, 2, 1, 3]
+    assert data.warnings == (
+        "The frame: the documents of 2 queries do not stand together (query b comes back on row 3); "
+        "they were put together, in the order of the file.",
+    )
+
+
+def test_missing_values_become_what_is_asked_for(make: Any) -> None:
+    frame = make({"qid": [1, 1, 2], "label": [1, 0, 1], "x": [None, 3, None], "z": [1.5, float("nan"), 2.5]})
+    data = RankingDataset.from_frame(frame)
+    assert data.X.tolist() == [[3, 1.5], [3, 1.5], [0, 2.5]]
+    assert data.missing.tolist() == [2, 1]
+    assert RankingDataset.from_frame(frame, missing="zero").X.tolist() == [[0, 1.5], [3, 0], [0, 2.5]]
+    with pytest.raises(DatasetError, match='found 2 missing values in column "x"'):
+        RankingDataset.from_frame(frame, missing="refuse")
+
+
+def test_query_ids_keep_their_text(make: Any) -> None:
+    frame = make({"qid": ["007", "cheap flights"], "label": [1, 0], "x": [1, 2]})
+    assert RankingDataset.from_frame(frame).query_ids == ("007", "cheap flights")
+
+
+def test_an_integer_beside_a_missing_one_is_an_integer_still() -> None:
+    frame = pd.DataFrame({"qid": [7.0, 8.0], "label": [1, 0], "x": pd.array([1, None], dtype="Int64")})
+    data = RankingDataset.from_frame(frame)
+    assert data.query_ids == ("7", "8") and data.missing.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("change", "told", "sentence"),
+    [
+        ({}, {"qid": "querry"}, 'The frame: qid: found no column "querry", expected one of "srch_id"'),
+        ({}, {"qid": "srch_idd"}, 'Did you mean "srch_id"?'),
+        (
+            {"grade": [0, None, 1, 0]},
+            {},
+            'row 2: found nothing in column "grade", expected a relevance label',
+        ),
+        ({"tf": ["a", "b", "c", "d"]}, {}, 'row 1: found "a" in column "tf", expected a number'),
+        ({"tf": ["1", "2", "3", "4"]}, {}, 'found "1" in column "tf"'),
+        ({"tf": [1.0, float("inf"), 2.0, 3.0]}, {}, 'row 2: found inf in column "tf", expected a number'),
+        ({"srch_id": [None, "a", "b", "c"]}, {}, 'row 1: found nothing in column "srch_id", expected the id'),
+        ({}, {"label": "srch_id"}, 'found "srch_id" in two places'),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_sentence(
+    make: Any, change: dict[str, Any], told: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(DatasetError) as error:
+        RankingDataset.from_frame(make({**COLUMNS, **change}), **told)
+    assert sentence in str(error.value)
+
+
+def test_without_a_query_column_the_sentence_says_how_to_name_one(make: Any) -> None:
+    with pytest.raises(
+        DatasetError, match=r'no column of the query among "a", "label"; expected one .* is qid'
+    ):
+        RankingDataset.from_frame(make({"a": [1], "label": [1]}))
+
+
+def test_names_that_come_twice_are_refused() -> None:
+    frame = pd.DataFrame(np.ones((2, 4)), columns=["qid", "label", "x", "x"])
+    with pytest.raises(DatasetError, match='found two columns named "x"'):
+        RankingDataset.from_frame(frame)
+    assert RankingDataset.from_frame(frame.assign(z=1), ignore=["x"]).feature_names == ("z",)
+
+
+def test_the_number_of_the_row_and_text_of_another_name_are_no_features() -> None:
+    frame = pd.DataFrame({"": [0, 1], "qid": [1, 1], "query": ["a", "a"], "label": [0, 1], "x": [1, 2]})
+    data = RankingDataset.from_frame(frame)
+    assert data.feature_names == ("x",)
+    assert data.warnings == (
+        'The frame: the column "without a name" is no feature, and was left out.',
+        'The frame: the column "query" is no feature, and was left out.',
+    )
+
+
+@pytest.mark.parametrize("frame", [3, [[1.0]], {"qid": [1]}, np.ones((2, 2))])
+def test_what_is_no_frame_is_refused(frame: Any) -> None:
+    with pytest.raises(ParameterError, match="a frame of pandas or polars"):
+        RankingDataset.from_frame(frame)
