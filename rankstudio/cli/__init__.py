@@ -6,17 +6,27 @@ import argparse
 import sys
 import warnings
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from rankstudio import __version__
 from rankstudio.cli import streams
+from rankstudio.cli.command_parser import CommandParser, did_you_mean
 from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.support import memory
 
-COMMANDS = ("run", "compare", "report", "studies", "reproduce", "evaluate", "predict", "convert", "methods")
+COMMANDS = (
+    "run",
+    "compare",
+    "report",
+    "studies",
+    "reproduce",
+    "evaluate",
+    "predict",
+    "convert",
+    "methods",
+    "completion",
+)
 """Names of commands, each with a module of that name: HELP, DESCRIPTION, ``add_options`` and ``run``."""
 
 LANGUAGES = ("en", "de")
@@ -92,25 +102,18 @@ class _Notes:
             print(f"Note: {message}", file=sys.stderr)
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that does not keep to itself that its help could not be written."""
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        (file or sys.stderr).write(message)
-
-
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         memory.refuse_small_limit()
-        args = _parser(commands=(arguments[0],)).parse_args(arguments)
+        args = command_line(commands=(arguments[0],)).parse_args(arguments)
         args.typed = arguments
         return int(args.run(args))
     return _open_window(arguments)
 
 
-def _parser(commands: Sequence[str]) -> _Parser:
+def command_line(commands: Sequence[str]) -> CommandParser:
     """Return the parser, knowing only some of the commands: the others need not be imported."""
-    parser = _Parser(
+    parser = CommandParser(
         prog="rankstudio",
         usage="rankstudio [FILE | FOLDER …] [--sample] [--language LANGUAGE]\n       rankstudio COMMAND …",
         description=_DESCRIPTION,
@@ -134,7 +137,7 @@ def _parser(commands: Sequence[str]) -> _Parser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_options(command)
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, parser=command)
     return parser
 
 
@@ -146,7 +149,7 @@ def _open_window(arguments: list[str]) -> int:
         if word.startswith("-") or arguments[place - 1 : place] == ["--language"]
     ]
     files = [word for word in arguments if word not in options]
-    parser = _parser(COMMANDS)
+    parser = command_line(COMMANDS)
     args = parser.parse_args(options)
     for file in files:
         if not Path(file).exists():
@@ -177,6 +180,5 @@ def _open_window(arguments: list[str]) -> int:
 
 def _no_such(name: str) -> str:
     """Say that a word is neither a file nor a command, and which command it may have been meant for."""
-    close = get_close_matches(name, COMMANDS, n=1)
-    hint = f"; did you mean rankstudio {close[0]}?" if close else f" ({', '.join(COMMANDS)})."
+    hint = did_you_mean(name, COMMANDS, before="rankstudio ") or f" ({', '.join(COMMANDS)})."
     return f"{name}: there is no such file or folder, and no such command{hint}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.feature_references import Names, costs_by_id, feature_ids
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.worker_options import add_worker_options
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
@@ -20,6 +21,9 @@ from rankstudio.engine.support.resources import resource
 # Options that are attributes of the plan as they stand.
 _PLAIN = ("method", "ranker", "select_by", "convention", "missing", "normalize", "seed", "protocol", "rule")
 
+# What data are recognised by where a plan was expected.
+_DATA = (".txt", ".gz", ".dat", ".letor")
+
 # What else says what to run, or where it is kept.
 _SAID_BY_STUDY = ("data", "sample", "folds", "groups", "measures", "study")
 
@@ -31,7 +35,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PLAN",
         nargs="?",
         type=Path,
-        help=f"a plan to run, a file or one of {', '.join(_bundled())}; options given beside it change it",
+        help=f"a plan to run, a file or one of {', '.join(_bundled())}; options given beside it change it. "
+        "A folder of results is its plan, any other folder and a LETOR file are data",
     )
     _add_places(parser.add_argument_group("what to run on, and where to"))
     add_worker_options(parser)
@@ -147,8 +152,8 @@ _METAVARS = {
     Kind.GRID: "GRID",
     Kind.INTEGER: "K",
     Kind.NUMBER: "X",
-    Kind.FEATURES: "IDS",
-    Kind.COSTS: "ID:COST",
+    Kind.FEATURES: "FEATURES",
+    Kind.COSTS: "FEATURE:COST",
     Kind.CHOICE: "NAME",
     Kind.SWITCH: "YES/NO",
     Kind.MEASURE: "MEASURE",
@@ -163,25 +168,32 @@ def _bundled() -> list[str]:
 def plan_file(args: argparse.Namespace) -> Path | None:
     """Return the file of the plan that was named: one there is, else a shipped one of that name.
 
+    Data named in its place become those of ``--data``, and there is no plan; a folder of results has its own.
+
     Raises
     ------
     PlanError
-        Where data were named in its place; the text says how to name them.
+        Where data were named twice, or a method in its place; the text says how to name it.
     """
     path: Path | None = args.plan
     if path is None:
         return None
     if not path.exists() and str(path) in _bundled():
         return resource("plans", f"{path}.toml")
-    if path.is_dir():
-        own = path / "plan.toml"
-        instead = f"the plan {own}" if own.exists() else f"--data {path} for data"
-        raise PlanError(f"{path}: expected a file with a plan, found a folder; give {instead}.")
-    if path.name.lower().endswith((".txt", ".gz", ".dat", ".letor")):
-        raise PlanError(f"{path}: expected a plan in TOML; give --data {path} for data.")
+    if path.is_dir() and (path / "plan.toml").exists():
+        return path / "plan.toml"  # a folder that --out made: the same run again
+    if path.is_dir() or path.name.lower().endswith(_DATA):
+        if args.data or args.sample:
+            raise PlanError(f"{path}: expected a plan in TOML beside the data of {_said_data(args)}.")
+        args.data = [str(path)]
+        return None
     if not path.exists() and str(path) in {entry.key for entry in methods()}:
         raise PlanError(f"{path}: there is no plan of this name; give --method {path} for the method.")
     return path
+
+
+def _said_data(args: argparse.Namespace) -> str:
+    return "--sample" if args.sample else f"--data {' --data '.join(args.data)}"
 
 
 def refuse_beside_resume(args: argparse.Namespace) -> None:
@@ -235,7 +247,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
         changes["folds"] = _fold_numbers(args.folds)
     if args.groups is not None:
         changes["groups"] = _groups(args.groups)
-    given, ranked = _given(args, "parameter_"), _given(args, "ranker_parameter_")
+    names = _names_of(Plan(data=changes.get("data", plan.data if plan else "")))
+    given, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
     if plan is None:
         return Plan(**changes, parameters=given, ranker_parameters=ranked)
     kept = dict(plan.parameters) if changes.get("method", plan.method) == plan.method else {}
@@ -243,10 +256,28 @@ def plan_from(args: argparse.Namespace) -> Plan:
     return plan.changed(**changes, parameters={**kept, **given}, ranker_parameters={**kept_ranker, **ranked})
 
 
-def _given(args: argparse.Namespace, prefix: str) -> dict[str, Any]:
-    """Return the options of a kind that were given, by the parameter's name."""
-    options = ((k.removeprefix(prefix), v) for k, v in vars(args).items() if k.startswith(prefix))
-    return {name: value for name, value in options if value is not None}
+def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
+    """Return the options of a kind that were given, by the parameter's name; features by their ids."""
+    options = {k.removeprefix(prefix): v for k, v in vars(args).items() if k.startswith(prefix)}
+    given = {name: value for name, value in options.items() if value is not None}
+    for p in {p.name: p for entry in methods() for p in entry.parameters if p.name in given}.values():
+        if p.kind is Kind.FEATURES:
+            given[p.name] = feature_ids(given[p.name], p.option, names)
+        elif p.kind is Kind.COSTS:
+            given[p.name] = costs_by_id(given[p.name], p.option, names)
+    return given
+
+
+def _names_of(plan: Plan) -> Callable[[], Names]:
+    """Return what reads the names of the features of a plan's data."""
+
+    def read() -> Names:
+        from rankstudio.engine.experiment.runner import open_data
+
+        dataset = open_data(plan)
+        return dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
+
+    return read
 
 
 def _groups(text: str) -> Groups:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from rankstudio.cli import COMMANDS, _parser, main
+from rankstudio.cli import COMMANDS, command_line, main
 from rankstudio.engine import load_letor
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
@@ -147,9 +147,9 @@ TYPED = [
 @pytest.mark.parametrize("words", TYPED)
 def test_what_is_not_run_is_a_command_that_can_be_parsed(words: list[str]) -> None:
     if words[:1] and words[0] in COMMANDS:
-        assert _parser((words[0],)).parse_args(words).run
+        assert command_line((words[0],)).parse_args(words).run
     else:  # the window's, before whose options files and folders are taken away
-        _parser(COMMANDS).parse_args([word for word in words if word.startswith("-")])
+        command_line(COMMANDS).parse_args([word for word in words if word.startswith("-")])
 
 
 def test_blocks_are_found_with_their_language_and_their_reason(tmp_path: Path) -> None:

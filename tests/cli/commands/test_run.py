@@ -49,6 +49,28 @@ def test_a_feature_beyond_the_arithmetic_is_named(value: str, tmp_path, capsys) 
         assert "Scale the feature." in said
 
 
+def test_data_and_a_folder_of_results_are_understood_in_the_place_of_a_plan(folder, tmp_path, capsys) -> None:
+    few = ["--lambda", "1", "--features", "2", "--folds", "1", "--json"]
+    assert main(["run", "--data", str(folder), *few, "--out", str(tmp_path / "out")]) == 0
+    by_option = json.loads(capsys.readouterr().out)
+    assert main(["run", str(folder), *few]) == 0
+    assert json.loads(capsys.readouterr().out)["folds"] == by_option["folds"]
+    assert main(["run", str(tmp_path / "out"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["folds"] == by_option["folds"]
+    assert main(["run", str(folder / "Fold1" / "train.txt"), *few, "--select-by", "criterion"]) == 0
+
+
+def test_features_are_named_as_the_data_name_them(capsys) -> None:
+    few = ["run", "--sample", "--lambda", "1", "--features", "3", "--folds", "1", "--json"]
+    runs = []
+    for pin, ban in (("33, 41", "29"), ("bm25 of URL; PageRank", "BM25 of title")):
+        assert main([*few, "--pin", pin, "--ban", ban]) == 0
+        runs.append(json.loads(capsys.readouterr().out))
+    assert runs[0]["plan"] == runs[1]["plan"]
+    assert runs[0]["folds"] == runs[1]["folds"]
+    assert runs[0]["folds"][0]["selected"][:2] == [33, 41]
+
+
 def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) -> None:
     out = tmp_path / "out"
     assert (
@@ -119,8 +141,8 @@ def test_two_folds_choose_by_the_criterion_and_say_so(folder, capsys) -> None:
         (["run"], "There is nothing to run: give --data"),
         (["run", "none.toml"], "none.toml: the plan cannot be read: No such file or directory."),
         (["run", "fsmrank"], "there is no plan of this name; give --method fsmrank for the method."),
-        (["run", "{}/Fold1"], "expected a file with a plan, found a folder; give --data {}/Fold1 for data."),
-        (["run", "{}/Fold1/train.txt"], "expected a plan in TOML; give --data {}/Fold1/train.txt for data."),
+        (["run", "{}/Fold1", "--sample"], "{}/Fold1: expected a plan in TOML beside the data of --sample."),
+        (["run", "{}/Fold1", "--data", "x"], "expected a plan in TOML beside the data of --data x."),
         (["run", "--data", "{}", "--lambda", "0"], "λ: expected numbers greater than 0"),
         (["run", "--data", "{}", "--lambda", "x"], "λ: expected numbers such as 2^0..2^10"),
         (["run", "--data", "{}", "--features", "99"], "expected a whole number from 1 to 46, got 99"),
@@ -159,10 +181,10 @@ def test_a_ranker_learns_with_the_selected_features(folder, capsys, word) -> Non
     assert "--judge" not in capsys.readouterr().out
 
 
-def test_a_folder_of_results_in_place_of_a_plan(tmp_path, capsys) -> None:
+def test_a_folder_of_results_is_its_plan(tmp_path, capsys) -> None:
     (tmp_path / "plan.toml").touch()
     assert main(["run", str(tmp_path)]) == 1
-    assert f"found a folder; give the plan {tmp_path / 'plan.toml'}." in capsys.readouterr().err
+    assert f"{tmp_path / 'plan.toml'}: The plan does not say which data" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_made_is_told_before_the_work(folder, tmp_path, capsys) -> None:

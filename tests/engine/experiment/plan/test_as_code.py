@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.cli import _parser, main
+from rankstudio.cli import command_line, main
 from rankstudio.cli.run_options import plan_from
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
@@ -37,7 +37,7 @@ def folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plan_of_command(text: str) -> Plan:
     program, *arguments = shlex.split(text)
     assert program == "rankstudio"
-    return plan_from(_parser(commands=("run",)).parse_args(arguments))
+    return plan_from(command_line(commands=("run",)).parse_args(arguments))
 
 
 ids = st.lists(st.integers(1, 46), unique=True, max_size=4).map(tuple)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from experiment.small import dataset
 
-from rankstudio.cli import _parser
+from rankstudio.cli import command_line
 from rankstudio.cli.batch_runner import folder_name
 from rankstudio.cli.commands.run import plan_from, summary
 from rankstudio.cli.progress_bar import ProgressBar
@@ -133,7 +133,7 @@ def test_the_bar_says_which_values_are_tried() -> None:
 @pytest.mark.parametrize("plan", [LOSSES, SIZES], ids=["choices", "sizes"])
 def test_a_command_and_a_program_say_the_same_plan(plan: Plan) -> None:
     command = shlex.split(as_command(plan.changed(data="sample")))[1:]
-    assert plan_from(_parser(commands=("run",)).parse_args(command)) == plan.changed(data="sample")
+    assert plan_from(command_line(commands=("run",)).parse_args(command)) == plan.changed(data="sample")
     said = as_python(plan).replace("for event in run(plan)", "for event in ()")
     there: dict[str, object] = {}
     exec(said, there)

@@ -1,0 +1,47 @@
+"""The parser of the command line: what is not understood is answered with what may have been meant."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+
+def did_you_mean(word: str, known: Iterable[str], before: str = "") -> str:
+    """Return "; did you mean X?" where a known word is close, else ""; before it what it follows."""
+    close = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {before}{close[0]}?" if close else ""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that says what may have been meant, and does not hide that its help could not be written."""
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Return the arguments.
+
+        A word that no option is called by ends the process with status 2 and a sentence, by the parser of the
+        command it was typed behind.
+        """
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            parser: CommandParser = getattr(parsed, "parser", self)
+            word = unknown[0].partition("=")[0]
+            options = [name for action in parser._actions for name in action.option_strings if _shown(action)]
+            hint = did_you_mean(word, options) if word.startswith("-") else ""
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return parsed
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            hint = did_you_mean(str(value), known) or f" (choose from {', '.join(known)})"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        (file or sys.stderr).write(message)
+
+
+def _shown(action: argparse.Action) -> bool:
+    return action.help is not argparse.SUPPRESS

@@ -1,0 +1,49 @@
+"""``rankstudio completion``: a script that completes commands, options, choices and files in a shell."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+HELP = "print the script that completes rankstudio's words in a shell"
+DESCRIPTION = """\
+Print a script for a shell that completes commands, options, their choices and names of files.
+
+  rankstudio completion bash     for ~/.local/share/bash-completion/completions/rankstudio
+  rankstudio completion zsh      for _rankstudio in a folder of $fpath
+  rankstudio completion tcsh     for a file that .tcshrc reads with source
+
+The next shell has it."""
+
+SHELLS = ("bash", "zsh", "tcsh")
+"""The shells that shtab writes scripts for."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("shell", choices=SHELLS, help=f"the shell: {', '.join(SHELLS)}")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    import shtab
+
+    from rankstudio.cli import COMMANDS, command_line
+
+    parser = command_line(COMMANDS)
+    for action in _actions(parser):
+        named_by = action.type is Path or action.dest == "data"
+        if named_by and not action.choices:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+    print(shtab.complete(parser, args.shell))
+    return 0
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Go through the arguments of a parser and of its commands."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _actions(command)

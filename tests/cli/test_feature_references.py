@@ -1,0 +1,53 @@
+"""Features typed by id or by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankstudio.cli.feature_references import costs_by_id, feature_ids
+from rankstudio.engine.errors import ParameterError
+
+NAMES = {3: "BM25 of title", 7: "TF, log of body", 9: "PageRank", 12: "Length", 13: "length"}
+
+
+def _never() -> dict[int, str]:
+    raise AssertionError("names are read only where something is no id")
+
+
+@pytest.mark.parametrize("text", ["", "25", "25, 39", "25 39", "1, 2 | 3", "-4", "1,,2"])
+def test_ids_stay_as_they_were_typed(text: str) -> None:
+    assert feature_ids(text, "--pin", _never) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("PageRank", "9"),
+        ("pagerank,  bm25  of title", "9, 3"),
+        ("3, PageRank", "3, 9"),
+        ("TF, log of body", "7"),
+        ("TF, log of body; 3; PageRank", "7, 3, 9"),
+        ("PageRank | 3, 9", "9 | 3, 9"),
+    ],
+)
+def test_names_become_ids(text: str, ids: str) -> None:
+    assert feature_ids(text, "--pin", lambda: NAMES) == ids
+
+
+def test_costs_are_given_by_name_too() -> None:
+    assert costs_by_id("25: 3, 39: 0.5", "--costs", _never) == "25: 3, 39: 0.5"
+    assert costs_by_id("PageRank: 3; 3: 0.5", "--costs", lambda: NAMES) == "9: 3, 3: 0.5"
+    assert costs_by_id("PageRank: 3 | BM25 of title:2", "--costs", lambda: NAMES) == "9: 3 | 3:2"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("PageRang", r"--pin: expected the id or the name of a feature, such as 'PageRank', got 'PageRang'"),
+        ("zzz", r"--pin: expected the id or the name of a feature, got 'zzz'"),
+        ("Length", r"a name that one feature has alone; features 12, 13 have this one, got 'Length'"),
+    ],
+)
+def test_what_no_single_feature_is_called_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        feature_ids(text, "--pin", lambda: NAMES)
