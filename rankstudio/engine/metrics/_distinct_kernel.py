@@ -41,6 +41,9 @@ def enter_all(
     for model in range(ranked.shape[0]):
         for q in range(n_queries):
             first, stop = query_ptr[q], query_ptr[q + 1]
+            if model and _equal(ranked, model, ranked, model - 1, first, stop):
+                places[model, q] = places[model - 1, q]
+                continue
             slot = _hash(ranked, model, first, stop, q) & mask
             while table[slot]:
                 row, query = divmod(table[slot] - 1, n_queries)

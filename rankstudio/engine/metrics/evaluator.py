@@ -256,7 +256,7 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:
 
     Notes
     -----
-    O(K m log n).
+    O(K m log n); where neighbouring models rank nearly alike, O(K m).
     """
     ranked, bad = _ranked(scores, _truth.label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
@@ -267,8 +267,9 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:
 
 def _ranked(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
     ranked = np.empty(rows.shape, dtype=level.dtype)
+    order = np.empty(rows.shape[1], dtype=np.int64)
     space = scratch_space(int(np.diff(query_ptr).max()))
-    return ranked, rank_all(rows, query_ptr, level, ranked, *space)
+    return ranked, rank_all(rows, query_ptr, level, ranked, order, *space)
 
 
 def _not_a_number(document: int, model: int) -> DatasetError:
