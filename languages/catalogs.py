@@ -23,6 +23,7 @@ from visible_text import TRANSLATED, called
 
 from rankstudio.engine.analysis.features.feature_quality import Oddity
 from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_SWAPPED
+from rankstudio.engine.analysis.report.document import SECTIONS
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -87,6 +88,7 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
     )
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
     yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)
+    yield from (("rankstudio/engine/analysis/report/document.py", title) for title in SECTIONS.values())
     for rule in CONVENTIONS.values():
         yield "resources/metrics/conventions.toml", rule.summary
     for source in table("features", "sources.toml")["source"]:

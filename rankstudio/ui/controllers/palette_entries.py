@@ -13,6 +13,7 @@ from rankstudio.ui.shell.actions import MENUS, SUBMENUS, Actions
 from rankstudio.ui.shell.command_palette import Entry
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.workspace import PAGES, Workspace
+from rankstudio.ui.style.key_text import key_text
 
 _MOST_QUERIES = 5000
 
@@ -24,13 +25,13 @@ def palette_entries(
     session, runs = models.session, models.runs
     entries = [*_commands(actions)]
     if session.dataset is not None:
-        entries += [Entry("page", page.label, partial(workspace.show_page, page.key)) for page in PAGES]
+        entries += [Entry(tr("page"), page.label, partial(workspace.show_page, page.key)) for page in PAGES]
         entries += _methods(models, workspace)
         for run in runs.records:
             show = partial(look_at, session, runs, run)
             entries.append(
                 Entry(
-                    "run",
+                    tr("run"),
                     tr("run {key} {title}").format(key=run.key, title=run.plan.title),
                     show,
                     run.dataset.name,
@@ -49,7 +50,7 @@ def _commands(actions: Actions) -> Iterator[Entry]:
                 continue
             action = actions[command.key]
             if action.isEnabled():
-                yield Entry("command", action.iconText(), action.trigger, command.shortcuts.partition(";")[0])
+                yield Entry(tr("command"), action.iconText(), action.trigger, key_text(command.shortcuts))
 
 
 def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:
@@ -59,7 +60,7 @@ def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:
 
     for method in methods():
         if not method.lacking:
-            yield Entry("method", method.label, partial(use, method.key, method.label), method.citation)
+            yield Entry(tr("method"), method.label, partial(use, method.key, method.label), method.citation)
 
 
 def _features(models: Models, sections: Sections, workspace: Workspace) -> Iterator[Entry]:
@@ -70,7 +71,7 @@ def _features(models: Models, sections: Sections, workspace: Workspace) -> Itera
     dataset = models.session.dataset
     if dataset is not None:
         for feature, name in zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True):
-            yield Entry("feature", name, partial(inspect, feature), str(feature))
+            yield Entry(tr("feature"), name, partial(inspect, feature), str(feature))
 
 
 def _queries(sections: Sections, workspace: Workspace) -> Iterator[Entry]:
@@ -86,7 +87,7 @@ def _queries(sections: Sections, workspace: Workspace) -> Iterator[Entry]:
     for query in queries:
         beside = tr("{n_documents} documents").format(n_documents=query.n_documents)
         yield Entry(
-            "query",
+            tr("query"),
             tr("query {query_id}").format(query_id=query.query_id),
             partial(show, query.fold, query.position),
             beside,

@@ -103,6 +103,7 @@ class ExportDialog(QDialog):
         self._path = named(QLineEdit(), "export-file", tr("File"))
         self._browse = QPushButton(tr("Browse…"))
         self._message = PlainLabel()
+        self._form = QFormLayout()
         self._copy = QPushButton(tr("&Copy"))
         self._save = named(QPushButton(tr("&Save")), role="primary")
         self._close = QPushButton(tr("Close"))
@@ -172,7 +173,7 @@ class ExportDialog(QDialog):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._help.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._save.setDefault(True)
-        form = QFormLayout()
+        form = self._form
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
         form.addRow(tr("F&ormat"), self._format)
@@ -199,7 +200,10 @@ class ExportDialog(QDialog):
         item = self.current
         self._format.clear()
         for label, suffix in item.formats:
-            self._format.addItem(f"{label} ({suffix})", suffix)
+            self._format.addItem(f"{label} ({suffix})" if suffix else label, suffix)
+        self._form.setRowVisible(0, item.write is not None)
+        self._form.setRowVisible(1, item.write is not None)
+        self._save.setVisible(item.write is not None)
         writes = item.write is not None and not item.unavailable
         for widget in (self._format, self._path, self._browse, self._save):
             widget.setEnabled(writes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, isnan, log10
 from typing import TYPE_CHECKING
@@ -48,7 +48,7 @@ class SubstituteSentence:
 def substitute_sentences(
     found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
 ) -> tuple[SubstituteSentence, ...]:
-    """Return a sentence for each group, after one on the swaps that would make the model better.
+    """Return a sentence for each group, those first with a swap that would make the model better.
 
     Parameters
     ----------
@@ -60,15 +60,27 @@ def substitute_sentences(
     """
     lonely = [group for group in found.groups if _is_lonely(group)]
     several = lonely if len(lonely) > 1 else []
-    told = [_group_sentence(group, ids, names) for group in found.groups if group not in several]
+    told = [(_fall(found.better), _better_sentence(found.better, ids, names))] if found.better else []
+    told += [
+        (_fall(group.swaps), _group_sentence(group, ids, names))
+        for group in found.groups
+        if group not in several
+    ]
     if several:
-        told.append(_lonely_sentence(several, ids, names))
-    if found.better:
-        told.insert(0, _better_sentence(found.better, ids, names))
-    told += [_group_swap_sentence(swap, ids, names, groups or {}) for swap in found.group_swaps]
+        told.append((0.0, _lonely_sentence(several, ids, names)))
+    told += [
+        (_fall([swap]), _group_swap_sentence(swap, ids, names, groups or {})) for swap in found.group_swaps
+    ]
+    ordered = [sentence for _, sentence in sorted(told, key=lambda one: one[0])]  # stable where none falls
     if found.why_no_swaps:
-        told.append(SubstituteSentence("", tr(found.why_no_swaps)))
-    return tuple(told)
+        ordered.append(SubstituteSentence("", tr(found.why_no_swaps)))
+    return tuple(ordered)
+
+
+def _fall(swaps: Iterable[Swap | GroupSwap]) -> float:
+    """Return by how much the best of some swaps lowers the criterion, as a negative number; 0 for none."""
+    least = min((swap.change for swap in swaps if not isnan(swap.change)), default=0.0)
+    return least if least <= -_LEAST else 0.0
 
 
 def change_text(change: float) -> str:

@@ -21,6 +21,7 @@ from rankstudio.ui.plots.maps.feature_map import (
     MapValues,
     ordinal,
 )
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
@@ -37,6 +38,8 @@ _CORRELATION, _RUNS = "correlation", "runs"
 _OPTIONS = ((_CORRELATION, tr("correlation")), (_RUNS, tr("runs × folds")))
 _LEAST_SIDE, _MOST_SIDE = 150, 330  # pixels of the sentences
 _UNLIMITED = 1 << 16
+_LEAST_BESIDE, _LEAST_BELOW = 400, 330  # pixels of the panel, from which on map and sentences both have room
+_FOLLOWING = 44  # pixels of the sentences in sight below a map that has the panel's width
 _BESIDE = QBoxLayout.Direction.LeftToRight
 _NO_RUNS = tr("Which features each run selected on each fold is shown here, once a run has finished a fold.")
 
@@ -66,7 +69,8 @@ class SubstitutesPanel(Panel):
         self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.switch)
         self._sentences = named(QWidget(), role="page")
-        self._lines = fill(QVBoxLayout(self._sentences), margins=(0, 0, 4, 0), spacing=2)
+        self._lines = fill(QVBoxLayout(), spacing=2)
+        self._column = fill(QVBoxLayout(self._sentences), (self._lines, 1), margins=(0, 0, 4, 0), spacing=8)
         self._scroll = named(
             QScrollArea(), "substitutes-sentences", tr("Substitutes of the selected features")
         )
@@ -75,6 +79,7 @@ class SubstitutesPanel(Panel):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setMinimumWidth(_LEAST_SIDE)
         self._scroll.setMaximumWidth(_MOST_SIDE)
+        self._together = False
         self._halves = fill(QBoxLayout(_BESIDE), (self.plot, 3), (self._scroll, 2), spacing=12)
         fill(self.body, (self._halves, 1))
         self.switch.chosen.connect(self._draw)
@@ -127,11 +132,21 @@ class SubstitutesPanel(Panel):
         return tuple(label.text() for label in labels)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the sentences below the map where that is the longer way."""
+        """Put the sentences below the map where that is the longer way; a small panel scrolls over both."""
         super().resizeEvent(event)
         beside = self.width() > self.height()
+        together = self.width() < scaled(_LEAST_BESIDE) and self.height() < scaled(_LEAST_BELOW)
+        if together is not self._together:
+            self._together = together
+            (self._column if together else self._halves).insertWidget(0, self.plot, 0 if together else 3)
+            self._show_scroll()
+        side = self.body.contentsRect().height() - scaled(_FOLLOWING)
+        self.plot.setMinimumHeight(max(0, side) if together else 0)
         self._halves.setDirection(_BESIDE if beside else QBoxLayout.Direction.TopToBottom)
-        self._scroll.setMaximumWidth(_MOST_SIDE if beside else _UNLIMITED)
+        self._scroll.setMaximumWidth(_MOST_SIDE if beside and not together else _UNLIMITED)
+
+    def _show_scroll(self) -> None:
+        self._scroll.setVisible(self._together or self._lines.count() > 1)
 
     @Slot()
     def _draw(self) -> None:
@@ -221,7 +236,7 @@ class SubstitutesPanel(Panel):
             self._lines.addWidget(self._line(sentence.text, sentence.hint, "caption"))
             self._lines.addSpacing(8)
         self._lines.addStretch(1)
-        self._scroll.setVisible(bool(sentences))
+        self._show_scroll()
         self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
 
     def _line(self, text: str, hint: str, role: str = "") -> PlainLabel:

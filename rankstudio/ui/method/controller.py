@@ -6,8 +6,16 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import CRITERION
-from rankstudio.engine.experiment.plan.protocol import BEST, LEAVE_QUERY_OUT, ONE_SE, parse_protocol
+from rankstudio.engine.experiment.plan.protocol import (
+    BEST,
+    GIVEN,
+    LEAVE_QUERY_OUT,
+    ONE_SE,
+    Protocol,
+    parse_protocol,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.model.session import Session
@@ -31,6 +39,7 @@ class MethodController(QObject):
         self._session = session
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
+        self._validating: dict[str, bool] = {}
         self.form.edited.connect(self._edit)
         session.datasetChanged.connect(self._show_features)
         session.planChanged.connect(self._show_plan)
@@ -39,7 +48,18 @@ class MethodController(QObject):
     def _show_features(self) -> None:
         dataset = self._session.dataset
         if dataset is not None:
+            self._note_given_folds(dataset)
             self.form.set_features(dataset.feature_ids.tolist(), dataset.feature_names)
+
+    def _note_given_folds(self, dataset: FoldedDataset) -> None:
+        """Remember whether the folds of the data's own files validate: who divides them may come back."""
+        plan = self._session.plan
+        if self._session.read_as_planned and plan.protocol == GIVEN:
+            self._validating[plan.data] = all(fold.vali is not None for fold in dataset.folds)
+
+    def _given_validates(self, protocol: Protocol) -> bool:
+        """Tell whether some part validates, as far as is known, with a protocol without inner folds."""
+        return protocol.kind != GIVEN or self._validating.get(self._session.plan.data, True)
 
     @Slot()
     def _show_plan(self) -> None:
@@ -53,6 +73,6 @@ class MethodController(QObject):
             changes = {**changes, "folds": ()}
             if plan.select_by == CRITERION and found.validates and not self._session.validates:
                 changes["select_by"] = plan.measures[0]
-            if found.kind == LEAVE_QUERY_OUT and not found.inner:  # nothing validates
+            if not found.inner and (found.kind == LEAVE_QUERY_OUT or not self._given_validates(found)):
                 changes |= {"select_by": CRITERION, "rule": BEST if rule == ONE_SE else rule}
         self._session.change(_TEXTS.get(name, tr("editing the method")).format(value), **changes)

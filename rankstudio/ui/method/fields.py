@@ -37,11 +37,18 @@ def tooltip(parameter: Parameter) -> str:
     rows = [
         (tr("symbol"), parameter.symbol),
         (tr("source"), parameter.source),
-        (tr("range"), parameter.expected + _MORE.get(parameter.kind, "")),
+        (tr("range"), _range(parameter)),
         (tr("default"), parameter.said(parameter.default)),
     ]
     lines = "".join(f"<br><b>{name}</b> {_escaped(text)}" for name, text in rows if text)
     return f"<p style='max-width: 340px'>{_escaped(shortened(parameter.help))}{lines}</p>"
+
+
+def _range(parameter: Parameter) -> str:
+    """Return the range in words; "" where the field itself shows what there is."""
+    if parameter.kind in (Kind.CHOICE, Kind.SWITCH):
+        return ""
+    return parameter.expected + _MORE.get(parameter.kind, "")
 
 
 def _escaped(text: str) -> str:

@@ -83,7 +83,7 @@ class OutlinePanel(Panel):
         blocker = QSignalBlocker(self.list)
         self.list.clear()
         for key, ticked in wanted.items():
-            item = QListWidgetItem(titles[key])
+            item = QListWidgetItem(tr(titles[key]))
             item.setData(_KEY, key)
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
             item.setFlags(flags | Qt.ItemFlag.ItemIsDragEnabled)

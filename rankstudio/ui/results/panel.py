@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Plot
@@ -14,9 +15,10 @@ from rankstudio.ui.results.published_view import PublishedView
 from rankstudio.ui.results.stability_view import StabilityView
 from rankstudio.ui.results.tests_view import TestsView
 from rankstudio.ui.results.view import View
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented, TableView
-from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.layout import fill, named
 
 _TITLES = {
     "pareto": tr("Pareto"),
@@ -26,6 +28,9 @@ _TITLES = {
     "conventions": tr("Conventions"),
     "published": tr("Published"),
 }
+
+
+_BESIDE_TOOLS = 150  # pixels of the header for title and gaps, beside the choice of views and their own tools
 
 
 class ResultsPanel(Panel):
@@ -70,8 +75,13 @@ class ResultsPanel(Panel):
         for view in self._views.values():
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)
+        self._own_tools = QWidget()
+        own = fill(QHBoxLayout(self._own_tools), margins=(0, 0, 0, 0), spacing=2)
+        for view in self._views.values():
             for tool in view.tools:
-                self.tools.addWidget(tool)
+                own.addWidget(tool)
+        self._beside = True
+        self.tools.addWidget(self._own_tools)
         self.tools.addSpacing(20)
         self.tools.addWidget(self._choice)
         self.set_content(self._stack)
@@ -113,9 +123,24 @@ class ResultsPanel(Panel):
             view.setSizePolicy(policy, policy)
             for tool in view.tools:
                 tool.setVisible(shown)
+        self._own_tools.setVisible(bool(self.view().tools))
         self._stack.setCurrentWidget(self.view())
         self._show_caption()
         self.viewChosen.emit(key)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give what belongs to a view a row of its own where the header has no room for it."""
+        super().resizeEvent(event)
+        self._place_tools()
+
+    def _place_tools(self) -> None:
+        tools = [sum(tool.sizeHint().width() for tool in view.tools) for view in self._views.values()]
+        own, all_views = max(tools), self._choice.sizeHint().width()
+        beside = self.width() >= own + all_views + scaled(_BESIDE_TOOLS)
+        if beside is not self._beside:
+            self._beside = beside
+            (self.tools if beside else self.body).insertWidget(0, self._own_tools)
+            self._own_tools.setContentsMargins(*((0, 0, 0, 0) if beside else (12, 8, 8, 0)))
 
     @Slot()
     def _show_caption(self) -> None:

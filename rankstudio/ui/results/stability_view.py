@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isnan
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
@@ -14,7 +13,7 @@ from rankstudio.engine.analysis.selection_stability import ChosenFeature, Select
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.results.view import LEAST_PLOT, View
-from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Fact, KeyValue
@@ -153,32 +152,33 @@ def _facts(found: SelectionStability) -> list[Fact]:
         return []
     value, _, low, high = told.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
+    interval = f"{correlation_text(low)} … {correlation_text(high)}"
     everywhere = sum(feature.times == len(found.folds) for feature in found.features)
     return [
         Fact(
             "Nogueira",
-            _number(value),
+            correlation_text(value),
             tooltip=tr("Corrected for chance, for sets of any sizes: to be reported"),
         ),
-        Fact(tr("95 % interval"), f"{_number(low)} … {_number(high)}", tooltip=tr("Of Nogueira's index")),
+        Fact(
+            tr("95 % interval"),
+            interval,
+            tooltip=tr("Of Nogueira's index"),
+        ),
         Fact(
             told.index,
-            _number(told.consistency),
+            correlation_text(told.consistency),
             tooltip=tr("Mean over the pairs of folds; 0 is chance, 1 equal"),
         ),
         Fact(
             _JACCARD,
-            _number(told.jaccard),
+            correlation_text(told.jaccard),
             tooltip=tr("Mean over the pairs; large sets look stable by chance"),
         ),
         Fact(tr("features of a fold"), k),
         Fact(tr("chosen by any fold"), str(len(found.features))),
         Fact(tr("chosen by all folds"), str(everywhere)),
     ]
-
-
-def _number(value: float) -> str:
-    return "–" if isnan(value) else signed(value, 2).removeprefix("+")
 
 
 _FEATURE = (

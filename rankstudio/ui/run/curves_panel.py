@@ -43,7 +43,7 @@ class _Path:
 _BELOW = {
     StepKind.FEATURES: tr("features selected, k"),
     StepKind.ITERATIONS: tr("iteration"),
-    StepKind.ROUNDS: "round",
+    StepKind.ROUNDS: tr("round"),
 }
 _X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
 _ACT = {
@@ -79,6 +79,7 @@ class CurvesPanel(Panel):
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
+        self._several = True
         self._measure, self._data_label = "MAP", ""
         self._live: tuple[Any, ...] | None = None
         self._paths: dict[Key, _Path] = {}
@@ -135,7 +136,8 @@ class CurvesPanel(Panel):
         self.setAccessibleName(f"{method_label} · {data_label}")
         self._data_label = data_label
         self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
-        self._below.setText(" · ".join(filter(None, (_BELOW[step_kind], self._which()))))
+        self._several = n_steps > 1
+        self._below.setText(" · ".join(filter(None, (self._x_title(), self._which()))))
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
         self._chosen = None
@@ -264,7 +266,17 @@ class CurvesPanel(Panel):
     def _explain(self) -> None:
         """Say in the caption how to use the curves, once there is one."""
         if not self.caption():
-            self.set_caption(f"{self._data_label} · {_ACT[self._step_kind]}")
+            self.set_caption(" · ".join(filter(None, (self._data_label, self._how_to_act()))))
+
+    def _x_title(self) -> str:
+        """Return what the axis of both plots is; of a model that has all features at once, their number."""
+        return _BELOW[self._step_kind] if self._several else tr("features of the model")
+
+    def _how_to_act(self) -> str:
+        """Return what a click does; "" where there is only one model."""
+        if self._several:
+            return _ACT[self._step_kind]
+        return tr("click a point to choose another model") if len(self._combinations) > 1 else ""
 
     def _which(self) -> str:
         """Return which curve is which; "" for a single one."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 from rankstudio.ui.language import tr
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.key_text import key_text
 from rankstudio.ui.style.theme import Theme
 
 
@@ -248,9 +249,6 @@ _TITLES = {
 SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme", "language", "backend")
 
 
-_NATIVE = QKeySequence.SequenceFormat.NativeText  # "Strg+O" on a German keyboard
-
-
 class Actions:
     """The window's actions, by the keys in `MENUS`; its submenus, by the keys of `SUBMENUS`.
 
@@ -302,7 +300,7 @@ class Actions:
             action.setShortcuts(QKeySequence.listFromString(command.shortcuts))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.setStatusTip(command.help)
-        keys = f" ({action.shortcut().toString(_NATIVE)})" if command.shortcuts else ""
+        keys = f" ({key_text(command.shortcuts)})" if command.shortcuts else ""
         action.setToolTip(f"{command.help.rstrip('.')}{keys}")
         action.setIconText(command.text.replace("&", ""))
         if command.icon:

@@ -25,7 +25,7 @@ class Entry:
     Attributes
     ----------
     kind : str
-        "command", "page", "method", "feature", "run".
+        What it is, as it is shown: "command", "page", "method", "feature", "run", "query".
     text : str
     act : callable
         Called without arguments when it is chosen.

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayou
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.key_text import key_text
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -104,7 +105,7 @@ class PageRail(QWidget):
         button = named(
             QToolButton(), f"page-{page.key}", tr("{label} page").format(label=page.label), role="page-button"
         )
-        button.setToolTip(f"{page.help} (Ctrl+{number})")
+        button.setToolTip(f"{page.help} ({key_text(f'Ctrl+{number}')})")
         button.setText(page.label)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
         button.setCheckable(True)

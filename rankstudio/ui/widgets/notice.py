@@ -18,6 +18,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 Level = Literal["info", "warning", "error"]
 _ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}
+_SAID: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error": tr("error")}
 
 _ABOVE = 8  # pixels between the bar and what it lies below; none while there is no bar
 
@@ -84,7 +85,7 @@ class Notice(QWidget):
         self._text.setText(text)
         self._action.setText(action)
         self._action.setVisible(bool(action))
-        self.setAccessibleName(f"{level}: {text}")
+        self.setAccessibleName(f"{_SAID[level]}: {text}")
         self._restyle()
         self.show()
 

@@ -105,3 +105,19 @@ def test_what_is_not_there_says_why_and_writes_nothing(dialog, tmp_path):
     assert not dialog._save.isEnabled()
     dialog.save()
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_only_copied_asks_for_no_file(dialog):
+    dialog.show()
+    dialog.select("table")
+    assert dialog._path.isVisible() and dialog._save.isVisible()
+    dialog.select("command")
+    assert not dialog._path.isVisible() and not dialog._format.isVisible() and not dialog._save.isVisible()
+    assert dialog._copy.isVisible()
+
+
+def test_a_format_without_a_suffix_has_no_empty_brackets(app, theme, tmp_path):
+    item = ExportItem("results", "Results", "A folder.", (("Folder", ""),), "sample", write=refuse)
+    dialog = ExportDialog(theme, (item,), tmp_path)
+    assert dialog._format.currentText() == "Folder"
+    assert dialog.path == tmp_path / "sample"

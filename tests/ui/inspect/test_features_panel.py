@@ -246,6 +246,19 @@ def test_a_column_without_a_value_is_left_out(panel):
     assert "after" in shown_columns(panel)
 
 
+def test_rounds_that_bring_several_features_are_no_measure_of_one(panel):
+    coefs = ([0.1, 0.9, 0, 0], [0.1, 0.9, 0.5, 0], [0.1, 0.9, 0.5, 0.2])
+    steps = tuple(
+        Step(i, tuple(np.flatnonzero(coef)), np.array(coef), 0.5 / i, np.zeros(0))
+        for i, coef in enumerate(coefs, start=1)
+    )
+    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5, 0.6])}, 1.0)
+    panel.show_path(path, IDS, NAMES, "MAP", 1)
+    assert "after" in shown_columns(panel)
+    panel.show_path(replace(path, step_kind=StepKind.ROUNDS), IDS, NAMES, "MAP", 1)
+    assert "after" not in shown_columns(panel)
+
+
 def test_other_columns_give_way_to_long_names_and_their_numbers_are_said(panel):
     names = ("LMIR.DIR of whole document", "two", "three", "four")
     panel.show_path(make_path(), IDS, names, "MAP", 1)

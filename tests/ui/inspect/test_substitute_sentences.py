@@ -123,3 +123,21 @@ def test_groups_are_named_and_swapped_as_a_whole():
         ("BM25 (10, 20) as a whole", "best replaced by e (50): −0.0007 per document"),
         ("c (30)", "best replaced by TF (60, 70): no change"),
     ]
+
+
+def test_whatever_would_be_better_comes_first_and_all_else_stays_where_it_is():
+    alike = [
+        SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, 0.1),)),
+        SubstituteGroup((3,), (4,), 0.95, (Swap(3, 4, 0.95, -0.0002),)),
+        SubstituteGroup((7,), (1,), 0.95, (Swap(7, 1, 0.95, 0.05),)),
+    ]
+    swaps = (GroupSwap((5, 6), (1,), 0.001), GroupSwap((1, 2), (4,), -0.0007))
+    found = Substitutes((), np.empty((0, 0)), (), tuple(alike), (), "", 8, swaps)
+    titles = [s.title for s in substitute_sentences(found, IDS, NAMES, {"BM25": (20, 30), "TF": (60, 70)})]
+    assert titles == [
+        "BM25 (20, 30) as a whole",
+        "d (40) or 50",
+        "a (10) or 30",
+        "h (80) or 20",
+        "TF (60, 70) as a whole",
+    ]

@@ -33,7 +33,7 @@ else:
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QListWidget, QMenu, QWidget
 from rankstudio.ui.app import application
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
@@ -66,12 +66,24 @@ with open_window(theme, Path(sys.argv[2]), Path(sys.argv[3])) as window:
             for widget in window.findChildren(QWidget)
             if widget.isVisible() and widget.focusPolicy() != Qt.FocusPolicy.NoFocus
         )
+    window.workspace.show_page("report")
+    sections = window.findChild(QListWidget, "report-sections")
+    window.notice.say("!", "error")
+    error = window.notice.accessibleName()
+    window._open_palette()
+    found = window.palette_dialog.list
+    palette = [found.item(row).text() for row in range(found.count())]
+    window.palette_dialog.close()
     window.window_state.save()
     print(json.dumps({
         "there": there,
         "language": language.language(),
         "texts": sorted({text for text in texts(window) if text}),
         "cells": cells,
+        "palette": palette,
+        "error": error,
+        "sections": [sections.item(row).text() for row in range(sections.count())],
+        "tip": window.findChild(QWidget, "page-report").toolTip(),
         "menus": menus,
     }))
 """
@@ -122,6 +134,17 @@ def test_the_window_speaks_the_language_of_the_system(said: dict[str, dict[str, 
     menus = said["German"]["menus"]
     assert isinstance(menus, dict)
     assert menus["bar"] == ["&Datei", "&Bearbeiten", "&Ansicht", "&Lauf", "&Hilfe"]
+
+
+def test_keys_kinds_and_titles_of_the_engine_are_german_too(said: dict[str, dict[str, object]]) -> None:
+    german = said["German"]
+    palette, sections = german["palette"], german["sections"]
+    assert isinstance(palette, list) and isinstance(sections, list)
+    assert "Öffnen…   (Befehl · Strg+O)" in palette
+    assert not [text for text in palette if "command" in text or "Ctrl" in text]
+    assert sections[:3] == ["Frage und Notizen", "Daten", "Was ausgeführt wurde"]
+    assert german["error"] == "Fehler: !"
+    assert str(german["tip"]).endswith("(Strg+6)")
 
 
 def test_the_same_can_be_reached_in_every_language(said: dict[str, dict[str, object]]) -> None:

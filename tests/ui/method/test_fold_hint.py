@@ -111,3 +111,22 @@ def test_a_run_that_measured_nothing_is_shown_on_compare(
             settle(window)
         assert window.sections.results.curves.plot.is_empty()
         assert window.notice.text() == ""
+
+
+def test_who_comes_back_to_data_without_validation_chooses_by_the_criterion_again(
+    theme: Theme, tmp_path: Path, one_file: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", one_file) as window:
+        field = window.sections.method.form.field("protocol")
+        before = window.session.dataset
+        write(field, "5-fold")
+        wait_until(lambda: window.session.dataset is not before and not window.models.loader.busy)
+        assert window.session.plan.select_by == "MAP"
+        window.session.change("the rule", rule="one-se")
+        write(field, "given")
+        assert (window.session.plan.select_by, window.session.plan.rule) == ("criterion", "best")
+        wait_until(lambda: window.session.read_as_planned and not window.models.loader.busy)
+        window.commands["undo"].trigger()
+        assert (window.session.plan.select_by, window.session.plan.rule) == ("MAP", "one-se")
+        wait_until(lambda: window.session.read_as_planned and not window.models.loader.busy)
+        settle(window)

@@ -1,8 +1,12 @@
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from experiment.runs import NAMES, fold
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from rankstudio.engine.analysis.selection_stability import selection_stability
 from rankstudio.ui.results.stability_view import StabilityView
@@ -57,3 +61,13 @@ def test_cells_are_read_by_the_keyboard(view):
     assert view.plot.chosen == (0, 1)
     view.plot.flush()
     assert view.plot.accessibleDescription().endswith("at fold = 2 · fold = 3")
+
+
+def test_all_indices_have_two_decimals(view):
+    told = found(3)
+    nogueira = told.indices.nogueira._replace(value=-0.001, low=-0.4, high=0.00004)
+    view.show_stability("run 1", replace(told, indices=replace(told.indices, nogueira=nogueira, jaccard=0.5)))
+    said = [label.text() for label in view.facts.findChildren(QLabel)]
+    numbers = [text for text in said if re.fullmatch(r"[−\d. …]+", text) and "." in text]
+    assert {"0.00", "−0.40 … 0.00", "0.50"} <= set(numbers)
+    assert all(re.fullmatch(r"−?\d\.\d\d( … −?\d\.\d\d)?", text) for text in numbers)

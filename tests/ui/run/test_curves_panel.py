@@ -115,7 +115,7 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     assert panel.validation_plot.is_empty()
     assert panel.validation_plot.choice is None
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "MQ2008 · click a curve to choose k"
+    assert panel.caption() == "MQ2008"  # one model: there is no k, and nothing to choose
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
     panel.validation_plot.flush()
     low, high = panel.validation_plot.ranges()[0]
@@ -123,6 +123,16 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     assert panel._note(0, 46) == ("k = 46 · λ = 2³ · chosen", "validation MAP 0.4000")
     panel.set_path(LIVE, [46], [0.5], {"MAP": [0.25]}, values=(8.0,))
     assert panel._note(LIVE, 46) == ("k = 46 · λ = 2³ · chosen", "validation MAP 0.2500")
+
+
+def test_of_models_with_all_features_points_are_chosen_and_no_k(panel):
+    panel.begin("RankRLS", "MQ2008", [LAMBDA], [(8.0,), (16.0,)], 1)
+    panel.add_step(0, 46, 0.5, {"MAP": 0.4})
+    assert panel.caption() == "MQ2008 · click a point to choose another model"
+    assert panel._below.text().startswith("features of the model")
+    panel.begin("Greedy RankRLS", "MQ2008", [LAMBDA], [(8.0,)], 46)
+    panel.add_step(0, 1, 0.5, {"MAP": 0.4})
+    assert panel.caption() == "MQ2008 · click a curve to choose k"
 
 
 def test_a_method_without_a_grid_has_one_curve_without_a_name(panel):
