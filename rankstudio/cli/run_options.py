@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.data_options import DESTINATIONS, add_column_options, columns_from
 from rankstudio.cli.feature_references import Names, costs_by_id, feature_ids
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.worker_options import add_worker_options
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
+from rankstudio.engine.data.letor.compression import ENDINGS
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
@@ -22,10 +24,10 @@ from rankstudio.engine.support.resources import resource
 _PLAIN = ("method", "ranker", "select_by", "convention", "missing", "normalize", "seed", "protocol", "rule")
 
 # What data are recognised by where a plan was expected.
-_DATA = (".txt", ".gz", ".dat", ".letor")
+_DATA = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
 # What else says what to run, or where it is kept.
-_SAID_BY_STUDY = ("data", "sample", "folds", "groups", "measures", "study")
+_SAID_BY_STUDY = ("data", "sample", "folds", "groups", "measures", "study", *DESTINATIONS)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +59,7 @@ def _add_places(where: Any) -> None:
         "--data",
         action="append",
         metavar="PLACE",
-        help="a LETOR file, or a folder with Fold1 … Fold5 or train, vali and test; several for a comparison",
+        help="a data file, or a folder with Fold1 … Fold5 or train, vali and test; several for a comparison",
     )
     where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
     where.add_argument("--folds", help="numbers of the folds to run, such as 1,3; all when not given")
@@ -72,6 +74,7 @@ def _add_places(where: Any) -> None:
         help='groups of features, each taken or left as a whole: a CSV file with lines "feature,group", or '
         'their ids, as in "BM25: 21, 22; TF: 1, 2"',
     )
+    add_column_options(where)
     where.add_argument(
         "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
     )
@@ -245,9 +248,12 @@ def plan_from(args: argparse.Namespace) -> Plan:
         changes["measures"] = tuple(m.strip() for m in args.measures.split(",") if m.strip())
     if args.folds is not None:
         changes["folds"] = _fold_numbers(args.folds)
+    if columns := columns_from(args):
+        changes["columns"] = columns
     if args.groups is not None:
         changes["groups"] = _groups(args.groups)
-    names = _names_of(Plan(data=changes.get("data", plan.data if plan else "")))
+    where = {name: changes[name] for name in ("data", "columns") if name in changes}
+    names = _names_of((plan or Plan(data="")).changed(**where))
     given, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
     if plan is None:
         return Plan(**changes, parameters=given, ranker_parameters=ranked)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import FoldedDataset as FoldedDataset
     from rankstudio.engine.data.dataset import RankingDataset as RankingDataset
     from rankstudio.engine.data.folders import open_dataset as open_dataset
+    from rankstudio.engine.data.formats.file_reader import load_data as load_data
     from rankstudio.engine.data.letor.reader import load_letor as load_letor
     from rankstudio.engine.export.models import load_model as load_model
     from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop as LambdaMARTTop
@@ -49,6 +50,7 @@ _HOMES = {
     "FoldedDataset": "rankstudio.engine.data.dataset",
     "RankingDataset": "rankstudio.engine.data.dataset",
     "evaluate": "rankstudio.engine.metrics.evaluation",
+    "load_data": "rankstudio.engine.data.formats.file_reader",
     "load_letor": "rankstudio.engine.data.letor.reader",
     "load_model": "rankstudio.engine.export.models",
     "open_dataset": "rankstudio.engine.data.folders",

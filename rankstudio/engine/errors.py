@@ -10,6 +10,7 @@ show, so no caller has to add to it.
     ├── DataError             something about a data file or folder
     │   ├── FileAccessError   missing, a directory, no permission, vanished, unreadable archive
     │   ├── FormatError       a place in a file that is not LETOR text
+    │   ├── ZeroIdError       a feature id 0 where ids begin at 1
     │   ├── MissingValueError ``NULL`` or ``nan`` where the policy is to refuse them
     │   └── DatasetError      files that are fine alone and do not belong together (also a ValueError)
     ├── ParameterError        a parameter outside its range (also a ValueError)
@@ -107,6 +108,10 @@ class FormatError(DataError):
 
 class MissingValueError(FormatError):
     """A missing value (``NULL``, ``nan``) met under the policy ``refuse``."""
+
+
+class ZeroIdError(FormatError):
+    """A feature id 0, which may be what ids begin with in this file."""
 
 
 class DatasetError(DataError, ValueError):

@@ -1,4 +1,4 @@
-"""``rankstudio convert``: data in any flavour of LETOR text, written anew."""
+"""``rankstudio convert``: data in any format, written anew in any."""
 
 from __future__ import annotations
 
@@ -7,30 +7,43 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.engine.data.formats.data_format import BY_KEY, FORMATS, format_of_name
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import RankingDataset
 
-HELP = "write data anew: scaled, cut down, in other folds"
+HELP = "write data anew: in another format, scaled, cut down, in other folds"
 DESCRIPTION = """\
-Read a LETOR file or a folder of folds in any flavour, and write it as plain LETOR text: missing values
-filled, features scaled or left out, and folds made anew, as the options say.
+Read data in any format, a file or a folder of folds, and write them in the format that the ending of OUT or
+--to says: missing values filled, features scaled or left out, and folds made anew, as the options say.
 
+  rankstudio convert train.txt train.parquet
+  rankstudio convert MQ2008 MQ2008-csv --to csv
+  rankstudio convert clicks.csv clicks.txt --qid session --label clicked --ignore url
   rankstudio convert train.txt train-scaled.txt --normalize query_minmax
   rankstudio convert MQ2008 MQ2008-few --features 39,23,37,32
   rankstudio convert all.txt five-folds --protocol 5-fold
 
 One file becomes one file, unless a protocol makes folds of it; folds are written as OUT/Fold1/train.txt and
-so on. A name that ends with .gz is packed. No file that is there is replaced, not even DATA by itself, but
-with --force."""
+so on. A name that ends with .gz, .bz2, .xz or .zst is packed. Numbers are written so that the same ones are
+read back; what a format cannot keep, such as comments, is said. No file that is there is replaced, not even
+DATA by itself, but with --force."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="a LETOR file, or a folder of folds")
+    parser.add_argument("data", metavar="DATA", type=Path, help="a data file, or a folder of folds")
     parser.add_argument("out", metavar="OUT", type=Path, help="the file or folder to write")
+    parser.add_argument(
+        "--to",
+        choices=[entry.key for entry in FORMATS],
+        metavar="FORMAT",
+        help="; ".join(f"{entry.key}: {entry.label}" for entry in FORMATS)
+        + "; as the ending of OUT says, else letor, when not given",
+    )
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all when not given")
     parser.add_argument(
         "--missing",
@@ -46,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of folds made anew; 0 by default")
     parser.add_argument("--no-comments", action="store_true", help="leave the comments out")
+    add_column_options(parser.add_argument_group("what the columns of tables are"))
     add_force_option(parser)
     parser.add_argument(
         "--json", action="store_true", help="print what was written, and how large it is, as JSON"
@@ -54,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.data.letor.writer import save_letor
+    from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset, written_files
     from rankstudio.engine.data.splitting.splits import select_features
     from rankstudio.engine.errors import PlanError
     from rankstudio.engine.experiment.plan.plan import Plan
@@ -68,13 +82,15 @@ def run(args: argparse.Namespace) -> int:
         normalize=args.normalize,
         protocol=args.protocol,
         seed=args.seed,
+        columns=columns_from(args),
     )
+    form = BY_KEY[args.to] if args.to else format_of_name(args.out.name)
     dataset = open_data(plan)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     kept = _kept(args.features)
     parts: dict[Path, RankingDataset] = {
-        args.out / f"Fold{fold.number}" / f"{name}.txt": part
+        args.out / f"Fold{fold.number}" / f"{name}{form.ending}": part
         for fold in dataset.folds
         for name, part in fold.parts.items()
     }
@@ -82,16 +98,20 @@ def run(args: argparse.Namespace) -> int:
         parts = {args.out: next(iter(parts.values()))}
     elif args.out.is_file():
         raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
-    refuse_existing(parts, args.force)
+    refuse_existing((file for path in parts for file in written_files(path, form)), args.force)
     written = []
+    lost: dict[str, None] = {}
     for path, whole in parts.items():
         part = whole if kept is None else select_features(whole, kept)
         make_folder(path.parent)
-        save_letor(part, path, comments=not args.no_comments)
+        for file in save_dataset(part, path, form, comments=not args.no_comments):
+            if not args.json:
+                print(file)
+        lost |= dict.fromkeys(losses(part, form))
         sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": part.n_features}
         written.append({"path": str(path), **sizes})
-        if not args.json:
-            print(path)
+    if lost:
+        print(f"Note: {form.label} keeps no {', no '.join(lost)}.", file=sys.stderr)
     if args.json:
         print(as_json(written))
     return 0

@@ -27,12 +27,15 @@ class DataColumns:
         The features, in their order; () for all other columns.
     ignore : tuple of str
         Columns that are none of these.
+    ids_from : int or None
+        With what the ids of SVMlight text begin: 0 or 1; None where an id 0 tells.
     """
 
     qid: str = ""
     label: str = ""
     features: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    ids_from: int | None = None
 
     def __bool__(self) -> bool:
         return self != DataColumns()
@@ -50,10 +53,16 @@ class DataColumns:
             values = values.as_dict()
         if not isinstance(values, Mapping):
             raise ParameterError("columns", values, _EXPECTED)
+        begin = values.get("ids_from")
         unknown = [name for name in values if name not in {f.name for f in fields(cls)}]
         named = {name: _texts(values.get(name, ())) for name in ("features", "ignore")}
         single = {name: values.get(name, "") for name in ("qid", "label")}
-        if unknown or any(not _is_name(text, empty=True) for text in single.values()):
+        if (
+            unknown
+            or begin not in (None, 0, 1)
+            or isinstance(begin, bool)
+            or any(not _is_name(text, empty=True) for text in single.values())
+        ):
             raise ParameterError("columns", dict(values), _EXPECTED)
         every = [name for name in single.values() if name] + [n for names in named.values() for n in names]
         twice = (
@@ -61,12 +70,12 @@ class DataColumns:
         )
         if twice:
             raise ParameterError("columns", twice[0], "every column in one place at most")
-        return cls(single["qid"], single["label"], named["features"], named["ignore"])
+        return cls(single["qid"], single["label"], named["features"], named["ignore"], begin)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a plan, without what is not said."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items() if v}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items() if v or v == 0}
 
 
 def _texts(values: Any) -> tuple[str, ...]:

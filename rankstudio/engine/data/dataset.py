@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.document_arrays import check_arrays, numbered, read_only
-from rankstudio.engine.data.source import Comments, Source
+from rankstudio.engine.data.source import Comments, ReadAs, Source
 from rankstudio.engine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -321,6 +321,8 @@ class FoldedDataset:
         The names of the features as the data have them, where the user gave others; else ().
     feature_groups : Mapping of str to tuple of int
         Groups that the user made of the features, by their ids, with which a plan begins.
+    read_as : ReadAs
+        As what the first file was read.
     """
 
     name: str
@@ -332,6 +334,7 @@ class FoldedDataset:
     checksum: str = ""
     given_names: tuple[str, ...] = ()
     feature_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    read_as: ReadAs = field(default_factory=ReadAs)
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:

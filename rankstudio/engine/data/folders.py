@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, Source
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
+from rankstudio.engine.data.formats.file_reader import FileContents, read_data_file
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.letor import file_access as files
+from rankstudio.engine.data.letor.compression import without_ending
 from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
-from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.letor.progress import Progress, ReadProgress
-from rankstudio.engine.data.letor.reader import make_dataset, read_table
-from rankstudio.engine.errors import DatasetError, FileAccessError
+from rankstudio.engine.data.letor.reader import make_dataset
+from rankstudio.engine.errors import DatasetError, FileAccessError, ZeroIdError
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.files import is_there
 
@@ -26,10 +31,9 @@ _PARTS = {
     "test": re.compile(r"test", re.IGNORECASE),
 }
 _VERSION = re.compile(r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE)
-_SUFFIXES = ("", ".txt", ".letor", ".dat", ".data", ".svm", ".svmlight", ".libsvm", ".ltr")
 _LOOKED_FOR = (
     "folders named Fold1, Fold2 … with files named train, vali and test in them, or such files themselves "
-    "(train.txt, trainingset.txt, vali.txt, test.txt.gz and the like)"
+    "(train.txt, trainingset.txt, vali.csv, test.txt.gz and the like)"
 )
 
 
@@ -46,6 +50,7 @@ def open_dataset(
     *,
     missing: Missing = "query_min",
     normalize: Normalize = False,
+    columns: DataColumns | Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
     cache: bool = True,
@@ -55,9 +60,13 @@ def open_dataset(
     Parameters
     ----------
     path : str or path-like
-        A file (one fold that has only a train part), a folder that holds the parts of one fold, a folder that
+        A file of any format of `rankstudio.engine.data.formats` (one fold that has only a train part), a
+        folder that holds the parts of one fold, a folder that
         holds Fold1 … FoldK, or a folder around one of these. Parts are recognised by how their names (or what
         follows a dot in them) begin: train, vali/valid/validation/dev, test.
+    columns : DataColumns or Mapping, optional
+        What the columns of tables are, such as ``{"qid": "query_id", "label": "grade"}``, where common names
+        do not tell; with ``{"ids_from": 0}`` the ids of SVMlight text begin at 0.
     missing, normalize, progress, cancelled, cache
         See `rankstudio.engine.data.letor.reader.load_letor`; progress is over the bytes of all files.
 
@@ -79,19 +88,26 @@ def open_dataset(
     folds = _find_folds(path)
     paths = [file for fold in folds for file in fold.parts.values()]
     reading = ReadProgress(progress, cancelled, sum(files.regular_file_size(file) for file in paths))
-    tables: dict[Path, tuple[Table, Source]] = {}
-    for file in paths:
-        tables[file] = read_table(file, reading, refuse=missing == "refuse", cache=cache)
-        _check_memory(path, sum(table.X.nbytes for table, _ in tables.values()), len(folds) > 1)
-    width = max(table.X.shape[1] for table, _ in tables.values())
-    _check_widths({file: (table.X.shape[1], table.dense) for file, (table, _) in tables.items()})
-    sources = {file: source for file, (_, source) in tables.items()}
+    told = DataColumns.of(columns or {})
+    try:
+        tables = _read(path, paths, reading, told, refuse=missing == "refuse", cache=cache, folds=len(folds))
+    except ZeroIdError:
+        if told.ids_from is not None:
+            raise
+        told = replace(told, ids_from=0)  # in all files alike, also where nothing has that id
+        tables = _read(path, paths, reading, told, refuse=missing == "refuse", cache=cache, folds=len(folds))
+    width = max(found.table.X.shape[1] for found in tables.values())
+    _check_names({file: found.table.feature_names for file, found in tables.items()})
+    _check_widths({file: (found.table.X.shape[1], found.table.dense) for file, found in tables.items()})
+    first = tables[paths[0]]
     datasets: dict[Path, RankingDataset] = {}
     for file in paths:
         reading.check()
-        table, source = tables.pop(file)
-        note = _widening(file, table.X.shape[1], width)
-        datasets[file] = make_dataset(table, source, missing=missing, n_features=width, normalize=normalize)
+        found = tables.pop(file)
+        note = _widening(file, found.table.X.shape[1], width)
+        datasets[file] = make_dataset(
+            found.table, found.source, missing=missing, n_features=width, normalize=normalize
+        )
         datasets[file] = replace(datasets[file], warnings=datasets[file].warnings + note)
     identity = identify(paths[0].absolute(), datasets[paths[0]])
     named = {
@@ -104,8 +120,27 @@ def open_dataset(
         folds=tuple(Fold(f.number, **{part: named[file] for part, file in f.parts.items()}) for f in folds),
         convention=identity.convention,
         known=identity.known,
-        checksum=sources[paths[0]].checksum,
+        checksum=first.source.checksum,
+        read_as=first.read_as,
     )
+
+
+def _read(
+    path: Path,
+    paths: Sequence[Path],
+    reading: ReadProgress,
+    told: DataColumns,
+    *,
+    refuse: bool,
+    cache: bool,
+    folds: int,
+) -> dict[Path, FileContents]:
+    """Read the files of a dataset."""
+    found: dict[Path, FileContents] = {}
+    for file in paths:
+        found[file] = read_data_file(file, reading, told, refuse=refuse, cache=cache)
+        _check_memory(path, sum(read.table.X.nbytes for read in found.values()), folds > 1)
+    return found
 
 
 def one_of(paths: Sequence[str]) -> str:
@@ -217,8 +252,7 @@ def _parts_in(folder: Path) -> dict[str, Path]:
 
 
 def _is_data(path: Path) -> bool:
-    name = path.name.lower().removesuffix(".gz")
-    return Path(name).suffix in _SUFFIXES
+    return Path(without_ending(path.name.lower())).suffix in DATA_ENDINGS
 
 
 def _children(folder: Path) -> list[Path]:
@@ -253,6 +287,20 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
             raise DatasetError(
                 f"{file} has {width} features in every line, but {greatest} has {widths[greatest][0]}; "
                 f"expected the same features in all files of a dataset."
+            )
+
+
+def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
+    """Raise `DatasetError` where tables do not have the same columns in the same order."""
+    first, *others = names
+    for file in others:
+        pairs = zip_longest(names[first], names[file], fillvalue="")
+        differing = next(((a, b) for a, b in pairs if a != b), None)
+        if differing and names[first] and names[file] and not names[first][0] == names[file][0] == "id 0":
+            a, b = (f'"{name}"' if name else "no more features" for name in differing)
+            raise DatasetError(
+                f"{file}: found {b} where {first} has {a}, expected the same features in the same order "
+                "in all files of a dataset."
             )
 
 

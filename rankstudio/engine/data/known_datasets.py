@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.support.csv_cells import cells, unguarded
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -116,13 +116,15 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     """
     known = next((k for k in KNOWN if k.fits(path, dataset)), None)
     names: Mapping[int, str] = {}
-    if known is not None and (known.key != "gov" or _gov_by_feature(dataset)):
+    from_zero = dataset.feature_names[0] == "id 0"  # as the file has it, where it is 1 here
+    unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
+    if known is not None and unnamed and (known.key != "gov" or _gov_by_feature(dataset)):
         names = table_of_names(known.key)
     warnings: tuple[str, ...] = ()
     for file in _name_files(path):
         own = _read_names(file)
         if own:
-            names = own
+            names = {i + 1: name for i, name in own.items()} if from_zero and 0 in own else own
             break
         warnings += (
             f"{file}: found no line such as 12,BM25 of title below a header such as id,name, so that no "

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.letor import file_access as files
+from rankstudio.engine.data.letor.compression import decompress
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import FormatError
 
@@ -21,7 +22,7 @@ def read_scores(path: str | os.PathLike[str]) -> Floats:
     Parameters
     ----------
     path : str or path-like
-        One number a line, as SVM-rank, LETOR's tools and most others write them; may be packed with gzip.
+        One number a line, as SVM-rank, LETOR's tools and most others write them; may be compressed.
         ``inf`` is a number, ``nan`` is none. Empty lines may follow the last score.
 
     Returns
@@ -38,7 +39,7 @@ def read_scores(path: str | os.PathLike[str]) -> Floats:
     """
     path = Path(path)
     progress = ReadProgress()
-    content = files.decompress(path, files.read_file(path, progress), progress)
+    content = decompress(path, files.read_file(path, progress), progress)
     text = content[: -files.PADDING].tobytes().decode("utf-8-sig", errors="replace").rstrip()
     lines = text.splitlines() if "\r" in text else text.split("\n")
     scores = np.empty(len(lines))

@@ -27,6 +27,23 @@ class Source:
     checksum: str
 
 
+@dataclass(frozen=True)
+class ReadAs:
+    """As what a data file was read.
+
+    Attributes
+    ----------
+    format : str
+        Key of the format (see `rankstudio.engine.data.formats`).
+    qid, label : str
+        What told the query and the label: the name of a column, of a file of sizes, or "".
+    """
+
+    format: str = "letor"
+    qid: str = ""
+    label: str = ""
+
+
 class Comments(Protocol):
     """The comments of the documents, decoded only when somebody asks."""
 

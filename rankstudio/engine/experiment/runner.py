@@ -75,7 +75,7 @@ def _open(plan: Plan) -> FoldedDataset:
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - numba, where it is needed
 
     normalize: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
-    return open_dataset(plan.data, missing=plan.missing, normalize=normalize)
+    return open_dataset(plan.data, missing=plan.missing, normalize=normalize, columns=plan.columns)
 
 
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:

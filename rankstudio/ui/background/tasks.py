@@ -97,7 +97,12 @@ def _open(
     else:
         normalize: Literal[False, "query_minmax"] = False if plan.normalize == "none" else "query_minmax"
         dataset = open_dataset(
-            path, missing=plan.missing, normalize=normalize, progress=progress, cancelled=cancelled
+            path,
+            missing=plan.missing,
+            normalize=normalize,
+            columns=plan.columns,
+            progress=progress,
+            cancelled=cancelled,
         )
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     own = replace(dataset, feature_groups=notes.groups)

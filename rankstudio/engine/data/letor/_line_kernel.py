@@ -104,11 +104,12 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
 
 
 @subroutine
-def _mark_ids(begin: int, end: int, seen: Ints, row: int) -> None:
+def _mark_ids(begin: int, end: int, shift: int, seen: Ints, row: int) -> None:
     """Note which ids there are between two addresses; they have been read before."""
     i = skip_blanks(begin)
     while i < end:
         number, _ = read_id(i)
+        number += shift
         if number < seen.shape[0]:
             seen[number] = row
         i = skip_blanks(skip_token(i))
@@ -140,6 +141,7 @@ def _read_features(
     base: int,
     row: int,
     most_features: int,
+    shift: int,
     X: Floats,
     missing: Ints,
     seen: Ints,
@@ -157,12 +159,13 @@ def _read_features(
         if byte_at(i) == NEWLINE or byte_at(i) == HASH:
             break
         number, begin = read_id(i)
+        number += shift
         problem, place = _id_problem(number, begin, most_features), i
         if problem != FINE:
             break
         if number <= previous and ascending:
             ascending = False
-            _mark_ids(first, i, seen, row)
+            _mark_ids(first, i, shift, seen, row)
         if not ascending and _is_repeated(number, seen, row):
             problem = ID_REPEATED
             break
@@ -212,6 +215,8 @@ def parse(
     end: int,
     row: int,
     most_features: int,
+    shift: int,
+    with_query: bool,
     X: Floats,
     y: Floats,
     spans: Ints,
@@ -233,6 +238,10 @@ def parse(
         Where the first document of these lines goes.
     most_features : int
         A larger feature id is an error.
+    shift : int
+        Added to the ids: 1 where they begin at 0.
+    with_query : bool
+        Whether the query stands behind the label; if not, all spans of ids are empty.
     X : float64 array of shape (rows, n)
         Zeros. A feature with an id over n (and not over ``most_features``) is not stored, but shows in the
         tally; NaN stands for a missing value.
@@ -265,11 +274,14 @@ def parse(
         i = _read_label(i, base, row, X.shape[1], y, hard, tally)
         if i == FAILED:
             break
-        i = _read_query(i, base, row, spans, tally)
-        if i == FAILED:
-            break
+        if with_query:
+            i = _read_query(i, base, row, spans, tally)
+            if i == FAILED:
+                break
+        else:
+            spans[row, QID_BEGIN] = spans[row, QID_END] = i - base
         new_query[row] = row == first_row or not _same_query(base, row, spans)
-        i = _read_features(i, base, row, most_features, X, missing, seen, hard, tally)
+        i = _read_features(i, base, row, most_features, shift, X, missing, seen, hard, tally)
         if i == FAILED:
             break
         i = next_document(_read_comment(i, base, row, spans), stop)

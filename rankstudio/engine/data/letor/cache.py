@@ -159,6 +159,8 @@ def _pack(table: Table, checksum: str) -> list[memoryview]:
         "types": [array.dtype.str for array in arrays],
         "query_ids": table.query_ids,
         "feature_names": table.feature_names,
+        "left_out": table.left_out,
+        "told_by": table.told_by,
         "dense": table.dense,
         "scattered": None if table.scattered is None else asdict(table.scattered),
     }
@@ -201,6 +203,8 @@ def _unpack(content: Bytes, checksum: str) -> Table:
         query_ids=tuple(header["query_ids"]),
         comments=TextComments(**dict(zip(_COMMENTS, comments, strict=True))),
         feature_names=tuple(header["feature_names"]),
+        left_out=tuple(header["left_out"]),
+        told_by=tuple(header["told_by"]),
         dense=header["dense"],
         scattered=None if header["scattered"] is None else Scattered(**header["scattered"]),
     )

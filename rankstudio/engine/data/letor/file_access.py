@@ -1,11 +1,10 @@
-"""The bytes of a data file, decompressed where need be, and their checksum."""
+"""The bytes of a data file, and their checksum."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,9 @@ from rankstudio.engine.support import memory
 
 PADDING = 64  # newlines behind the text, so that no kernel has to look where it ends
 _PIECE = 1 << 20
-_GZIP = b"\x1f\x8b"
+GZIP, BZIP2, XZ, ZSTANDARD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+PARQUET, ARROW = b"PAR1", b"ARROW1\0\0"
+"""How files begin that are no text."""
 
 
 def regular_file_size(path: Path) -> int:
@@ -64,7 +65,7 @@ def read_file(path: Path, progress: ReadProgress) -> Bytes:
         If the file cannot be read, or changes its size meanwhile.
     """
     size = regular_file_size(path)
-    content = _padded(path, size)
+    content = padded(path, size)
     view = content.data
     done = 0
     try:
@@ -86,11 +87,13 @@ def read_file(path: Path, progress: ReadProgress) -> Bytes:
 
 
 def _is_binary(begin: memoryview) -> bool:
-    return begin[: len(_GZIP)] != _GZIP and b"\0" in begin.tobytes()
+    known = (GZIP, BZIP2, XZ, ZSTANDARD, PARQUET, ARROW)
+    content = begin.tobytes()
+    return not content.startswith(known) and b"\0" in content
 
 
 def _beginning(path: Path, content: Bytes, size: int) -> Bytes:
-    begin = _padded(path, size)
+    begin = padded(path, size)
     begin[:size] = content[:size]
     return begin
 
@@ -111,90 +114,14 @@ def checksum(content: Bytes, progress: ReadProgress) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
-    """Return the text in what `read_file` returned: the same array, or what gzip had packed.
-
-    A text ends at the first piece with a zero byte, which is no text: there is nothing to be read behind it.
+def padded(path: Path, size: int) -> Bytes:
+    """Return room for so many bytes, with newlines behind them.
 
     Raises
     ------
     FileAccessError
-        If the compressed file is damaged or cut short, or holds more than fits into memory.
+        If there is less memory.
     """
-    if content[: len(_GZIP)].tobytes() != _GZIP:
-        return content
-    # The pieces and the text that is made of them are there at the same time.
-    pieces = _Pieces(path, memory.available() / 2)
-    size = len(content) - PADDING
-    position = 0
-    try:
-        while position < size and not pieces.binary:  # there may be several members
-            position = _unpack_member(path, content[:size], position, pieces, progress)
-            position = _skip_zeros(content[:size], position)
-        text = _padded(path, pieces.size)
-    except zlib.error:
-        raise FileAccessError(
-            path, tr("the compressed file is damaged; expected a complete gzip file.")
-        ) from None
-    except MemoryError:
-        raise FileAccessError(path, "what is in the compressed file does not fit into memory.") from None
-    done = 0
-    for piece in pieces.taken:
-        text[done : done + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
-        done += len(piece)
-    return text
-
-
-class _Pieces:
-    """The text that has been unpacked, of which no more is taken than fits."""
-
-    def __init__(self, path: Path, most: float) -> None:
-        self._path = path
-        self._most = most
-        self.taken: list[bytes] = []
-        self.size = 0
-        self.binary = False
-
-    def append(self, piece: bytes) -> None:
-        """Take a piece, unless it is one too many."""
-        self.size += len(piece)
-        if self.size > self._most:
-            raise FileAccessError(
-                self._path,
-                f"the text in the compressed file has more than {memory.size(self._most)}, and does not fit "
-                f"into memory, of which {memory.size(2 * self._most)} are free.",
-            )
-        self.taken.append(piece)
-        self.binary = b"\0" in piece
-
-
-def _unpack_member(path: Path, packed: Bytes, position: int, pieces: _Pieces, progress: ReadProgress) -> int:
-    """Append what the gzip member at a position holds to ``pieces``; return the position behind it."""
-    member = zlib.decompressobj(wbits=31)
-    waiting = b""
-    while not member.eof and not pieces.binary:
-        progress.check()
-        if not waiting:
-            waiting = packed[position : position + _PIECE].tobytes()
-            position += len(waiting)
-            if not waiting:
-                raise FileAccessError(
-                    path, tr("the compressed file is cut short; expected a complete gzip file.")
-                )
-        pieces.append(member.decompress(waiting, _PIECE))
-        waiting = member.unconsumed_tail
-    return position - len(member.unused_data)
-
-
-def _skip_zeros(packed: Bytes, position: int) -> int:
-    """Return the position of the next byte that is not 0: zeros fill up tapes."""
-    while position < len(packed) and packed[position] == 0:
-        filled = packed[position : position + _PIECE] != 0
-        position += int(filled.argmax()) if filled.any() else len(filled)
-    return position
-
-
-def _padded(path: Path, size: int) -> Bytes:
     try:
         if size > memory.available():
             raise MemoryError

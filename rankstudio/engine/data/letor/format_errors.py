@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.arrays import Bytes
-from rankstudio.engine.errors import FormatError, MissingValueError
+from rankstudio.engine.errors import FormatError, MissingValueError, ZeroIdError
 
 BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_REPEATED = range(1, 9)
 OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
@@ -72,7 +72,7 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     expected = _EXPECTED[problem].format(feature=feature, most=most_features)
     if problem == ID_TOO_LARGE and most_features == MOST_FEATURES:
         expected += " (every feature becomes a column in memory)"
-    kind = MissingValueError if problem == MISSING else FormatError
+    kind = {MISSING: MissingValueError, ID_ZERO: ZeroIdError}.get(problem, FormatError)
     return kind(
         path,
         line_of(text, position),

@@ -66,6 +66,10 @@ class Table:
         Position of each row among the documents of the file, from 0.
     feature_names : tuple of str
         As the file has them; () where it has none.
+    left_out : tuple of str
+        Columns of the file that nobody named, and that are no features.
+    told_by : tuple of str
+        The columns that told the query and the label; () where a line does so itself.
     """
 
     X: Floats
@@ -78,3 +82,12 @@ class Table:
     scattered: Scattered | None = None
     file_rows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     feature_names: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    told_by: tuple[str, ...] = ()
+
+    def notes(self, name: str) -> tuple[str, ...]:
+        """Return what is to be known of a file of this name, as sentences."""
+        notes = [
+            f'{name}: the column "{column}" is no feature, and was left out.' for column in self.left_out
+        ]
+        return (*notes, *(() if self.scattered is None else (self.scattered.sentence(name),)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,8 @@ from rankstudio.engine.data.letor.format_errors import (
 from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.letor.query_grouping import copy_comments, group
-from rankstudio.engine.errors import DatasetError, FormatError
+from rankstudio.engine.data.letor.query_groups import group_by_size
+from rankstudio.engine.errors import DatasetError, FormatError, shown_path
 from rankstudio.engine.support import memory
 
 _PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
@@ -44,6 +45,16 @@ class _Piece:
     end: int
     row: int
     lines: int
+
+
+@dataclass(frozen=True)
+class _How:
+    """What may stand on a line."""
+
+    most_features: int
+    refuse: bool
+    shift: int
+    with_query: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +93,8 @@ def parse_text(
     *,
     n_features: int | None = None,
     refuse: bool = False,
+    first_id: int = 1,
+    sizes: Ints | None = None,
 ) -> Table:
     """Parse LETOR text.
 
@@ -99,6 +112,10 @@ def parse_text(
         A larger feature id is an error.
     refuse : bool
         Whether a missing value is an error.
+    first_id : int
+        With what the ids of features begin in the text: 1, or 0, which becomes 1.
+    sizes : int64 array of shape (Q,), optional
+        How many documents each query has, where the lines do not say their query.
 
     Raises
     ------
@@ -107,7 +124,7 @@ def parse_text(
     MissingValueError
         At the first missing value, if ``refuse`` is set.
     DatasetError
-        If the features do not fit into memory.
+        If the features do not fit into memory, or there are not as many documents as the queries have.
 
     Notes
     -----
@@ -117,10 +134,11 @@ def parse_text(
     most_features = MOST_FEATURES if n_features is None else min(n_features, MOST_FEATURES)
     size = len(text) - PADDING
     pieces = _cut(path, text, size, pool, progress)
-    width = _peek_width(text, pieces, most_features)
+    how = _How(most_features, refuse, 1 - first_id, sizes is None)
+    width = _peek_width(text, pieces, how)
     while True:
         rows = _allocate(path, sum(p.lines for p in pieces), width)
-        futures = [pool.submit(_parse_piece, text, p, rows, most_features, refuse) for p in pieces]
+        futures = [pool.submit(_parse_piece, text, p, rows, how) for p in pieces]
         outcomes: list[_Outcome] = []
         try:
             for piece, outcome in zip(pieces, progress.in_order(futures), strict=True):
@@ -138,7 +156,7 @@ def parse_text(
     for outcome in outcomes:
         if outcome.problems:
             raise format_error(path, text, *min(outcome.problems), most_features)
-    return _assemble(path, text, pieces, rows, outcomes)
+    return _assemble(path, text, pieces, rows, outcomes, sizes)
 
 
 def warm_up() -> None:
@@ -204,7 +222,7 @@ def _count_lines(text: Bytes) -> tuple[int, bool]:
     return newlines, zero
 
 
-def _peek_width(text: Bytes, pieces: list[_Piece], most_features: int) -> int:
+def _peek_width(text: Bytes, pieces: list[_Piece], how: _How) -> int:
     """Return the greatest feature id in the first lines: the width, nearly always."""
     if not pieces:
         return 0
@@ -212,7 +230,7 @@ def _peek_width(text: Bytes, pieces: list[_Piece], most_features: int) -> int:
     end = _line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
     lines = _count_lines(text[first.begin : end])[0] + 1
     outcome = _parse_piece(
-        text, _Piece(first.begin, end, 0, lines), _Rows.empty(lines, 0), most_features, False
+        text, _Piece(first.begin, end, 0, lines), _Rows.empty(lines, 0), replace(how, refuse=False)
     )
     return int(outcome.tally[kernels.GREATEST_ID])
 
@@ -233,7 +251,7 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
         ) from None
 
 
-def _parse_piece(text: Bytes, piece: _Piece, rows: _Rows, most_features: int, refuse: bool) -> _Outcome:
+def _parse_piece(text: Bytes, piece: _Piece, rows: _Rows, how: _How) -> _Outcome:
     """Parse one piece into its rows; runs in a thread of the pool."""
     width = rows.X.shape[1]
     capacity = _FEW_HARD
@@ -246,7 +264,9 @@ def _parse_piece(text: Bytes, piece: _Piece, rows: _Rows, most_features: int, re
             piece.begin,
             piece.end,
             piece.row,
-            most_features,
+            how.most_features,
+            how.shift,
+            how.with_query,
             rows.X,
             rows.y,
             rows.spans,
@@ -263,7 +283,7 @@ def _parse_piece(text: Bytes, piece: _Piece, rows: _Rows, most_features: int, re
     problems = list(_convert_hard(text, hard[:n_hard], rows))
     if tally[kernels.ERROR] != kernels.FINE:
         problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))
-    if refuse and tally[kernels.FIRST_MISSING] >= 0:
+    if how.refuse and tally[kernels.FIRST_MISSING] >= 0:
         problems.append((int(tally[kernels.FIRST_MISSING]), MISSING))
     return _Outcome(tally, missing, problems)
 
@@ -289,7 +309,14 @@ def _refuse_hidden(path: Path, text: Bytes, begins: Ints, comments: TextComments
             raise format_error(path, text, int(at), OLD_LINE_END, 0)
 
 
-def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcomes: list[_Outcome]) -> Table:
+def _assemble(
+    path: Path,
+    text: Bytes,
+    pieces: list[_Piece],
+    rows: _Rows,
+    outcomes: list[_Outcome],
+    sizes: Ints | None,
+) -> Table:
     """Put the rows of the pieces together and group them by query."""
     counts = [int(o.tally[kernels.ROWS]) for o in outcomes]
     if sum(counts) == 0:
@@ -300,7 +327,11 @@ def _assemble(path: Path, text: Bytes, pieces: list[_Piece], rows: _Rows, outcom
     if counts != [p.lines for p in pieces]:  # there were blank lines
         kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
         rows = rows.at(np.concatenate(kept))
-    query_ptr, query_ids, order, scattered = group(text, rows.spans, rows.new_query)
+    if sizes is None:
+        query_ptr, query_ids, order, scattered = group(text, rows.spans, rows.new_query)
+    else:
+        query_ptr, query_ids = group_by_size(shown_path(path), sizes, len(rows.y))
+        order, scattered = np.zeros(0, dtype=np.int64), None
     if scattered is not None:
         rows = rows.at(order)
     comments = copy_comments(text, rows.spans)

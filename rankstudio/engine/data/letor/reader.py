@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -9,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rankstudio.engine.arrays import Bytes
+from rankstudio.engine.arrays import Bytes, Ints
 from rankstudio.engine.data.dataset import RankingDataset, Source, default_names
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.letor import cache as parsed_files
 from rankstudio.engine.data.letor import file_access
+from rankstudio.engine.data.letor.compression import decompress
 from rankstudio.engine.data.letor.missing_values import (
     Missing,
     Normalize,
@@ -42,7 +44,8 @@ def load_letor(
 
     A line is ``label qid:id feature:value … # comment``. Dense or sparse (a feature left out is 0), with or
     without comments, any line ends; ids of queries need not be numbers; ``NULL`` and ``nan`` are missing
-    values; a file may be packed with gzip. Every number becomes the very double that ``float()`` makes of it.
+    values; a file may be compressed by gzip, bzip2, xz or Zstandard. Every number becomes the very double
+    that ``float()`` makes of it.
 
     Parameters
     ----------
@@ -107,21 +110,69 @@ def read_table(
 ) -> tuple[Table, Source]:
     """Read a file, or find what was once read from the same bytes; see `load_letor` for the rest."""
     content = file_access.read_file(path, progress)
+
+    def parse(pool: Executor) -> Table:
+        return parse_letor(path, content, pool, progress, n_features=n_features, refuse=refuse)
+
+    return table_of(path, content, progress, parse, n_features=n_features, refuse=refuse, cache=cache)
+
+
+def table_of(
+    path: Path,
+    content: Bytes,
+    progress: ReadProgress,
+    parse: Callable[[Executor], Table],
+    *,
+    n_features: int | None = None,
+    refuse: bool = False,
+    cache: bool = True,
+    variant: str = "",
+    identity: str = "",
+) -> tuple[Table, Source]:
+    """Parse what is in a file, or find what was once parsed of the same bytes in the same way.
+
+    Parameters
+    ----------
+    path : Path
+    content : uint8 array
+        As `file_access.read_file` returns it.
+    progress : ReadProgress
+    parse : callable
+        Returns the table, with the threads of an executor; not called where the cache has it.
+    n_features, refuse, cache
+        As for `load_letor`.
+    variant : str
+        In which way the bytes are parsed; "" for LETOR text.
+    identity : str
+        What else than the bytes says what the data are; it goes into the checksum of the source.
+    """
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         try:
             checksum = pool.submit(file_access.checksum, content, progress)
-            table = _recall(progress.result(checksum), progress, n_features, refuse) if cache else None
+            key = derived(progress.result(checksum), variant) if cache else ""
+            table = _recall(key, progress, n_features, refuse) if cache else None
+            size = len(content) - file_access.PADDING
             if table is not None:
                 progress.advance(progress.total / 2)
             else:
-                table = _parse(path, content, pool, progress, n_features, refuse)
+                table = parse(pool)
                 if cache:
-                    size = len(content) - file_access.PADDING
-                    parsed_files.store(checksum.result(), table, progress, size)
-            return table, Source(path, len(content) - file_access.PADDING, progress.result(checksum))
+                    parsed_files.store(key, table, progress, size)
+            return table, Source(path, size, derived(progress.result(checksum), identity))
         except BaseException:
             progress.stopped = True
             raise
+
+
+def derived(checksum: str, what: str) -> str:
+    """Return the checksum of some bytes together with how they are read; the same where that is "".
+
+    Examples
+    --------
+    >>> derived("sha256:00", "")
+    'sha256:00'
+    """
+    return f"sha256:{hashlib.sha256(f'{checksum} {what}'.encode()).hexdigest()}" if what else checksum
 
 
 def make_dataset(
@@ -131,7 +182,6 @@ def make_dataset(
     missing: str,
     n_features: int | None,
     normalize: str | bool,
-    notes: tuple[str, ...] = (),
 ) -> RankingDataset:
     """Make the dataset of a table, which is used up: its values are changed in place."""
     if missing != "refuse":
@@ -156,7 +206,7 @@ def make_dataset(
         comments=table.comments,
         source=source,
         missing=counts,
-        warnings=notes + (() if table.scattered is None else (table.scattered.sentence(name),)),
+        warnings=table.notes(name),
         sparse=not table.dense,
         file_rows=None if table.scattered is None else table.file_rows,
     )
@@ -170,11 +220,22 @@ def _recall(checksum: str, progress: ReadProgress, n_features: int | None, refus
     return None if n_features is not None and table.X.shape[1] > n_features else table
 
 
-def _parse(
-    path: Path, content: Bytes, pool: Executor, progress: ReadProgress, n_features: int | None, refuse: bool
+def parse_letor(
+    path: Path,
+    content: Bytes,
+    pool: Executor,
+    progress: ReadProgress,
+    *,
+    n_features: int | None = None,
+    refuse: bool = False,
+    first_id: int = 1,
+    sizes: Ints | None = None,
 ) -> Table:
+    """Parse LETOR text that may be compressed; see `parser.parse_text`."""
     # numba is imported only now: who opens what the cache knows does not wait for it.
     from rankstudio.engine.data.letor.parser import parse_text  # noqa: PLC0415
 
-    text = file_access.decompress(path, content, progress)
-    return parse_text(path, text, pool, progress, n_features=n_features, refuse=refuse)
+    text = decompress(path, content, progress)
+    return parse_text(
+        path, text, pool, progress, n_features=n_features, refuse=refuse, first_id=first_id, sizes=sizes
+    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.letor.compression import compress
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.files import write_bytes
 
@@ -26,7 +26,7 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
         the features that are 0 are left out if the file it was read from did that. Missing values have been
         filled and are written so.
     path : str or path-like
-        The file; packed if its name ends with ``.gz``.
+        The file; packed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
     comments : bool
         Whether to write the comments. A line end within one becomes a blank.
 
@@ -46,16 +46,18 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
                 f'{path}: it could not be written: found the query id "{query_id}", expected one without '
                 "blanks and without #."
             )
-    content = b"".join(
-        _lines(dataset, begin, min(begin + _PIECE, dataset.n_documents), comments)
+    write_bytes(path, compress(path, letor_text(dataset, comments=comments)))
+
+
+def letor_text(dataset: RankingDataset, *, comments: bool = True, queries: bool = True) -> bytes:
+    """Return the lines of a dataset; without ``queries`` as SVM-light has them, that is without their ids."""
+    return b"".join(
+        _lines(dataset, begin, min(begin + _PIECE, dataset.n_documents), comments, queries)
         for begin in range(0, dataset.n_documents, _PIECE)
     )
-    if path.suffix.lower() == ".gz":
-        content = gzip.compress(content, compresslevel=9, mtime=0)
-    write_bytes(path, content)
 
 
-def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool) -> bytes:
+def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool) -> bytes:
     """Return the lines of the documents from ``begin`` to ``end``."""
     ids = [f"{i}:" for i in dataset.feature_ids.tolist()]
     lines = []
@@ -67,7 +69,9 @@ def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool) -> byt
             features = [f"{ids[j]}{shortest(values[j].item())}" for j in kept]
         else:
             features = [i + shortest(v) for i, v in zip(ids, values.tolist(), strict=True)]
-        line = " ".join([shortest(dataset.y[row].item()), f"qid:{query_id}", *features])
+        line = " ".join(
+            [shortest(dataset.y[row].item()), *([f"qid:{query_id}"] if queries else []), *features]
+        )
         comment = " ".join(dataset.comments[row].splitlines()) if comments and len(dataset.comments) else ""
         lines.append(f"{line} #{comment}\n" if comment else f"{line}\n")
     return "".join(lines).encode("utf-8", errors="backslashreplace")

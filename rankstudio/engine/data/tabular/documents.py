@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.letor.format_errors import MOST_FEATURES
 from rankstudio.engine.data.letor.parsed_table import Scattered, Table
+from rankstudio.engine.data.letor.query_groups import group_by_size
 from rankstudio.engine.data.tabular.recognition import RecognisedColumns, recognise_columns
 from rankstudio.engine.errors import DataError, DatasetError
 from rankstudio.engine.support import memory
@@ -21,6 +22,14 @@ from rankstudio.engine.support import memory
 MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "None", "<NA>", "#N/A")
 """What says in text that there is no value."""
 _SHOWN = 40
+
+
+class RowError(Protocol):
+    """Makes the error of a row, of what was found there and what was expected."""
+
+    def __call__(self, row: int, found: str, expected: str, missing: bool = False, /) -> DataError:
+        """Return the error; of a missing value that is to be refused where that is it."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -37,14 +46,15 @@ class TableColumns:
         Returns the values at a position: numbers, or objects where a value is none.
     texts : callable
         Returns the values at a position as they are written.
-    error : callable
-        Makes the error of a row, of what was found there and what was expected.
+    error : RowError
     line : callable
         Returns where a row is, counted from 1.
     unit : str
         What is so counted: "line" or "row".
     text_numbers : bool
         Whether a text may be a number, as in a file of text.
+    has_header : bool
+        Whether the names are its own.
     """
 
     where: str
@@ -52,15 +62,21 @@ class TableColumns:
     n_rows: int
     column: Callable[[int], NDArray[Any]]
     texts: Callable[[int], NDArray[Any]]
-    error: Callable[[int, str, str], DataError]
+    error: RowError
     line: Callable[[int], int]
     unit: str = "row"
     text_numbers: bool = False
+    has_header: bool = True
 
 
 def read_documents(
-    table: TableColumns, told: DataColumns, check: Callable[[], None] = lambda: None
-) -> tuple[Table, tuple[str, ...]]:
+    table: TableColumns,
+    told: DataColumns,
+    *,
+    sizes: Ints | None = None,
+    refuse: bool = False,
+    check: Callable[[], None] = lambda: None,
+) -> Table:
     """Read the documents of a table.
 
     Parameters
@@ -68,15 +84,17 @@ def read_documents(
     table : TableColumns
     told : DataColumns
         Which of the columns are what, as far as it is said.
+    sizes : int64 array of shape (Q,), optional
+        How many documents each query has, where no column tells the query.
+    refuse : bool
+        Whether a missing value is an error.
     check : callable, optional
         Called between columns; it may raise.
 
     Returns
     -------
-    table : Table
+    Table
         Grouped by query, NaN where a value is missing.
-    notes : tuple of str
-        What was left out, as sentences.
 
     Raises
     ------
@@ -87,7 +105,9 @@ def read_documents(
     -----
     O(mn + m log m) for m rows and n features.
     """
-    found = recognise_columns(table.where, table.names, told)
+    found = recognise_columns(
+        table.where, table.names, told, with_sizes=sizes is not None, has_header=table.has_header
+    )
     if table.n_rows == 0:
         raise DatasetError(f"{table.where}: found no rows, expected at least one document.")
     if len(found.features) > MOST_FEATURES:
@@ -97,25 +117,33 @@ def read_documents(
     if np.isnan(y).any():
         row = int(np.isnan(y).argmax())
         raise table.error(row, _found(table, found.label, "nothing"), "a relevance label, which is a number")
-    query_of, ids = _queries(table, found.qid)
+    if found.qid is None and sizes is not None:
+        query_ptr, ids = group_by_size(table.where, sizes, table.n_rows)
+        order, scattered = np.zeros(0, dtype=np.int64), None
+    else:
+        query_ptr, ids, order, scattered = _queries(table, found.qid or 0)
     X, kept, left_out = _features(table, found, check)
-    order, scattered = _grouping(table, query_of, ids)
+    missing = np.isnan(X).sum(axis=0).astype(np.int64)
+    if refuse and missing.any():
+        row, column = (int(place[0]) for place in np.nonzero(np.isnan(X)))
+        expected = "a number for every feature, because missing values are to be refused"
+        raise table.error(row, _found(table, kept[column], "nothing"), expected, True)
     if scattered is not None:
         X, y = X[order], y[order]
-    sizes = np.bincount(query_of, minlength=len(ids))
-    out = Table(
+    return Table(
         X=X,
         y=y,
-        query_ptr=np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)]).astype(np.int64),
+        query_ptr=query_ptr,
         query_ids=ids,
         comments=_comments(table, found, order),
-        missing=np.isnan(X).sum(axis=0).astype(np.int64),
+        missing=missing,
         dense=True,
         scattered=scattered,
         file_rows=order,
-        feature_names=tuple(table.names[i] for i in kept),
+        feature_names=tuple(table.names[i] for i in kept) if table.has_header else (),
+        told_by=("" if found.qid is None else table.names[found.qid], table.names[found.label]),
+        left_out=tuple(table.names[i] or "without a name" for i in (*found.ignored, *left_out)),
     )
-    return out, _notes(table, (*found.ignored, *left_out))
 
 
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
@@ -144,7 +172,7 @@ def _number(value: Any, text_numbers: bool) -> float | None:
         text = value.strip()
         if text in MISSING:
             return np.nan
-        if not text_numbers or "_" in text:
+        if not text_numbers or "_" in text or not text.isascii():
             return None
     try:
         number = float(value)
@@ -177,8 +205,8 @@ def _features(
     return (X if not left_out else np.ascontiguousarray(X[:, : len(kept)])), kept, left_out
 
 
-def _queries(table: TableColumns, position: int) -> tuple[Ints, tuple[str, ...]]:
-    """Return the query of each row, and the ids in the order of their first appearance."""
+def _queries(table: TableColumns, position: int) -> tuple[Ints, tuple[str, ...], Ints, Scattered | None]:
+    """Return the first row of each query, the ids by first appearance, and the order of the rows."""
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
     codes, unique = factorize(table.texts(position), use_na_sentinel=True)
@@ -188,7 +216,10 @@ def _queries(table: TableColumns, position: int) -> tuple[Ints, tuple[str, ...]]
         raise table.error(int(bad.argmax()), _found(table, position, "nothing"), "the id of a query")
     numbers: dict[str, int] = {}
     same = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
-    return same[codes], tuple(numbers)
+    query_of, ids = same[codes], tuple(numbers)
+    query_ptr = np.concatenate([[0], np.cumsum(np.bincount(query_of))]).astype(np.int64)
+    order, scattered = _grouping(table, query_of, ids)
+    return query_ptr, ids, order, scattered
 
 
 def _id_text(value: Any) -> str:
@@ -232,11 +263,6 @@ def _comment(value: Any, is_id: bool) -> str:
     missing = value is None or value != value  # noqa: PLR0124 - only NaN differs from itself
     text = "" if missing else _id_text(value) if is_id else str(value)
     return f"docid = {text}" if is_id and text else " ".join(text.splitlines())
-
-
-def _notes(table: TableColumns, left_out: Sequence[int]) -> tuple[str, ...]:
-    names = [table.names[i] or "without a name" for i in left_out]
-    return tuple(f'{table.where}: the column "{name}" is no feature, and was left out.' for name in names)
 
 
 def _check_memory(table: TableColumns, n: int) -> None:

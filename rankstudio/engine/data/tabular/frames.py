@@ -33,16 +33,8 @@ def dataset_of_frame(
     told = DataColumns.of(
         {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
     )
-    columns = frame_columns(frame)
-    table, notes = read_documents(columns, told)
-    if missing == "refuse" and table.missing.any():
-        column = int(table.missing.argmax())
-        name = table.feature_names[column]
-        raise DatasetError(
-            f'{_WHERE}: found {table.missing[column]} missing values in column "{name}", '
-            "expected a number everywhere, because missing values are to be refused."
-        )
-    return make_dataset(table, None, missing=missing, n_features=None, normalize=normalize, notes=notes)
+    table = read_documents(frame_columns(frame), told, refuse=missing == "refuse")
+    return make_dataset(table, None, missing=missing, n_features=None, normalize=normalize)
 
 
 def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
@@ -63,7 +55,7 @@ def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
     def values(position: int) -> NDArray[Any]:
         return _values(series(position))
 
-    def error(row: int, found: str, expected: str) -> DataError:
+    def error(row: int, found: str, expected: str, _missing: bool = False) -> DataError:
         return DatasetError(f"{where}, row {row + 1}: found {found}, expected {expected}.")
 
     return TableColumns(where, names, int(frame.shape[0]), values, values, error, lambda row: row + 1)

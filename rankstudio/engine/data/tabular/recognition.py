@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from rankstudio.engine.data.columns import DataColumns
@@ -30,7 +30,9 @@ class RecognisedColumns:
 
     Attributes
     ----------
-    qid, label : int
+    qid : int or None
+        None where a file of sizes tells the queries.
+    label : int
     comment : int or None
         What is kept of each document beside the numbers.
     comment_is_id : bool
@@ -43,7 +45,7 @@ class RecognisedColumns:
         What nobody named and is no feature, such as the row's number.
     """
 
-    qid: int
+    qid: int | None
     label: int
     comment: int | None
     comment_is_id: bool
@@ -56,7 +58,14 @@ class UnknownColumnsError(DatasetError):
     """A table of which it is not clear what is the query, the label or a feature."""
 
 
-def recognise_columns(where: str, names: Sequence[str], told: DataColumns) -> RecognisedColumns:
+def recognise_columns(
+    where: str,
+    names: Sequence[str],
+    told: DataColumns,
+    *,
+    with_sizes: bool = False,
+    has_header: bool = True,
+) -> RecognisedColumns:
     """Find out what the columns of a table are.
 
     Parameters
@@ -67,6 +76,10 @@ def recognise_columns(where: str, names: Sequence[str], told: DataColumns) -> Re
         The names of its columns, in their order.
     told : DataColumns
         What is known of them.
+    with_sizes : bool
+        Whether a file of sizes tells the queries, so that no column need do so.
+    has_header : bool
+        Whether the names are the table's own; without, the label is the first column.
 
     Raises
     ------
@@ -74,19 +87,24 @@ def recognise_columns(where: str, names: Sequence[str], told: DataColumns) -> Re
         Where the query or the label is in none of them, a name is told that is none, or there twice.
     """
     _check_twice(where, names, told)
-    qid = _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
+    qid = None
+    if told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], range(len(names))) is not None:
+        qid = _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
+    if not has_header and not told.label:
+        told = replace(told, label=names[0])
     label = _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
     ignored = {_position(where, names, name, "ignore") for name in told.ignore}
     ignored |= {i for i, name in enumerate(names) if name in told.ignore}
     features = tuple(_position(where, names, name, "features") for name in told.features)
     twice = {qid, label} & (set(features) | ignored) or ({qid} & {label})
+    twice.discard(None)
     if twice:
-        name = names[next(iter(twice))]
+        name = names[next(i for i in twice if i is not None)]
         raise UnknownColumnsError(f'{where}: found "{name}" in two places, expected each column in one.')
     rest = [i for i in range(len(names)) if i not in {qid, label, *ignored, *features}]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and names[comment].strip().lower() != COMMENT_NAME
-    index = tuple(i for i in rest[:1] if i == 0 and _INDEX_NAMES.fullmatch(names[i]) and not told.features)
+    index = tuple(i for i in rest if _is_index(i, names) and not told.features)
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
     if not told.features:
         features = tuple(i for i in rest if i != comment and i not in index)
@@ -96,6 +114,12 @@ def recognise_columns(where: str, names: Sequence[str], told: DataColumns) -> Re
         )
     unsure = tuple(i for i in features if not told.features and names[i].strip().lower() in reserved)
     return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index)
+
+
+def _is_index(position: int, names: Sequence[str]) -> bool:
+    """Tell whether a column is the number of the row, or what follows the last delimiter of each line."""
+    name = names[position]
+    return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (position == len(names) - 1 and not name)
 
 
 def _one(

@@ -14,6 +14,15 @@ from rankstudio.engine.methods.catalog import Kind, Parameter
 
 _SAID = ("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters")
 
+_COLUMN_OPTIONS = {
+    "qid": "--qid",
+    "label": "--label",
+    "features": "--columns",
+    "ignore": "--ignore",
+    "ids_from": "--ids-from",
+}
+"""The options by which the terminal has the columns of tables."""
+
 
 def as_command(plan: Plan, out: str = "") -> str:
     """Return the command that runs a plan in the terminal.
@@ -42,6 +51,8 @@ def as_command(plan: Plan, out: str = "") -> str:
     for name, value in _not_default(plan):
         text = ",".join(str(item) for item in value) if isinstance(value, tuple) else str(value)
         words += [f"--{name}", text]
+    for name, told in plan.columns.items():
+        words += [_COLUMN_OPTIONS[name], ",".join(told) if isinstance(told, tuple) else str(told)]
     words += ["--groups", format_groups(plan.groups)] if plan.groups else []
     words += ["--out", out] if out else []
     return shlex.join(words)

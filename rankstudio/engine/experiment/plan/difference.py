@@ -136,6 +136,7 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "normalize": tr("not scaled") if plan.normalize == "none" else tr("scaled"),
         "missing": tr("missing values: {policy}").format(policy=plan.missing),
         "seed": tr("seed {seed}").format(seed=plan.seed),
+        "columns": tr("other columns"),
         "groups": tr("groups: {groups}").format(groups=groups_in_words(plan.groups)),
     }
     return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))

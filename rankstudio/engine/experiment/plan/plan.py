@@ -9,6 +9,7 @@ from itertools import product
 from math import prod
 from typing import Any, Literal, get_args
 
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
@@ -43,7 +44,7 @@ class Plan:
     Attributes
     ----------
     data : str
-        A LETOR file or a folder of folds, or ``"sample"``.
+        A data file or a folder of folds, or ``"sample"``.
     method : str
         Key in the catalog.
     parameters : Mapping
@@ -82,6 +83,9 @@ class Plan:
         Named groups of features, by 1-based ids, that a selector takes or leaves as a whole; a feature that
         is in none stands for itself. A plan may have them with a method that does not honour groups; it is
         refused when it is to be run.
+    columns : Mapping of str to object
+        What the columns of tables are, where their names do not tell: ``qid`` and ``label``, lists of names
+        as ``features`` and ``ignore``, and ``ids_from`` 0 or 1; see `rankstudio.engine.data.columns`.
     """
 
     data: str
@@ -99,6 +103,7 @@ class Plan:
     protocol: str = GIVEN
     rule: str = BEST
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=FrozenMapping)
+    columns: Mapping[str, Any] = field(default_factory=FrozenMapping)
 
     def __post_init__(self) -> None:
         _check_kinds(self)
@@ -110,6 +115,9 @@ class Plan:
         object.__setattr__(self, "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         object.__setattr__(self, "folds", tuple(dict.fromkeys(self.folds)))
         object.__setattr__(self, "groups", checked_groups(self.groups))
+        columns = DataColumns.of(self.columns).as_dict()
+        frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
+        object.__setattr__(self, "columns", FrozenMapping(frozen))
         convention(self.convention)
         if self.select_by != CRITERION:
             object.__setattr__(self, "select_by", measure(self.select_by).name)

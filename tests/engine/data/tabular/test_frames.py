@@ -72,7 +72,9 @@ def test_missing_values_become_what_is_asked_for(make: Any) -> None:
     assert data.X.tolist() == [[3, 1.5], [3, 1.5], [0, 2.5]]
     assert data.missing.tolist() == [2, 1]
     assert RankingDataset.from_frame(frame, missing="zero").X.tolist() == [[0, 1.5], [3, 0], [0, 2.5]]
-    with pytest.raises(DatasetError, match='found 2 missing values in column "x"'):
+    with pytest.raises(
+        DatasetError, match='row 1: found nothing in column "x", expected a number for every feature'
+    ):
         RankingDataset.from_frame(frame, missing="refuse")
 
 

@@ -1,0 +1,117 @@
+"""The table of formats: from it come help, docs, the window's filters, and what reads and writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankstudio.engine.data.letor.compression import without_ending
+
+
+@dataclass(frozen=True)
+class DataFormat:
+    """A format of data files.
+
+    Attributes
+    ----------
+    key : str
+        As the terminal names it.
+    label : str
+        As people call it.
+    endings : tuple of str
+        Of names of such files; the first is what is written. "" is none.
+    about : str
+        What a line or a row is.
+    loses : tuple of str
+        What of a dataset it cannot keep.
+    extra : str
+        The extra that brings its library; "" where none is needed.
+    sizes : str
+        The ending of the file of sizes beside it; "" where the data tell the query.
+    """
+
+    key: str
+    label: str
+    endings: tuple[str, ...]
+    about: str
+    loses: tuple[str, ...] = ()
+    extra: str = ""
+    sizes: str = ""
+
+    @property
+    def ending(self) -> str:
+        """What the name of a file that is written ends with."""
+        return next((ending for ending in self.endings if ending), "")
+
+
+_LINES = ("", ".txt", ".letor", ".dat", ".data", ".svm", ".svmlight", ".libsvm", ".ltr")
+_PARTS = (".train", ".vali", ".valid", ".test")
+
+FORMATS = (
+    DataFormat(
+        "letor",
+        "LETOR text",
+        (".txt", *(e for e in _LINES if e != ".txt"), *_PARTS),
+        "`label qid:id feature:value … # comment`, as of LETOR, SVM-rank, RankLib and MSLR-WEB",
+        ("names of features",),
+    ),
+    DataFormat(
+        "csv",
+        "CSV",
+        (".csv",),
+        "a header, then a row a document; cells apart by commas (or semicolons, bars, tabs)",
+        ("ids of features",),
+    ),
+    DataFormat("tsv", "TSV", (".tsv", ".tab"), "the same with tabs", ("ids of features",)),
+    DataFormat(
+        "parquet",
+        "Parquet",
+        (".parquet", ".pq"),
+        "a table with a column of the query",
+        ("ids of features",),
+        extra="parquet",
+    ),
+    DataFormat(
+        "arrow",
+        "Arrow (Feather)",
+        (".feather", ".arrow", ".ipc"),
+        "the same as Parquet",
+        ("ids of features",),
+        extra="parquet",
+    ),
+    DataFormat(
+        "xgboost",
+        "SVMlight text with .group",
+        _LINES,
+        "`label feature:value …`, and beside it a file `.group` with the number of documents of each query, "
+        "as of XGBoost",
+        ("names of features", "ids of queries", "comments"),
+        sizes=".group",
+    ),
+    DataFormat(
+        "lightgbm",
+        "SVMlight text with .query",
+        _LINES,
+        "the same with a file `.query`, as of LightGBM, whose tables of numbers without a header are read "
+        "too: the label before the features",
+        ("names of features", "ids of queries", "comments"),
+        sizes=".query",
+    ),
+)
+
+BY_KEY = {entry.key: entry for entry in FORMATS}
+
+DATA_ENDINGS = frozenset(ending for entry in FORMATS for ending in entry.endings)
+"""What names of data files end with, once that of a compressed file is gone."""
+
+
+def format_of_name(name: str) -> DataFormat:
+    """Return the format that the name of a file tells; LETOR text where it tells none.
+
+    Examples
+    --------
+    >>> format_of_name("train.csv.gz").key, format_of_name("train.txt").key
+    ('csv', 'letor')
+    """
+    lower = without_ending(name).lower()
+    found = (entry for entry in FORMATS for ending in entry.endings if ending and lower.endswith(ending))
+    return next(found, BY_KEY["letor"])

@@ -1,0 +1,209 @@
+"""Read a data file of any format."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.arrays import Bytes, Ints
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.dataset import RankingDataset, Source
+from rankstudio.engine.data.formats.data_format import format_of_name
+from rankstudio.engine.data.formats.group_sizes import read_sizes, sizes_file
+from rankstudio.engine.data.known_datasets import identify
+from rankstudio.engine.data.letor import file_access
+from rankstudio.engine.data.letor.compression import decompress
+from rankstudio.engine.data.letor.file_access import ARROW, PADDING, PARQUET
+from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
+from rankstudio.engine.data.letor.parsed_table import Table
+from rankstudio.engine.data.letor.progress import ReadProgress
+from rankstudio.engine.data.letor.reader import make_dataset, parse_letor, table_of
+from rankstudio.engine.data.source import ReadAs
+from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
+from rankstudio.engine.errors import ZeroIdError
+
+_HEAD = 1 << 16
+_VERSION = 1  # of the readers of tables: to be raised when they would give other values
+_FEATURE = re.compile(rb"[0-9]+:")
+
+
+@dataclass(frozen=True, eq=False)
+class FileContents:
+    """What was read from a data file.
+
+    Attributes
+    ----------
+    table : Table
+    source : Source
+    read_as : ReadAs
+    """
+
+    table: Table
+    source: Source
+    read_as: ReadAs
+
+
+def load_data(
+    path: str | os.PathLike[str],
+    *,
+    columns: DataColumns | Mapping[str, Any] | None = None,
+    missing: Missing = "query_min",
+    normalize: Normalize = False,
+    cache: bool = True,
+) -> RankingDataset:
+    """Read one file of any format that data come in; see `open_dataset` for folds.
+
+    Parameters
+    ----------
+    path : str or path-like
+    columns : DataColumns or Mapping, optional
+        What the columns of a table are, where their names do not tell.
+    missing, normalize, cache
+        As for `load_letor`.
+
+    Raises
+    ------
+    FileAccessError, FormatError, MissingValueError, DatasetError, ParameterError, MissingExtraError
+        As `open_dataset` raises them.
+    """
+    check_options(missing, normalize)
+    told = DataColumns.of(columns or {})
+    path = Path(path)
+    progress = ReadProgress(None, None, file_access.regular_file_size(path))
+    try:
+        found = read_data_file(path, progress, told, refuse=missing == "refuse", cache=cache)
+    except ZeroIdError:
+        if told.ids_from is not None:
+            raise
+        told = replace(told, ids_from=0)
+        found = read_data_file(path, progress, told, refuse=missing == "refuse", cache=cache)
+    data = make_dataset(found.table, found.source, missing=missing, n_features=None, normalize=normalize)
+    return identify(path, data).name_features(data)
+
+
+def read_data_file(
+    path: Path,
+    progress: ReadProgress,
+    told: DataColumns,
+    *,
+    refuse: bool = False,
+    cache: bool = True,
+) -> FileContents:
+    """Read a file, or find what was once read from the same bytes in the same way.
+
+    Parameters
+    ----------
+    path : Path
+    progress : ReadProgress
+    told : DataColumns
+        What is known of the columns.
+    refuse : bool
+        Whether a missing value is an error.
+    cache : bool
+        Whether to use the cache of parsed files.
+
+    Raises
+    ------
+    DataError, MissingExtraError
+        Where it cannot be read; ZeroIdError at an id 0 where it is not told that ids begin with it.
+    """
+    content = file_access.read_file(path, progress)
+    beside = sizes_file(path)
+    form = _form(path, content, told, beside, progress)
+    by_size = read_sizes(beside) if beside is not None and form != "letor" else None
+    first_id = 1 if told.ids_from is None else told.ids_from
+
+    def parse(pool: Executor) -> Table:
+        if form in ("letor", "sizes"):
+            table = parse_letor(
+                path, content, pool, progress, refuse=refuse, first_id=first_id, sizes=by_size
+            )
+            return table if first_id else _with_old_ids(table)
+        progress.advance(0)
+        table = _read_columns(path, content, told, form, by_size, refuse, progress)
+        progress.advance(progress.total / 2)
+        return table
+
+    identity = _identity(told, by_size, form)
+    variant = "" if form == "letor" and not identity else f"{form} {_VERSION} {identity}"
+    table, source = table_of(
+        path, content, progress, parse, refuse=refuse, cache=cache, variant=variant, identity=identity
+    )
+    return FileContents(table, source, _read_as(path, form, beside, table))
+
+
+def _form(path: Path, content: Bytes, told: DataColumns, beside: Path | None, progress: ReadProgress) -> str:
+    """Return how a file is read: "letor", "sizes" (SVMlight text with sizes beside it), "csv", "arrow"."""
+    begin = content[: len(ARROW)].tobytes()
+    if begin.startswith(PARQUET) or begin == ARROW:
+        return "arrow"
+    if format_of_name(path.name).key in ("csv", "tsv"):
+        return "csv"
+    head = content[:_HEAD]
+    if beside is not None or told.qid or told.label:  # it may be compressed
+        head = decompress(path, content, progress)[:_HEAD]
+    lines = (line.strip() for line in head.tobytes().split(b"\n"))
+    line = next((line for line in lines if line and not line.startswith(b"#")), b"")
+    if b"qid:" in line:
+        return "letor"
+    words = line.split()
+    if beside is not None:
+        return "sizes" if len(words) == 1 or _FEATURE.match(words[1]) else "csv"
+    names = re.split(rb'[",;|\t]+', line.lower())
+    named = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
+    return "csv" if told.qid or told.label or (named and len(names) > 2) else "letor"
+
+
+def _read_columns(
+    path: Path,
+    content: Bytes,
+    told: DataColumns,
+    form: str,
+    by_size: Ints | None,
+    refuse: bool,
+    progress: ReadProgress,
+) -> Table:
+    # Imported only now: pandas and pyarrow take long, and the cache may know the file.
+    if form == "arrow":
+        from rankstudio.engine.data.tabular.parquet import read_parquet  # noqa: PLC0415
+
+        return read_parquet(path, content, told, sizes=by_size, refuse=refuse, check=progress.check)
+    from rankstudio.engine.data.tabular.csv_text import read_csv  # noqa: PLC0415
+
+    unpacked = decompress(path, content, progress)
+    text = unpacked[: len(unpacked) - PADDING].tobytes()
+    return read_csv(path, text, told, sizes=by_size, refuse=refuse, check=progress.check)
+
+
+def _with_old_ids(table: Table) -> Table:
+    """Name the features of a file whose ids begin at 0 by these, as they are one higher here."""
+    return replace(table, feature_names=tuple(f"id {i}" for i in range(table.X.shape[1])))
+
+
+def _identity(told: DataColumns, by_size: Ints | None, form: str) -> str:
+    """Return what else than a file's bytes says what the data are; "" for nothing."""
+    values = told.as_dict() if form in ("csv", "arrow") else {}
+    if form in ("letor", "sizes") and told.ids_from == 0:
+        values = {"ids_from": 0}
+    values.pop("ids_from", None) if form in ("csv", "arrow") else None
+    if by_size is not None:
+        values["sizes"] = by_size.tolist()
+    return json.dumps(values, sort_keys=True) if values else ""
+
+
+def _read_as(path: Path, form: str, beside: Path | None, table: Table) -> ReadAs:
+    if form == "letor":
+        return ReadAs()
+    sizes = beside.name if beside is not None else ""
+    if form == "sizes":
+        return ReadAs("lightgbm" if sizes.endswith(".query") else "xgboost", sizes)
+    qid, label = table.told_by
+    key = format_of_name(path.name).key
+    keys = ("parquet", "arrow") if form == "arrow" else ("csv", "tsv")
+    return ReadAs(key if key in keys else keys[0], qid or sizes, label)

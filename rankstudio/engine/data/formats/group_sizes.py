@@ -1,0 +1,66 @@
+"""Files beside data with how many documents each query has: XGBoost's ``.group``, LightGBM's ``.query``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.letor.compression import without_ending
+from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
+from rankstudio.engine.support.files import read_text
+
+ENDINGS = (".group", ".query")
+_EXPECTED = "how many documents the next query has, a whole number from 0 up"
+_MOST_DIGITS = 9
+
+
+def sizes_file(path: Path) -> Path | None:
+    """Return the file of sizes that stands beside data: train.txt.group, train.group, rank.train.query.
+
+    Parameters
+    ----------
+    path : Path
+        Of the data.
+    """
+    name = without_ending(path.name)
+    stems = dict.fromkeys((path.name, name, Path(name).stem))
+    places = (path.with_name(stem + ending) for stem in stems for ending in ENDINGS)
+    return next((place for place in places if place != path and place.is_file()), None)
+
+
+def read_sizes(path: Path) -> Ints:
+    """Read how many documents each query has.
+
+    Parameters
+    ----------
+    path : Path
+        One number a line, or several with blanks between them.
+
+    Raises
+    ------
+    FileAccessError, FormatError
+        Where it cannot be read, or something in it is no such number.
+    DatasetError
+        Where there is none.
+    """
+    try:
+        text = read_text(path, encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
+    sizes: list[int] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        for word in line.split():
+            if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
+                shown = word if len(word) <= 40 else word[:40] + "…"
+                raise FormatError(path, number, 0, repr(shown), _EXPECTED)
+            sizes.append(int(word))
+    if not sum(sizes):
+        raise DatasetError(f"{path}: found no size of a query, expected {_EXPECTED}, on each line.")
+    return np.array(sizes, dtype=np.int64)
+
+
+def format_sizes(sizes: Ints) -> str:
+    """Return the text of such a file."""
+    return "".join(f"{size}\n" for size in sizes.tolist())

@@ -1,0 +1,251 @@
+"""Compressed data files: gzip, bzip2, xz and Zstandard, unpacked piece by piece, and packed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bytes
+from rankstudio.engine.data.letor.file_access import BZIP2, GZIP, PADDING, XZ, ZSTANDARD, padded
+from rankstudio.engine.data.letor.progress import ReadProgress
+from rankstudio.engine.errors import FileAccessError, MissingExtraError
+from rankstudio.engine.language import tr
+from rankstudio.engine.support import memory
+
+ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+"""What the names of compressed files end with."""
+
+_PIECE = 1 << 20
+_LITTLE = 1 << 10  # of Zstandard's text, which unpacks to as much as it likes at a time
+_MOST_XZ = 1 << 30  # bytes that unpacking xz may need besides
+
+
+def without_ending(name: str) -> str:
+    """Return the name of a file without what says that it is compressed.
+
+    Examples
+    --------
+    >>> without_ending("train.txt.zst"), without_ending("train.txt")
+    ('train.txt', 'train.txt')
+    """
+    ending = next((e for e in ENDINGS if name.lower().endswith(e)), "")
+    return name[: len(name) - len(ending)]
+
+
+def compress(path: Path, content: bytes) -> bytes:
+    """Return what a file of this name holds: the content, or it packed, the same at any time.
+
+    Raises
+    ------
+    MissingExtraError
+        Where the library of Zstandard is not installed.
+    """
+    match path.suffix.lower():
+        case ".gz":
+            return gzip.compress(content, compresslevel=9, mtime=0)
+        case ".bz2":
+            return bz2.compress(content)
+        case ".xz":
+            return lzma.compress(content)
+        case ".zst":
+            packed: bytes = _zstandard(path).ZstdCompressor(level=10, write_checksum=True).compress(content)
+            return packed
+    return content
+
+
+def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
+    """Return the text in what `read_file` returned: the same array, or what was packed in it.
+
+    A text ends at the first piece with a zero byte, which is no text: there is nothing to be read behind it.
+
+    Raises
+    ------
+    FileAccessError
+        If the compressed file is damaged or cut short, or holds more than fits into memory.
+    MissingExtraError
+        Where the library of Zstandard is not installed.
+    """
+    begin = content[: len(XZ)].tobytes()
+    found = next(((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None)
+    if found is None:
+        return content
+    kind, make = found
+    # The pieces and the text that is made of them are there at the same time.
+    pieces = _Pieces(path, memory.available() / 2)
+    size = len(content) - PADDING
+    position = 0
+    try:
+        while position < size and not pieces.binary:  # there may be several members
+            position = _unpack_member(path, kind, make(path), content[:size], position, pieces, progress)
+            position = _skip_zeros(content[:size], position)
+        text = padded(path, pieces.size)
+    except MemoryError:
+        raise FileAccessError(path, "what is in the compressed file does not fit into memory.") from None
+    except Exception as error:
+        if not isinstance(error, zlib.error | lzma.LZMAError | OSError | ValueError | EOFError) and (
+            type(error).__name__ != "ZstdError"
+        ):
+            raise
+        raise FileAccessError(
+            path,
+            tr("the compressed file is damaged; expected a complete {kind} file.").format(kind=kind),
+        ) from None
+    done = 0
+    for piece in pieces.kept:
+        text[done : done + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
+        done += len(piece)
+    return text
+
+
+class _Pieces:
+    """The text that has been unpacked, of which no more is kept than fits."""
+
+    def __init__(self, path: Path, most: float) -> None:
+        self._path = path
+        self._most = most
+        self.kept: list[bytes] = []
+        self.size = 0
+        self.binary = False
+
+    def append(self, piece: bytes) -> None:
+        """Keep a piece, unless it is one too many."""
+        self.size += len(piece)
+        if self.size > self._most:
+            raise FileAccessError(
+                self._path,
+                f"the text in the compressed file has more than {memory.size(self._most)}, and does not fit "
+                f"into memory, of which {memory.size(2 * self._most)} are free.",
+            )
+        self.kept.append(piece)
+        self.binary = b"\0" in piece
+
+
+class _Member(Protocol):
+    """One of the packed texts that follow each other in a file."""
+
+    def pieces(self, packed: bytes) -> Iterator[bytes]:
+        """Yield what comes of so many bytes more, a piece of a bounded size at a time."""
+        ...
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused(self) -> int: ...
+
+
+class _Gzip:
+    def __init__(self, _path: Path) -> None:
+        self._member = zlib.decompressobj(wbits=31)
+
+    def pieces(self, packed: bytes) -> Iterator[bytes]:
+        while packed:
+            yield self._member.decompress(packed, _PIECE)
+            packed = self._member.unconsumed_tail
+
+    @property
+    def eof(self) -> bool:
+        return self._member.eof
+
+    @property
+    def unused(self) -> int:
+        return len(self._member.unused_data)
+
+
+class _Bounded:
+    """A member of bzip2 or xz, whose libraries work alike."""
+
+    def __init__(self, member: bz2.BZ2Decompressor | lzma.LZMADecompressor) -> None:
+        self._member = member
+
+    def pieces(self, packed: bytes) -> Iterator[bytes]:
+        yield self._member.decompress(packed, _PIECE)
+        while not self._member.eof and not self._member.needs_input:
+            yield self._member.decompress(b"", _PIECE)
+
+    @property
+    def eof(self) -> bool:
+        return self._member.eof
+
+    @property
+    def unused(self) -> int:
+        return len(self._member.unused_data)
+
+
+class _Zstandard:
+    def __init__(self, path: Path) -> None:
+        self._member = _zstandard(path).ZstdDecompressor().decompressobj()
+        self._left = 0
+
+    def pieces(self, packed: bytes) -> Iterator[bytes]:
+        for begin in range(0, len(packed), _LITTLE):
+            if self._member.eof:
+                break
+            yield self._member.decompress(packed[begin : begin + _LITTLE])
+            self._left = max(len(packed) - begin - _LITTLE, 0)
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._member.eof)
+
+    @property
+    def unused(self) -> int:
+        return self._left + len(self._member.unused_data)
+
+
+def _zstandard(path: Path) -> Any:
+    """Return the library of Zstandard, asked for only where such a file is."""
+    try:
+        import zstandard  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError(path.name, "zstandard", "zstd") from None
+    return zstandard
+
+
+_KINDS: tuple[tuple[bytes, str, Callable[[Path], _Member]], ...] = (
+    (GZIP, "gzip", _Gzip),
+    (BZIP2, "bzip2", lambda _path: _Bounded(bz2.BZ2Decompressor())),
+    (XZ, "xz", lambda _path: _Bounded(lzma.LZMADecompressor(memlimit=_MOST_XZ))),
+    (ZSTANDARD, "Zstandard", _Zstandard),
+)
+
+
+def _unpack_member(
+    path: Path,
+    kind: str,
+    member: _Member,
+    packed: Bytes,
+    position: int,
+    pieces: _Pieces,
+    progress: ReadProgress,
+) -> int:
+    """Append what the member at a position holds to ``pieces``; return the position behind it."""
+    while not member.eof and not pieces.binary:
+        waiting = packed[position : position + _PIECE].tobytes()
+        position += len(waiting)
+        if not waiting:
+            raise FileAccessError(
+                path,
+                tr("the compressed file is cut short; expected a complete {kind} file.").format(kind=kind),
+            )
+        for piece in member.pieces(waiting):
+            progress.check()
+            pieces.append(piece)
+            if pieces.binary:
+                break
+    return position - member.unused
+
+
+def _skip_zeros(packed: Bytes, position: int) -> int:
+    """Return the position of the next byte that is not 0: zeros fill up tapes."""
+    while position < len(packed) and packed[position] == 0:
+        filled = packed[position : position + _PIECE] != 0
+        position += int(filled.argmax()) if filled.any() else len(filled)
+    return position
