@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.cli.output.printed_table import add_table_options, is_table_wanted, write_table
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.study_file_option import tell_damage
@@ -27,10 +28,14 @@ all test queries against the run with the best average, or the one that is named
 
   rankstudio compare results/study.rankstudio
   rankstudio compare a.rankstudio b.rankstudio --measure NDCG@10 --against 2
-  rankstudio compare results/study.rankstudio --out table.tex
+  rankstudio compare results/study.rankstudio --out tests.md
+  rankstudio compare a.rankstudio b.rankstudio --measures MAP,NDCG@10,ERR --bold --marks --out table.tex
 
 Under it stand how much the features that the folds selected agree, the models that no other one beats in both
-size and measure, and what pinned and banned features changed, where there are runs with them and without."""
+size and measure, and what pinned and banned features changed, where there are runs with them and without.
+
+With one of the options of a table for print it is one table instead, as papers have it: a row for each
+method, a column for each measure, fold or dataset, several datasets side by side."""
 
 EPILOG = """\
 columns:
@@ -43,7 +48,17 @@ columns:
   p (Holm)
   better/equal/worse  in how many queries the run is so
 
-CSV has one row a run with all digits, and JSON has everything; LaTeX needs the package booktabs."""
+CSV has one row a run with all digits, and JSON has everything; LaTeX needs the package booktabs. Runs that
+are one and the same, run twice or in two studies, count once in Holm's family.
+
+a table for print:
+  A mark says how sure the difference to one row is, by Fisher's randomisation test over all test queries,
+  corrected by Holm for the rows of the column; test, correction and number of hypotheses stand in a note
+  under the table. That row is the best of the first column, or what --against names: its number, its title or
+  its method. Measures that a run did not report are computed from the scores of its models on the data where
+  the run had them. While the test part of a study is sealed, its numbers are of the validation part.
+  In CSV, TSV, Excel and Parquet numbers have all digits unless --digits says how many; Excel and Parquet need
+  the extras excel and parquet."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--data", metavar="NAME", help="only the runs on the dataset of this name")
     parser.add_argument("--seed", type=int, default=0, help="of the randomisation and the bootstrap")
+    add_table_options(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=FORMATS, help="what to print or write; text by default")
     form.add_argument("--markdown", action="store_const", const="markdown", dest="format", help="in Markdown")
@@ -66,13 +82,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FILE",
-        help=f"write it to a file; its ending, one of {', '.join(FORMATS.values())}, says how",
+        help=f"write it to a file; its ending, one of {', '.join(FORMATS.values())}, or of a table for print "
+        "one of --to, says how",
     )
     add_force_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    if is_table_wanted(args, FORMATS.values()):
+        return write_table(args)
     from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table
     from rankstudio.engine.export.tables import csv_text
     from rankstudio.engine.support.files import write_text

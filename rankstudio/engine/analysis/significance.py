@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rankstudio.engine.analysis.corrected_test import CorrectedTest, distinct_family
+from rankstudio.engine.analysis.repeated_runs import first_equals
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -14,7 +16,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
+from rankstudio.engine.statistics.paired import PairedComparison, compare_paired
 
 ALPHA = 0.05
 """Below which corrected p a difference is called significant."""
@@ -22,23 +24,6 @@ ALPHA = 0.05
 Role = Literal["reference", "compared", "waiting", "left out"]
 
 _FEW = 10  # folds, of which the numbers are told
-
-
-@dataclass(frozen=True)
-class CorrectedTest:
-    """What the queries say of one run against another.
-
-    Attributes
-    ----------
-    test : PairedComparison
-        The run minus the other.
-    p_holm, p_t_holm : float
-        The p of the randomisation test and of Student's t, corrected by Holm for the family.
-    """
-
-    test: PairedComparison
-    p_holm: float
-    p_t_holm: float
 
 
 @dataclass(frozen=True)
@@ -166,17 +151,6 @@ def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
     return max(measured, key=lambda run: sign * run.average[name], default=None)
 
 
-def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
-    """Correct both p of each comparison by Holm, as one family.
-
-    A family is all that one table tests together by one measure: every run that can be paired with the
-    reference, each once; a run that repeats the reference counts too. Every pair of a table of pins is one
-    family as well.
-    """
-    fisher, student = (holm([getattr(one, p) for one in found]).tolist() for p in ("p_randomisation", "p_t"))
-    return [CorrectedTest(*three) for three in zip(found, fisher, student, strict=True)]
-
-
 def compared_runs(
     runs: Mapping[int, RunResult], reference: int, name: str, found: Mapping[int, PairedComparison]
 ) -> list[ComparedRun]:
@@ -197,7 +171,7 @@ def compared_runs(
     why = {key: why_unpaired(run, against, name) for key, run in runs.items()}
     others = [key for key in runs if key != reference and not why[key]]
     whole = all(key in found for key in others)
-    tested = dict(zip(others, family([found[key] for key in others]), strict=True)) if whole else {}
+    tested = dict(zip(others, _corrected(runs, reference, others, found), strict=True)) if whole else {}
     rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
     for key in others:
         run, test = runs[key], found.get(key)
@@ -211,6 +185,17 @@ def compared_runs(
         if w and k != reference
     ]
     return rows + left
+
+
+def _corrected(
+    runs: Mapping[int, RunResult],
+    reference: int,
+    others: Sequence[int],
+    found: Mapping[int, PairedComparison],
+) -> list[CorrectedTest]:
+    """Return the corrected comparisons of runs with the reference."""
+    at, *firsts = first_equals([runs[key] for key in (reference, *others)])
+    return distinct_family([found[key] for key in others], [(first, at) for first in firsts])
 
 
 def by_dataset(runs: Sequence[RunResult]) -> dict[str, list[RunResult]]:
@@ -253,8 +238,8 @@ def compare_runs(
             fault = f"cannot be compared with run 1: {why}" if number > 1 else f"was {why}"
             raise PlanError(f"Run {number}, {result.plan.title}, {fault}.")
     reference = _reference(runs, name, against)
-    others = [(result, runs[reference]) for position, result in enumerate(runs) if position != reference]
-    tests: list[CorrectedTest | None] = [*_test(others, name, seed)]
+    others = [(position, reference) for position in range(len(runs)) if position != reference]
+    tests: list[CorrectedTest | None] = [*_test(runs, others, name, seed)]
     tests.insert(reference, None)
     return RunComparison(runs[0].data_name, name, tuple(runs), reference, tuple(tests))
 
@@ -283,13 +268,17 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
         partners = [o for o in alike if not pins_of(plans[o])] or [o for o in alike if o < run]
         if pins_of(plan) and partners:
             pairs.append((run, partners[0]))
-    tested = _test([(runs[a], runs[b]) for a, b in pairs], name, seed)
+    tested = _test(runs, pairs, name, seed)
     return tuple(PinEffect(*pair, found) for pair, found in zip(pairs, tested, strict=True))
 
 
-def _test(pairs: Sequence[tuple[RunResult, RunResult]], name: str, seed: int) -> list[CorrectedTest]:
-    """Test pairs of runs, as one family."""
-    return family([compare_with(run, reference, name, seed) for run, reference in pairs])
+def _test(
+    runs: Sequence[RunResult], pairs: Sequence[tuple[int, int]], name: str, seed: int
+) -> list[CorrectedTest]:
+    """Test pairs of runs, by their positions, as one family."""
+    firsts = first_equals(runs)
+    found = [compare_with(runs[one], runs[other], name, seed) for one, other in pairs]
+    return distinct_family(found, [(firsts[one], firsts[other]) for one, other in pairs])
 
 
 def _chooser(plan: Plan) -> str:

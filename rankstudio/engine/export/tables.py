@@ -20,9 +20,10 @@ _LATEX = str.maketrans(
     {
         **{character: f"\\{character}" for character in "&%$#_{}"},
         **table("export", "latex.toml"),
-        **{raised: f"$^{{{plain}}}$" for raised, plain in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)},
     }
 )
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_POWER = re.compile(r"(?P<base>\d*)(?:(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?<=\d)\^(?P<plain>[-−]?\d+))")
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
@@ -82,12 +83,12 @@ def latex_text(
         Above the table.
     """
     columns = "".join("l" if c in left else "r" for c in range(len(header)))
-    lines = [" & ".join(_as_latex(_one_line(cell)) for cell in row) + r" \\" for row in (header, *rows)]
+    lines = [" & ".join(latex_escaped(cell) for cell in row) + r" \\" for row in (header, *rows)]
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            *([rf"\caption{{{_as_latex(caption)}}}"] if caption else []),
+            *([rf"\caption{{{latex_escaped(caption)}}}"] if caption else []),
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
             lines[0],
@@ -104,7 +105,17 @@ def _one_line(cell: str) -> str:
     return " ".join(cell.splitlines()).strip()
 
 
-def _as_latex(text: str) -> str:
+def latex_escaped(text: str) -> str:
+    """Return a text as LaTeX sets it, in one line: powers such as 2^0 and 2⁻¹⁰ in math, nothing as markup."""
+    parts, end, text = [], 0, _one_line(text)
+    for power in _POWER.finditer(text):
+        exponent = power["plain"] or power["raised"].translate(_RAISED)
+        parts += [_literal(text[end : power.start()]), f"${power['base']}^{{{exponent.replace('−', '-')}}}$"]
+        end = power.end()
+    return "".join([*parts, _literal(text[end:])])
+
+
+def _literal(text: str) -> str:
     return _MINUS.sub("−", text).translate(_LATEX)
 
 

@@ -58,6 +58,39 @@ class Remeasurement:
         measured = tuple(self.fold(one, folds[one.fold], result.plan, wanted) for one in result.folds)
         return replace(result, plan=wanted.plan(result.plan), folds=measured)
 
+    def with_measures(
+        self, result: RunResult, dataset: FoldedDataset, names: Sequence[str], *, sealed: bool = False
+    ) -> RunResult:
+        """Return a run whose models are measured by further measures too; what was measured stays.
+
+        Parameters
+        ----------
+        result : RunResult
+        dataset : FoldedDataset
+            Its data, with documents.
+        names : sequence of str
+            Of the measures, by the convention of the plan.
+        sealed : bool
+            Whether the test part is left out, as if the data had none.
+        """
+        plan = result.plan.changed(measures=(*result.plan.measures, *names))
+        parts = {fold.number: fold for fold in dataset.folds}
+        folds = []
+        for one in result.folds:
+            fold, step = parts[one.fold], one.chosen.step
+            test = None if sealed else fold.test
+            found = self._per_query(step, test if test is not None else fold.vali, plan)
+            validation = {} if plan.inner else self._model(step, fold.vali, plan)
+            folds.append(
+                replace(
+                    one,
+                    validation=FrozenMapping({**validation, **one.validation}),
+                    test=FrozenMapping({**self._model(step, test, plan), **one.test}),
+                    per_query=FrozenMapping({**found, **one.per_query}),
+                )
+            )
+        return replace(result, plan=plan, folds=tuple(folds))
+
     def mean(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> float:
         """Return the mean of the wanted measure over the folds, of the models that the run chose itself.
 

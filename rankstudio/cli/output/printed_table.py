@@ -1,0 +1,130 @@
+"""The table of a paper in the terminal: its options, and what writes it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+from rankstudio.cli.replacement import refuse_existing
+from rankstudio.cli.study_file_option import tell_damage
+from rankstudio.engine.errors import PlanError
+
+_BY = ("measures", "folds", "datasets")
+_TO = {
+    "latex": ".tex",
+    "markdown": ".md",
+    "html": ".html",
+    "csv": ".csv",
+    "tsv": ".tsv",
+    "excel": ".xlsx",
+    "parquet": ".parquet",
+}
+_MOST_DIGITS = 15
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a table for print; with any of them it is one."""
+    table = parser.add_argument_group("a table for print")
+    table.add_argument(
+        "--measures",
+        metavar="NAMES",
+        help="its measures, separated by commas; those of the first run by default",
+    )
+    table.add_argument(
+        "--by",
+        choices=_BY,
+        help="what its columns are, within groups of the others; measures by default",
+    )
+    table.add_argument(
+        "--bold", action="store_true", help="the best of each column bold, the second underlined"
+    )
+    table.add_argument(
+        "--marks", action="store_true", help="mark what differs significantly from the row of --against"
+    )
+    table.add_argument("--sd", action="store_true", help="the standard deviation over the folds too")
+    table.add_argument("--digits", type=_digits, metavar="N", help="digits after the point; 4 where none")
+    endings = ", ".join(f"{key} ({suffix})" for key, suffix in _TO.items())
+    table.add_argument(
+        "--to",
+        choices=_TO,
+        metavar="FORMAT",
+        help=f"how to write it: {endings}; as the ending of --out says, else markdown",
+    )
+
+
+def is_table_wanted(args: argparse.Namespace, suffixes: Collection[str]) -> bool:
+    """Tell whether a table for print is asked for: by an option, or by a suffix that nothing else has."""
+    asked = (args.measures, args.by, args.bold, args.marks, args.sd, args.to)
+    suffix = args.out.suffix.lower() if args.out else ""
+    return (
+        any(asked)
+        or args.digits is not None
+        or (not args.format and suffix in _TO.values() and suffix not in suffixes)
+    )
+
+
+def write_table(args: argparse.Namespace) -> int:
+    """Write the table for print that was asked for.
+
+    Raises
+    ------
+    PlanError
+        Where the options do not go together.
+    """
+    from rankstudio.engine.analysis.report.study_source import read_study
+    from rankstudio.engine.analysis.result_table.builder import TableQuery, result_table
+    from rankstudio.engine.analysis.result_table.table_run import table_runs
+    from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.export.result_table.formats import table_format
+    from rankstudio.engine.export.result_table.table import TableStyle
+    from rankstudio.engine.support.files import write_bytes
+
+    if args.measure and args.measures:
+        raise PlanError("--measure and --measures: expected one of them, got both.")
+    form = table_format(_form(args))
+    if args.out is not None:
+        refuse_existing([args.out], args.force)
+    elif form.text is None:
+        raise PlanError(f"--to {form.key}: expected --out FILE, as {form.label} is no text, got none.")
+    sources = []
+    for path in args.studies:
+        with Study.open(path, reading=True) as study:
+            tell_damage(study, study.runs())
+            sources.append(read_study(study))
+    runs = [run for run in table_runs(sources) if args.data in (None, run.result.data_name)]
+    names = tuple(name.strip() for name in (args.measures or args.measure or "").split(",") if name.strip())
+    against = int(args.against) if (args.against or "").isdecimal() else args.against or ""
+    query = TableQuery(names, args.by or "measures", against, args.marks, args.seed)
+    style = TableStyle(args.digits, args.bold, args.marks, args.sd)
+    content = form.content(result_table(runs, query), style)
+    if args.out is None:
+        print(content.decode("utf-8"), end="")
+    else:
+        write_bytes(args.out, content)
+        print(f"Written: {args.out}", file=sys.stderr)
+    return 0
+
+
+def _form(args: argparse.Namespace) -> str:
+    """Return the format: as was said, else as the file's ending says."""
+    if args.to or args.format in _TO:
+        return str(args.to or args.format)
+    if args.format:
+        raise PlanError(
+            f"--format: expected one of {', '.join(_TO)} for a table for print, got {args.format}."
+        )
+    if args.out is None:
+        return "markdown"
+    suffix = Path(args.out).suffix.lower()
+    if suffix not in _TO.values():
+        endings = ", ".join(_TO.values())
+        raise PlanError(f"--out: expected a file that ends with one of {endings}, or --to, got {args.out}.")
+    return suffix
+
+
+def _digits(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to {_MOST_DIGITS}, got {text}")
+    return int(text)

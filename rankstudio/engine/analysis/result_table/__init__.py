@@ -1,0 +1,1 @@
+"""Finished runs as the table of a paper."""

@@ -1,0 +1,1 @@
+"""Tables of results as papers print them: one value, and a writer for each format."""

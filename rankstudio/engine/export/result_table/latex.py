@@ -1,0 +1,68 @@
+"""A table of results in LaTeX, for the package booktabs."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
+from rankstudio.engine.export.tables import latex_escaped
+
+_RANKS: dict[Rank, str] = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
+
+
+def latex_table(table: ResultTable, style: TableStyle) -> str:
+    """Return a table as a float of LaTeX with its caption above and its notes below.
+
+    Columns are centred. Marks stand beside the numbers and need no room, so that the digits of a column stay
+    one below the other.
+    """
+    lines = [
+        "% \\usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        r"\setlength{\belowcaptionskip}{\smallskipamount}",
+        rf"\caption{{{latex_escaped(table.caption)}}}",
+        rf"\begin{{tabular}}{{l{'c' * len(table.columns)}}}",
+        r"\toprule",
+        *_group_lines(table),
+        _line([latex_escaped(table.corner), *(latex_escaped(c.title) for c in table.columns)]),
+        r"\midrule",
+        *(
+            _line([latex_escaped(row.title), *(_cell(*cell, style) for cell in cells)])
+            for row, cells in table.styled(style)
+        ),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    notes = table.notes_of(style)
+    if notes:
+        text = " ".join(latex_escaped(note) for note in notes)
+        lines += ["", r"\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}"]
+    return "\n".join([*lines, r"\end{table}", ""])
+
+
+def _group_lines(table: ResultTable) -> list[str]:
+    """Return the line of groups, and the rules below those that have a name."""
+    groups = table.groups()
+    if not groups:
+        return []
+    cells, rules, first = [""], "", 2
+    for group, width in groups:
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_escaped(group)}}}")
+        rules += rf"\cmidrule(lr){{{first}-{first + width - 1}}}" if group else ""
+        first += width
+    return [_line(cells), rules]
+
+
+def _cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
+    text = _RANKS[rank] % latex_escaped(style.number(cell.mean))
+    if style.sd and not isnan(cell.sd):
+        text += rf" $\pm$ {style.number(cell.sd)}"
+    return text + (rf"\rlap{{$^{{{_MARKS[mark]}}}$}}" if mark else "")
+
+
+_MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
+
+
+def _line(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"

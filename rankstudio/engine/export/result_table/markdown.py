@@ -1,0 +1,45 @@
+"""A table of results in Markdown, padded so that it reads well as it is."""
+
+from __future__ import annotations
+
+import re
+from math import isnan
+
+from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
+
+_SPECIAL = re.compile(r"([\\`*_<>\[\]|~])")
+_RANKS: dict[Rank, str] = {"best": "**%s**", "second": "<ins>%s</ins>", "": "%s"}
+
+
+def markdown_table(table: ResultTable, style: TableStyle) -> str:
+    """Return a table with its caption above and its notes below; groups stand before the titles."""
+    rows = [
+        [_escaped(table.corner), *(_escaped(column.name) for column in table.columns)],
+        *(
+            [_escaped(row.title), *(_cell(*cell, style) for cell in cells)]
+            for row, cells in table.styled(style)
+        ),
+    ]
+    widths = [max(3, *(len(row[at]) for row in rows)) for at in range(len(rows[0]))]
+    ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    lines = [_line(row, widths) for row in (rows[0], ruler, *rows[1:])]
+    notes = "\n".join(_escaped(note) for note in table.notes_of(style))
+    return "\n\n".join(filter(None, (f"**{_escaped(table.caption)}**", "\n".join(lines), notes))) + "\n"
+
+
+def _cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
+    text = _RANKS[rank] % style.number(cell.mean)
+    sd = f" ± {style.number(cell.sd)}" if style.sd and not isnan(cell.sd) else ""
+    return text + sd + mark
+
+
+def _line(cells: list[str], widths: list[int]) -> str:
+    first, *others = (
+        cell.rjust(width) if at else cell.ljust(width)
+        for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "| " + " | ".join([first, *others]) + " |"
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,207 @@
+"""The table of a paper says what the runs measured, and what the tests of its columns are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import isnan
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+import pytest
+from experiment.runs import fold, result
+from experiment.small import dataset
+
+from rankstudio.engine import evaluate
+from rankstudio.engine.analysis.report.source import without_test
+from rankstudio.engine.analysis.result_table.builder import TableQuery, result_table
+from rankstudio.engine.analysis.result_table.table_run import TableRun
+from rankstudio.engine.analysis.significance import compare_runs
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.export.result_table.table import ResultTable, TableStyle
+
+
+def ran(method: str = "greedy-rankrls", **plan: Any) -> RunResult:
+    parameters = {"regularization": 1.0, **plan.pop("parameters", {})}
+    made = Plan("nowhere", method, parameters=parameters, measures=("MAP", "Disagreement"), **plan)
+    last = list(run(made, dataset(3)))[-1]
+    assert isinstance(last, RunFinished)
+    return last.result
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[RunResult]:
+    return [ran("rankrls"), ran(parameters={"n_features_to_select": 1}), ran("gas")]
+
+
+def table(runs: Sequence[RunResult], *names: str, **query: Any) -> ResultTable:
+    return result_table(
+        [TableRun(one, documents=lambda: dataset(3)) for one in runs], TableQuery(names, **query)
+    )
+
+
+def titles(found: ResultTable) -> list[str]:
+    return [row.title for row in found.rows]
+
+
+def test_cells_are_means_and_deviations_over_the_folds(runs) -> None:
+    found = table(runs, tested=False)
+    assert [column.name for column in found.columns] == ["MAP", "Disagreement"]
+    assert [column.higher_is_better for column in found.columns] == [True, False]
+    for row, one in zip(found.rows, runs, strict=True):
+        for cell, name in zip(row.cells, ("MAP", "Disagreement"), strict=True):
+            values = [f.test[name] for f in one.folds]
+            assert (cell.mean, cell.n) == (one.average[name], 3)
+            assert cell.mean == pytest.approx(mean(values))
+            assert cell.sd == pytest.approx(stdev(values))
+            assert isnan(cell.p)
+    assert found.mark_note == ""
+
+
+@pytest.mark.parametrize("against", [2, "greedy-rankrls", "Greedy RankRLS"])
+def test_every_column_is_a_family_of_the_tests_of_the_terminal(runs, against) -> None:
+    found = table(runs, against=against, seed=3)
+    assert isnan(found.rows[1].cells[0].p)
+    for at, name in enumerate(("MAP", "Disagreement")):
+        compared = compare_runs(runs, name, 2, seed=3)
+        expected = [test.p_holm for test in compared.tests if test]
+        assert [row.cells[at].p for row in found.rows if not isnan(row.cells[at].p)] == expected
+    assert "for the difference to Greedy RankRLS: Fisher's randomisation test" in found.mark_note
+    assert "over 36 queries, corrected by Holm for the 2 hypotheses of a column." in found.mark_note
+
+
+def test_the_reference_is_the_best_of_the_first_column(runs) -> None:
+    for names in (("MAP",), ("Disagreement",)):
+        found = table(runs, *names)
+        best = [
+            row.title for row, ranks in zip(found.rows, found.ranks(15), strict=True) if ranks[0] == "best"
+        ]
+        assert best == [row.title for row in found.rows if isnan(row.cells[0].p)]
+
+
+def test_a_measure_that_was_not_stored_is_computed_from_the_scores_of_the_models(runs) -> None:
+    found = table(runs, "NDCG@3", "MAP", "ERR")
+    data = dataset(3)
+    for row, one in zip(found.rows, runs, strict=True):
+        for at, name in ((0, "NDCG@3"), (2, "ERR")):
+            values = []
+            for fold_result, part in zip(one.folds, data.folds, strict=True):
+                test = part.test
+                assert test is not None
+                scores = fold_result.chosen.step.scores(np.ascontiguousarray(test.X.T))
+                values.append(evaluate(test.y, scores, test.qid, measures=[name])[name])
+            assert row.cells[at].mean == pytest.approx(mean(values))
+        assert row.cells[1].mean == one.average["MAP"]
+    with pytest.raises(PlanError, match="RankRLS on Small was not measured by ERR, and cannot be now"):
+        result_table([TableRun(one) for one in runs], TableQuery(("ERR",)))
+
+
+def test_columns_can_be_folds_with_their_mean(runs) -> None:
+    found = table(runs, by="folds")
+    assert [c.title for c in found.columns] == ["Fold 1", "Fold 2", "Fold 3", "Mean"]
+    for row, one in zip(found.rows, runs, strict=True):
+        assert [cell.mean for cell in row.cells[:3]] == [f.test["MAP"] for f in one.folds]
+        assert row.cells[3].mean == one.average["MAP"]
+        assert all(isnan(cell.sd) and isnan(cell.p) for cell in row.cells[:3])
+    assert found.caption == "MAP on Small: test part, in each fold."
+
+
+def test_a_method_on_several_datasets_stands_in_one_row(runs) -> None:
+    others = [replace(one, data_name="Other") for one in runs[1:]]
+    found = table([*runs, *others], "MAP", "Disagreement")
+    assert titles(found) == ["RankRLS", "Greedy RankRLS", "GAS"]
+    assert found.groups() == [("Small", 2), ("Other", 2)]
+    assert [c.name for c in found.columns][1:3] == ["Small Disagreement", "Other MAP"]
+    assert isnan(found.rows[0].cells[2].mean)
+    assert found.rows[0].cells[2].n == 0
+    by_data = table([*runs, *others], "MAP", "Disagreement", by="datasets")
+    assert by_data.groups() == [("MAP", 2), ("Disagreement", 2)]
+    assert [c.title for c in by_data.columns] == ["Small", "Other", "Small", "Other"]
+    assert {c.higher_is_better for c in by_data.columns[2:]} == {False}
+    assert "for the 1 to 2 hypotheses" in by_data.mark_note
+
+
+def test_runs_of_a_method_are_told_apart_and_those_that_are_the_same_stand_once(runs) -> None:
+    two = ran(parameters={"n_features_to_select": 2})
+    again = replace(runs[1], plan=runs[1].plan.changed(data="elsewhere"))
+    found = table([runs[1], two, again, runs[2]], "MAP")
+    assert len(found.rows) == 3
+    assert titles(found)[0].startswith("Greedy RankRLS (")
+    assert titles(found)[0] != titles(found)[1]
+    assert "for the 2 hypotheses" in found.mark_note
+    other = [replace(one, data_name="Other") for one in (two, runs[1])]
+    both = table([runs[1], two, *other], "MAP")
+    assert [[cell.mean for cell in row.cells] for row in both.rows] == [
+        [one.average["MAP"]] * 2 for one in (runs[1], two)
+    ]
+
+
+def test_what_a_person_calls_a_run_is_its_title(runs) -> None:
+    named = [TableRun(runs[0], "Ours"), TableRun(runs[1]), TableRun(runs[2], "Ours")]
+    assert titles(result_table(named, TableQuery(("MAP",), tested=False))) == [
+        "Ours (1)",
+        "Greedy RankRLS",
+        "Ours (2)",
+    ]
+
+
+def test_nothing_of_a_sealed_test_part_is_in_a_table(runs) -> None:
+    covered = [TableRun(without_test(one), documents=lambda: dataset(3), sealed=True) for one in runs]
+    found = result_table(covered, TableQuery(("MAP", "NDCG@3")))
+    for row, one in zip(found.rows, runs, strict=True):
+        assert row.cells[0].mean == pytest.approx(mean([f.validation["MAP"] for f in one.folds]))
+    data = dataset(3)
+    for at, one in enumerate(runs):
+        part = data.folds[0].vali
+        assert part is not None
+        scores = one.folds[0].chosen.step.scores(np.ascontiguousarray(part.X.T))
+        by_folds = result_table(covered, TableQuery(("NDCG@3",), by="folds", tested=False))
+        expected = evaluate(part.y, scores, part.qid, measures=["NDCG@3"])["NDCG@3"]
+        assert by_folds.rows[at].cells[0].mean == pytest.approx(expected)
+    assert found.caption == "MAP and NDCG@3 on Small: validation part, mean over 3 folds."
+    assert found.notes[1] == "The test part is sealed: Small on the validation part."
+    without = [TableRun(without_test(one), sealed=True) for one in runs]
+    assert result_table(without, TableQuery(("MAP",))).mark_note == ""
+
+
+def test_notes_say_what_has_to_be_known() -> None:
+    runs = [
+        TableRun(result([fold(1, [0.1, 0.2, 0.5]), fold(2, [0.3])], method=name))
+        for name in ("gas", "listnet")
+    ]
+    found = result_table(runs, TableQuery(("MAP",)))
+    assert found.notes == ("Measures by the convention of LETOR 4.0.",)
+    assert found.notes_of(TableStyle()) == found.notes
+    assert found.notes_of(TableStyle(sd=True))[1:] == ("± is the standard deviation over the folds.",)
+    better = result_table(
+        [runs[0], TableRun(result([fold(1, [0.9, 0.9, 0.9]), fold(2, [0.9])]))], TableQuery()
+    )
+    noted = better.notes_of(TableStyle(bold=True, marks=True))
+    assert noted[1] == "The best of each column is bold, the second is underlined."
+    assert noted[2].startswith("† p < 0.05, ‡ p < 0.01 for the difference to Greedy RankRLS: ")
+
+
+def test_what_makes_no_table_is_told(runs) -> None:
+    with pytest.raises(PlanError, match="expected a finished run, found none"):
+        table([])
+    with pytest.raises(ParameterError, match="measure"):
+        table(runs, "MOP")
+    with pytest.raises(PlanError, match="against: expected the number of a row, from 1 to 3, got 4"):
+        table(runs, against=4)
+    with pytest.raises(PlanError, match="against: expected one of rankrls, greedy-rankrls, gas, got 'svm'"):
+        table(runs, against="svm")
+    with pytest.raises(PlanError, match="by: expected one of measures, folds, datasets, got queries"):
+        table(runs, by="queries")
+    other = replace(runs[1], plan=runs[1].plan.changed(convention="letor3"))
+    with pytest.raises(PlanError, match=r"Small: expected runs measured by one convention, found RankRLS by"):
+        table([runs[0], other])
+
+
+def test_no_test_is_made_for_somebody_who_has_gone(runs) -> None:
+    found = result_table([TableRun(one) for one in runs], TableQuery(("MAP",)), lambda: True)
+    assert all(isnan(cell.p) for row in found.rows for cell in row.cells)

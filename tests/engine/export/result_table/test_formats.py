@@ -1,0 +1,174 @@
+"""A table of results is read back by each format's own reader."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import subprocess
+import sys
+from math import nan
+from pathlib import Path
+
+import openpyxl
+import pyarrow.parquet as pq
+import pytest
+from export.result_table.table_readers import TableReader, booktabs, table
+
+from rankstudio.engine.errors import MissingExtraError, OutputError, ParameterError
+from rankstudio.engine.export.result_table.formats import FORMATS, save_table, table_format
+from rankstudio.engine.export.result_table.table import (
+    ResultCell,
+    ResultColumn,
+    ResultRow,
+    ResultTable,
+    TableStyle,
+)
+
+PLAIN, WHOLE = TableStyle(), TableStyle(None, True, True, True)
+
+
+def text(key: str, style: TableStyle = WHOLE, of: ResultTable | None = None) -> str:
+    return table_format(key).content(of or table(), style).decode("utf-8")
+
+
+def test_the_best_is_what_is_seen_to_be_best() -> None:
+    assert table().ranks(4) == [("best", "", ""), ("second", "", "second"), ("", "", "best")]
+    assert table().ranks(7)[0] == ("best", "second", "")
+    one = ResultTable("", (ResultColumn("MAP"),), (ResultRow("a", (ResultCell(nan),)),))
+    assert one.ranks(4) == [("",)]
+
+
+def test_marks_are_those_of_the_corrected_p() -> None:
+    cells = [ResultCell(p=p) for p in (0.0099, 0.01, 0.0499, 0.05, nan)]
+    assert [cell.mark for cell in cells] == ["‡", "†", "†", "", ""]
+
+
+def test_latex_has_the_structure_of_booktabs_and_nothing_of_a_name_is_markup() -> None:
+    written = text("latex")
+    rows = booktabs(written)
+    assert rows[0] == ["", r"\multicolumn{2}{c}{MQ2008}", r"\multicolumn{1}{c}{OHSUMED}"]
+    assert r"\cmidrule(lr){2-3}\cmidrule(lr){4-4}" in written
+    assert rows[1] == ["Method", "MAP", "NDCG@10", "Disagreement"]
+    assert rows[2] == [
+        "GAS",
+        r"\textbf{0.5124} $\pm$ 0.0400\rlap{$^{\dagger}$}",
+        r"0.2500 $\pm$ 0.0100",
+        "--",
+    ]
+    assert rows[3][0] == r"$\lambda$ $2^{0}$ \& 50 \% of $<$b$>$Größe$<$/b$>$"
+    assert rows[3][3] == r"\underline{0.3100}\rlap{$^{\ddagger}$}"
+    assert r"\caption{MAP \& more\_things of 100 \%.}" in written
+    bare = text("latex", PLAIN)
+    assert booktabs(bare)[2] == ["GAS", "0.5124", "0.2500", "--"]
+    assert "textbf" not in bare
+    assert "dagger" not in bare
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
+def test_latex_compiles_and_the_pdf_has_the_numbers(tmp_path: Path) -> None:
+    (tmp_path / "table.tex").write_text(text("latex"), encoding="utf-8")
+    page = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\\input{table}\\end{document}"
+    (tmp_path / "page.tex").write_text(page, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    if shutil.which("pdftotext"):
+        subprocess.run(["pdftotext", "-layout", "page.pdf"], cwd=tmp_path, timeout=60, check=True)
+        read = (tmp_path / "page.txt").read_text(encoding="utf-8")
+        assert all(number in read for number in ("0.5124", "0.0400", "0.3100", "0.1234", "NDCG@10"))
+
+
+def test_html_is_read_back_and_its_tags_are_closed() -> None:
+    read = TableReader(text("html"))
+    assert read.rows[0] == ["", "MQ2008", "OHSUMED"]
+    assert read.rows[1] == ["Method", "MAP", "NDCG@10", "Disagreement"]
+    assert read.rows[2] == ["GAS", "0.5124 ± 0.0400†", "0.2500 ± 0.0100", "–"]
+    assert read.rows[3][0] == "λ 2^0 & 50 % of <b>Größe</b>"
+    assert read.marked[:3] == [("b", "0.5124"), ("sup", "†"), ("u", "0.4000")]
+    assert read.spans[:3] == [1, 2, 1]
+
+
+def test_markdown_is_a_table_and_escapes_names() -> None:
+    lines = text("markdown").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line[:1] == "|"]
+    assert cells[0] == ["Method", "MQ2008 MAP", "MQ2008 NDCG@10", "OHSUMED Disagreement"]
+    assert cells[2] == ["GAS", "**0.5124** ± 0.0400†", "0.2500 ± 0.0100", "–"]
+    assert cells[3][0] == r"λ 2^0 & 50 % of \<b\>Größe\</b\>"
+    assert cells[3][3] == "<ins>0.3100</ins>‡"
+    assert len({len(line) for line in lines if line[:1] == "|"}) == 1
+
+
+@pytest.mark.parametrize(("key", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_separated_values_have_all_digits_and_no_formula(key: str, separator: str) -> None:
+    header, *rows = csv.reader(io.StringIO(text(key), newline=""), delimiter=separator)
+    assert header[:5] == ["Method", "MQ2008 MAP", "MQ2008 MAP sd", "MQ2008 MAP p", "MQ2008 NDCG@10"]
+    assert "OHSUMED Disagreement sd" not in header
+    first = dict(zip(header, rows[0], strict=True))
+    assert float(first["MQ2008 MAP"]) == 0.51236
+    assert float(first["MQ2008 MAP p"]) == 0.03
+    assert first["OHSUMED Disagreement"] == ""
+    assert rows[2][0] == "'=1+1"
+    rounded = next(csv.DictReader(io.StringIO(text(key, TableStyle(2))), delimiter=separator))
+    assert rounded["MQ2008 MAP"] == "0.51"
+
+
+def test_a_workbook_has_numbers_as_numbers_and_ranks_as_formats(tmp_path: Path) -> None:
+    save_table(tmp_path / "table.xlsx", table(), WHOLE)
+    sheet = openpyxl.load_workbook(tmp_path / "table.xlsx").active
+    rows = list(sheet.iter_rows())
+    assert rows[0][0].value == "MAP & more_things of 100 %."
+    assert [cell.value for cell in rows[2]] == [None, "MQ2008", None, None, None, "OHSUMED"]
+    assert [str(one) for one in sheet.merged_cells.ranges] == ["B3:E3"]
+    assert [c.value for c in rows[3]] == ["Method", "MAP", "MAP sd", "NDCG@10", "NDCG@10 sd", "Disagreement"]
+    best, spread, *_ = rows[4][1:]
+    assert (best.value, best.data_type, best.font.b) == (0.51236, "n", True)
+    assert best.number_format == '0.0000"†"'
+    assert (spread.value, spread.number_format) == (0.04, "0.0000")
+    assert rows[4][5].value is None
+    assert (rows[5][5].font.u, rows[5][5].number_format) == ("single", '0.0000"‡"')
+    assert (rows[6][0].value, rows[6][0].data_type) == ("=1+1", "s")
+    assert rows[8][0].value == "By LETOR 4.0."
+    rounded = tmp_path / "rounded.xlsx"
+    save_table(rounded, table(), TableStyle(0))
+    cell = openpyxl.load_workbook(rounded).active["B5"]
+    assert (cell.value, cell.number_format) == (1, "0")
+
+
+def test_parquet_has_columns_of_numbers(tmp_path: Path) -> None:
+    save_table(tmp_path / "table.parquet", table(), WHOLE)
+    read = pq.read_table(tmp_path / "table.parquet")
+    assert [str(kind) for kind in read.schema.types] == ["string", *["double"] * (read.num_columns - 1)]
+    assert read["Method"].to_pylist()[0] == "GAS"
+    assert read["MQ2008 MAP"].to_pylist() == [0.51236, 0.4, 0.3]
+    assert read["OHSUMED Disagreement"].to_pylist() == [None, 0.31, 0.1234]
+    assert read.schema.metadata[b"caption"] == b"MAP & more_things of 100 %."
+
+
+@pytest.mark.parametrize("key", [one.key for one in FORMATS])
+def test_a_table_without_groups_or_rows_can_be_written(key: str) -> None:
+    rows = (ResultRow("a", (ResultCell(0.5),)),)
+    for found in (
+        ResultTable("c", (ResultColumn("MAP"),), rows),
+        ResultTable("c", (ResultColumn("MAP"),), ()),
+    ):
+        assert table_format(key).content(found, WHOLE)
+    if key == "latex":
+        assert [len(row) for row in booktabs(text(key, WHOLE, found))] == [2]
+
+
+def test_what_cannot_be_written_is_told(tmp_path: Path, monkeypatch) -> None:
+    with pytest.raises(ParameterError, match=r"format: expected one of latex \(\.tex\), .* got 'docx'"):
+        table_format("docx")
+    for one in FORMATS:
+        with pytest.raises(OutputError, match="Expected names in UTF-8"):
+            one.content(table("a\udcff"), PLAIN)
+    old = tmp_path / "table.md"
+    old.write_text("old")
+    with pytest.raises(OutputError):
+        save_table(old, table("a\udcff"), PLAIN)
+    assert old.read_text() == "old"
+    for key, module, extra in (("excel", "xlsxwriter", "excel"), ("parquet", "pyarrow", "parquet")):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(MissingExtraError, match=rf"rankstudio\[{extra}\]"):
+            table_format(key).content(table(), PLAIN)
