@@ -16,7 +16,7 @@ from rankstudio.ui.background.tasks import load
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
-from rankstudio.ui.style.progress_bar import ProgressBar
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
@@ -127,7 +127,7 @@ class LoadingBar(QWidget):
         super().__init__()
         self.setObjectName("loading-bar")
         self._text = PlainLabel()
-        self._bar = ProgressBar()
+        self._bar = DeferredProgressBar()
         self._bar.setAccessibleName(tr("Share that is read"))
         self._cancel = QPushButton(tr("Cancel"))
         self._cancel.setObjectName("cancel-loading")

@@ -13,7 +13,7 @@ from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
-from rankstudio.ui.style.progress_bar import ProgressBar
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.widgets import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -50,7 +50,7 @@ class RunStrip(QFrame):
         self._key: int | None = None
         self._run = named(QPushButton(), "strip-run", role="quiet")
         self._run.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._bar = named(ProgressBar(), "strip-progress", tr("progress of the run"))
+        self._bar = named(DeferredProgressBar(), "strip-progress", tr("progress of the run"))
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._behind = named(PlainLabel(), role="muted")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QProgressBar
 
 
-class ProgressBar(QProgressBar):
+class DeferredProgressBar(QProgressBar):
     """Shows a share in thousandths, without a text.
 
     Qt's paints itself, and with it whatever else of the window waits to be painted, in the middle of

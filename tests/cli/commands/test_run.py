@@ -84,7 +84,7 @@ def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) 
     assert "Greedy RankRLS on Made: test measures, LETOR 4.0 convention" in printed.out
     assert f"{values['average']['MAP']:.4f}" in printed.out
     assert "Fold 2 of 2 is done." in printed.err
-    files = {"results.json", "metrics.csv", "selection_path.csv", "plan.toml", "study.rankstudio"}
+    files = {"results.json", "metrics.csv", "selection_path.csv", "plan.toml", "study.rankstudio", "models"}
     assert {p.name for p in out.iterdir()} == files
 
 
