@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-TRANSLATED = {"tr": 1, "trn": 2}
+TRANSLATED = {"tr": 1, "trn": 2, "translatable": 1}
 """The functions that look texts up, and how many of their first arguments are texts."""
 
 _NAMES = """

@@ -43,7 +43,7 @@ def shown(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python writes no number of more than 4300 digits
-        return "a number of thousands of digits"
+        return tr("a number of thousands of digits")
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
 
 
@@ -100,10 +100,11 @@ class FormatError(DataError):
         self.expected = expected
         where = shown_path(self.path)
         if line:
-            where += f", line {line}"
+            where += tr(", line {line}").format(line=line)
         if column:
-            where += f", column {column}"
-        super().__init__(f"{where}: found {found}, expected {expected}.")
+            where += tr(", column {column}").format(column=column)
+        text = tr("{where}: found {found}, expected {expected}.")
+        super().__init__(text.format(where=where, found=found, expected=expected))
 
 
 class MissingValueError(FormatError):
@@ -157,12 +158,12 @@ class MissingExtraError(RankStudioError, ImportError):
         self.library = library
         self.extra = extra
         self.reason = reason
-        fault = (
-            f"which is installed and cannot be loaded: {reason}"
+        text = (
+            tr("{needed_by} needs {library}, which is installed and cannot be loaded: {reason}")
             if reason
-            else f'which is not installed: pip install "rankstudio[{extra}]".'
+            else tr('{needed_by} needs {library}, which is not installed: pip install "rankstudio[{extra}]".')
         )
-        super().__init__(f"{needed_by} needs {library}, {fault}")
+        super().__init__(text.format(needed_by=needed_by, library=library, extra=extra, reason=reason))
 
 
 class PlanError(RankStudioError):

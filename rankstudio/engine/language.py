@@ -1,7 +1,8 @@
 """Sentences for people: texts are English, and are looked up in a catalog where one was installed.
 
-The window installs one; the terminal and worker processes never do. What is written for everybody alike, as
-the report is, is made inside :func:`in_english`.
+The window installs one; the terminal and worker processes never do. A text is looked up where its sentence
+is made: an error of the engine is in the language of the process that raised it, the terminal's in English.
+What is written for everybody alike, as the report is, is made inside :func:`in_english`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ def tr(text: str, context: str = "") -> str:
         return text  # nothing would be the catalog's own heading
     _language.used = True
     return _language.catalog.pgettext(context, text) if context else _language.catalog.gettext(text)
+
+
+def translatable(text: str) -> str:
+    """Return a text as it is: a mark for the catalogs, where it is looked up later by :func:`tr`."""
+    return text
 
 
 def trn(one: str, several: str, number: int) -> str:

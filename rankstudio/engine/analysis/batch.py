@@ -20,6 +20,7 @@ from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml, with_new_names
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
 
 _OWN = ("title", "data", "runs", "parameters", "against")
@@ -122,21 +123,25 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
     """Refuse what is not even of the right kind: what is in a plan is told by the plan."""
     runs, data = values.get("runs"), values.get("data", [])
     if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
-        raise PlanError('runs: expected tables [[runs]], each with a line like method = "gas".')
+        raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
     for name in ("method", "ranker", "judge"):
         if not all(_texts(given) and given != [] for run in runs if (given := run.get(name)) is not None):
-            raise PlanError(f'runs: expected a text or a list of texts after "{name} =".')
+            raise PlanError(
+                tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
+            )
     if not _texts(data):
-        raise PlanError(f"data: expected a text or a list of texts, got {shown(data)}.")
+        raise PlanError(tr("data: expected a text or a list of texts, got {data}.").format(data=shown(data)))
     for name in ("title", "against"):
         if not isinstance(values.get(name, ""), str):
-            raise PlanError(f"{name}: expected a text, got {shown(values[name])}.")
+            raise PlanError(
+                tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
+            )
     given = values.get("parameters", {})
     own = [
         run.get(name, {}) for run in runs for name in ("parameters", "ranker_parameters", "judge_parameters")
     ]
     if not isinstance(given, dict) or not _tables([*given.values(), *own]):
-        raise PlanError("parameters: expected a table for each method, such as [parameters.gas].")
+        raise PlanError(tr("parameters: expected a table for each method, such as [parameters.gas]."))
 
 
 def _tables(values: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankstudio.engine.errors import DatasetError, FileAccessError
+from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import read_text
 
 MOST_BYTES = 16 << 20
@@ -29,7 +30,13 @@ def read_feature_file(path: Path, expected: str) -> str:
     """
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise DatasetError(f"{path}: found a file of more than 16 MB, expected {expected}.")
+            raise DatasetError(
+                tr("{path}: found a file of more than 16 MB, expected {expected}.").format(
+                    path=path, expected=expected
+                )
+            )
         return read_text(path, encoding="utf-8-sig", errors="replace")
     except OSError as error:
-        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
+        raise FileAccessError(
+            path, tr("the file could not be read: {strerror}.").format(strerror=error.strerror)
+        ) from None

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankstudio.engine.data.feature_file import read_feature_file
 from rankstudio.engine.errors import DatasetError, ParameterError, shown
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.csv_cells import cells, unguarded
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -19,10 +19,10 @@ Groups = Mapping[str, tuple[int, ...]]
 _LONGEST = 200
 _ID = re.compile(r"0*[1-9][0-9]{0,8}")
 _ID_HEADER = re.compile(r"(feature\W?)?(id|number|no\.?|feature)", re.IGNORECASE)
-_EXPECTED = (
+_EXPECTED = translatable(
     "groups such as BM25: 21, 22; TF: 1, 2, each with a name and ids of features, no id in two of them"
 )
-_EXPECTED_FILE = "lines of a feature's id and its group below a header such as feature,group"
+_EXPECTED_FILE = translatable("lines of a feature's id and its group below a header such as feature,group")
 
 
 def checked_groups(values: Any) -> Groups:
@@ -41,13 +41,13 @@ def checked_groups(values: Any) -> Groups:
     if isinstance(values, str):
         return parse_groups(values)
     if not isinstance(values, Mapping):
-        raise ParameterError("groups", values, _EXPECTED)
+        raise ParameterError("groups", values, tr(_EXPECTED))
     found = {group_name(name): _checked_ids(name, ids) for name, ids in values.items()}
     every = [i for ids in found.values() for i in ids]
     if "" in found or len(found) < len(values) or len(set(every)) < len(every):
         twice = sorted({i for i in every if every.count(i) > 1}) if len(every) < _LONGEST else []
-        why = f"; feature {twice[0]} is in two" if twice else ""
-        raise ParameterError("groups", dict(values), _EXPECTED + why)
+        why = tr("; feature {feature} is in two").format(feature=twice[0]) if twice else ""
+        raise ParameterError("groups", dict(values), tr(_EXPECTED) + why)
     return FrozenMapping(sorted(found.items(), key=lambda item: item[1]))
 
 
@@ -69,7 +69,7 @@ def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
     except (TypeError, ValueError, OverflowError):
         found, whole = (), False
     if not whole:
-        raise ParameterError(f"group {shown(name)}", ids, "ids of features from 1 up, such as 21, 22")
+        raise ParameterError(f"group {shown(name)}", ids, tr("ids of features from 1 up, such as 21, 22"))
     return found
 
 
@@ -87,7 +87,7 @@ def parse_groups(text: str) -> Groups:
         if not item.strip():
             continue
         if not colon or name.strip() in found:
-            raise ParameterError("groups", text, _EXPECTED)
+            raise ParameterError("groups", text, tr(_EXPECTED))
         found[name.strip()] = ids
     return checked_groups(found)
 
@@ -174,9 +174,13 @@ def read_groups(path: Path) -> Groups:
     FileAccessError
         If it cannot be read.
     """
-    names = groups_in_table(read_feature_file(path, _EXPECTED_FILE))
+    names = groups_in_table(read_feature_file(path, tr(_EXPECTED_FILE)))
     if not names:
-        raise DatasetError(f"{path}: found no group of features, expected {_EXPECTED_FILE}.")
+        raise DatasetError(
+            tr("{path}: found no group of features, expected {expected_file}.").format(
+                path=path, expected_file=tr(_EXPECTED_FILE)
+            )
+        )
     return groups_of(names)
 
 

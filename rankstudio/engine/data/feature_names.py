@@ -16,6 +16,7 @@ from rankstudio.engine.data.feature_file import MOST_BYTES, read_feature_file
 from rankstudio.engine.data.feature_groups import Groups, group_names, groups_of
 from rankstudio.engine.data.known_datasets import names_in_table
 from rankstudio.engine.errors import DatasetError, OutputError
+from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.csv_cells import guarded, unguarded
 from rankstudio.engine.support.files import make_folder, read_text, write_bytes
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -23,7 +24,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 _LONGEST = 200
 _HEADER = ("id", "name", "note", "group")
 _RANKLIB = re.compile(r"\s*([0-9]{1,9})(?:[\t ,;:]+(.*?))?\s*")
-_EXPECTED = (
+_EXPECTED = translatable(
     "lines of id and name (CSV, or RankLib's list of features), or JSON of Solr or Elasticsearch with a list "
     "of features that have a name"
 )
@@ -70,11 +71,15 @@ def read_feature_names(path: Path) -> dict[int, str]:
     FileAccessError
         If it cannot be read.
     """
-    text = read_feature_file(path, _EXPECTED)
+    text = read_feature_file(path, tr(_EXPECTED))
     names = _from_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
     kept = {i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)}
     if not kept:
-        raise DatasetError(f"{path}: found no name of a feature, expected {_EXPECTED}.")
+        raise DatasetError(
+            tr("{path}: found no name of a feature, expected {expected}.").format(
+                path=path, expected=tr(_EXPECTED)
+            )
+        )
     return kept
 
 
@@ -116,7 +121,11 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     """
     path = _file(folder, dataset)
     if path is None:
-        raise OutputError(f"{dataset.name} comes from no file: names and notes of its features are not kept.")
+        raise OutputError(
+            tr("{name} comes from no file: names and notes of its features are not kept.").format(
+                name=dataset.name
+            )
+        )
     written = io.StringIO()
     writer = csv.writer(written)
     writer.writerow(_HEADER)

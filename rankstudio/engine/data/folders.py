@@ -21,6 +21,7 @@ from rankstudio.engine.data.letor.missing_values import Missing, Normalize, chec
 from rankstudio.engine.data.letor.progress import Progress, ReadProgress
 from rankstudio.engine.data.letor.reader import make_dataset
 from rankstudio.engine.errors import DatasetError, FileAccessError, ZeroIdError
+from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.files import is_there
 
@@ -31,7 +32,7 @@ _PARTS = {
     "test": re.compile(r"test", re.IGNORECASE),
 }
 _VERSION = re.compile(r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE)
-_LOOKED_FOR = (
+_LOOKED_FOR = translatable(
     "folders named Fold1, Fold2 … with files named train, vali and test in them, or such files themselves "
     "(train.txt, trainingset.txt, vali.csv, test.txt.gz and the like)"
 )
@@ -163,8 +164,10 @@ def one_of(paths: Sequence[str]) -> str:
     ):
         return str(folder)
     raise DatasetError(
-        f"{_listed(files)}: found {len(files)} files, expected one, or all parts of one fold: files of one "
-        "folder whose names begin with train, vali and test."
+        tr(
+            "{files}: found {n_files} files, expected one, or all parts of one fold: files of "
+            "one folder whose names begin with train, vali and test."
+        ).format(files=_listed(files), n_files=len(files))
     )
 
 
@@ -196,11 +199,16 @@ def _find_folds(path: Path) -> list[_FoldFiles]:
     deeper = {child: folds for child in _children(path) if child.is_dir() and (folds := _folds_in(child))}
     if len(deeper) > 1:
         raise DatasetError(
-            f"{path}: found {len(deeper)} datasets here ({_listed(deeper)}), expected one; "
-            "please open one of them."
+            tr(
+                "{path}: found {n_deeper} datasets here ({deeper}), expected one; please open one of them."
+            ).format(path=path, n_deeper=len(deeper), deeper=_listed(deeper))
         )
     if not deeper:
-        raise DatasetError(f"{path}: found nothing to open, expected {_LOOKED_FOR}.")
+        raise DatasetError(
+            tr("{path}: found nothing to open, expected {looked_for}.").format(
+                path=path, looked_for=tr(_LOOKED_FOR)
+            )
+        )
     return next(iter(deeper.values()))
 
 
@@ -213,7 +221,9 @@ def _folds_in(folder: Path) -> list[_FoldFiles]:
             number = int(match[1])
             if number in numbered:
                 raise DatasetError(
-                    f"{folder}: found {_listed([numbered[number], child])} for fold {number}, expected one."
+                    tr("{folder}: found {value} for fold {number}, expected one.").format(
+                        folder=folder, value=_listed([numbered[number], child]), number=number
+                    )
                 )
             numbered[number] = child
     if numbered:
@@ -221,13 +231,17 @@ def _folds_in(folder: Path) -> list[_FoldFiles]:
         for fold in folds:
             if "train" not in fold.parts:
                 raise DatasetError(
-                    f"{numbered[fold.number]}: found no training file, expected one such as train.txt."
+                    tr("{numbered}: found no training file, expected one such as train.txt.").format(
+                        numbered=numbered[fold.number]
+                    )
                 )
         return folds
     parts = _parts_in(folder)
     if parts and "train" not in parts:
         raise DatasetError(
-            f"{folder}: found {_listed(parts.values())} and no training file, expected one such as train.txt."
+            tr("{folder}: found {values} and no training file, expected one such as train.txt.").format(
+                folder=folder, values=_listed(parts.values())
+            )
         )
     return (
         [_FoldFiles(int(match[1]) if (match := _FOLD.fullmatch(folder.name)) else 1, parts)] if parts else []
@@ -244,7 +258,9 @@ def _parts_in(folder: Path) -> dict[str, Path]:
             candidates = [c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))]
         if len(candidates) > 1:
             raise DatasetError(
-                f"{folder}: found {_listed(candidates)} for the {name} part, expected one file."
+                tr("{folder}: found {candidates} for the {name} part, expected one file.").format(
+                    folder=folder, candidates=_listed(candidates), name=name
+                )
             )
         if candidates:
             parts[name] = candidates[0]
@@ -259,7 +275,9 @@ def _children(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
     except OSError as error:
-        raise FileAccessError(folder, f"the folder could not be read: {error.strerror}.") from None
+        raise FileAccessError(
+            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
+        ) from None
 
 
 def _listed(paths: Iterable[Path]) -> str:
@@ -271,10 +289,12 @@ def _check_memory(path: Path, needed: int, several: bool) -> None:
     """Raise `DatasetError` before the parts read so far are more than the machine can hold."""
     free = memory.available()
     if needed > 0.9 * (needed + free):
-        advice = "open a single fold" if several else "leave out unused features, or number them anew"
+        advice = tr("open a single fold") if several else tr("leave out unused features, or number them anew")
         raise DatasetError(
-            f"{path}: more memory is needed than there is: {memory.size(needed)} are taken by what is "
-            f"read, and {memory.size(free)} are free; please {advice}."
+            tr(
+                "{path}: more memory is needed than there is: {size} are taken by what is read, and "
+                "{size_2} are free; please {advice}."
+            ).format(path=path, size=memory.size(needed), size_2=memory.size(free), advice=advice)
         )
 
 
@@ -285,8 +305,10 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
     for file, width in dense.items():
         if width < widths[greatest][0]:
             raise DatasetError(
-                f"{file} has {width} features in every line, but {greatest} has {widths[greatest][0]}; "
-                f"expected the same features in all files of a dataset."
+                tr(
+                    "{file} has {width} features in every line, but {greatest} has {widths}; expected "
+                    "the same features in all files of a dataset."
+                ).format(file=file, width=width, greatest=greatest, widths=widths[greatest][0])
             )
 
 

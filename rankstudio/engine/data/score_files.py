@@ -12,8 +12,9 @@ from rankstudio.engine.data.letor import file_access as files
 from rankstudio.engine.data.letor.compression import decompress
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import FormatError
+from rankstudio.engine.language import tr, translatable
 
-_EXPECTED = "one score, a number, on each line"
+_EXPECTED = translatable("one score, a number, on each line")
 
 
 def read_scores(path: str | os.PathLike[str]) -> Floats:
@@ -46,7 +47,7 @@ def read_scores(path: str | os.PathLike[str]) -> Floats:
     for row, line in enumerate(lines):
         score = _number(line)
         if score is None:
-            raise FormatError(path, row + 1, 0, _shown(line), _EXPECTED)
+            raise FormatError(path, row + 1, 0, _shown(line), tr(_EXPECTED))
         scores[row] = score
     return scores
 

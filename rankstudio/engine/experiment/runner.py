@@ -194,7 +194,11 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     for number in plan.folds:
         if number not in there:
             known = ", ".join(str(n) for n in there)
-            raise PlanError(f"folds: {dataset.name} has no fold {number}; it has {known}.")
+            raise PlanError(
+                tr("folds: {name} has no fold {number}; it has {known}.").format(
+                    name=dataset.name, number=number, known=known
+                )
+            )
     folds = [there[number] for number in plan.folds or there]
     for fold in folds:
         if plan.select_by != CRITERION and fold.vali is None and not plan.inner:
@@ -213,12 +217,15 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
     rule = parse_rule(plan.rule)
     if rule.kind == ONE_SE and plan.select_by == CRITERION:
         raise PlanError(
-            f"rule: {ONE_SE} needs a measure of the validation part to choose by, got {CRITERION!r}."
+            tr(
+                "rule: {one_se} needs a measure of the validation part to choose by, got {criterion!r}."
+            ).format(one_se=ONE_SE, criterion=CRITERION)
         )
     if rule.most is not None and not plan.entry.selects and dataset.n_features > rule.most:
         raise PlanError(
-            f"rule: expected a method that selects features for {rule}, and {plan.entry.label} uses all "
-            f"{dataset.n_features}."
+            tr(
+                "rule: expected a method that selects features for {rule}, and {label} uses all {n_features}."
+            ).format(rule=rule, label=plan.entry.label, n_features=dataset.n_features)
         )
 
 

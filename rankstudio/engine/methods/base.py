@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import MissingQueryWarning, ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method_of
 from rankstudio.engine.querywise.magnitude import column_name
 from rankstudio.engine.querywise.query_data import QueryData, group
@@ -164,4 +165,4 @@ def between(name: str, value: Any, low: int, high: int) -> int:
     """Return a parameter as an int; ParameterError unless it is a whole number from low to high."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high:
         return int(value)
-    raise ParameterError(name, value, f"a whole number from {low} to {high}")
+    raise ParameterError(name, value, tr("a whole number from {low} to {high}").format(low=low, high=high))

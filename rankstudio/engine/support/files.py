@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.language import tr
 
 READING_ARRAYS = threading.Lock()
 """To be held while numpy reads arrays from a file.
@@ -40,7 +41,9 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         with _written_aside(path, content) as aside:
             aside.replace(path)
     except OSError as error:
-        raise OutputError(f"{path} could not be written: {error.strerror or error}.") from error
+        raise OutputError(
+            tr("{path} could not be written: {strerror}.").format(path=path, strerror=error.strerror or error)
+        ) from error
 
 
 def create_file(path: Path, content: bytes) -> None:
@@ -71,7 +74,11 @@ def write_text(path: str | Path, text: str) -> None:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:  # the name of a file that is not
         part = ascii(text[max(error.start - 20, 0) : error.end + 20])
-        raise OutputError(f"{path} could not be written: expected names in UTF-8, found {part}.") from error
+        raise OutputError(
+            tr("{path} could not be written: expected names in UTF-8, found {part}.").format(
+                path=path, part=part
+            )
+        ) from error
     write_bytes(path, content)
 
 
@@ -87,7 +94,11 @@ def make_folder(path: str | Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{path}: the folder could not be made: {error.strerror or error}.") from error
+        raise OutputError(
+            tr("{path}: the folder could not be made: {strerror}.").format(
+                path=path, strerror=error.strerror or error
+            )
+        ) from error
     return path
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.language import tr
 
 _CGROUP = "sys/fs/cgroup"
 _V2 = (_CGROUP, "memory.max", "memory.current")
@@ -43,8 +44,10 @@ def refuse_small_limit() -> None:
     least = _OWN + _LIBRARIES * ((os.cpu_count() or 1) - 1) * _STACK
     if own is not None and own < least:
         raise OutOfMemoryError(
-            f"The address space of the program is limited to {size(own)} (ulimit -v); expected {size(least)} "
-            "or more."
+            tr(
+                "The address space of the program is limited to {size} (ulimit -v); expected "
+                "{size_2} or more."
+            ).format(size=size(own), size_2=size(least))
         )
 
 
@@ -61,8 +64,10 @@ def sufficient(what: str) -> Iterator[None]:
     except MemoryError as error:
         asked = f": {str(error).rstrip('.')}" if str(error) else ""
         raise OutOfMemoryError(
-            f"{what}: there is not enough memory{asked}. {size(available())} are free. Fewer workers, "
-            "features or documents, or a method that keeps less, may fit."
+            tr(
+                "{what}: there is not enough memory{asked}. {size} are free. Fewer workers, features "
+                "or documents, or a method that keeps less, may fit."
+            ).format(what=what, asked=asked, size=size(available()))
         ) from None
 
 

@@ -129,7 +129,10 @@ def padded(path: Path, size: int) -> Bytes:
     except MemoryError:
         free = memory.size(memory.available())
         raise FileAccessError(
-            path, f"the file, of {size} bytes, does not fit into memory, of which {free} are free."
+            path,
+            tr("the file, of {size} bytes, does not fit into memory, of which {free} are free.").format(
+                size=size, free=free
+            ),
         ) from None
     content[size:] = ord("\n")
     return content

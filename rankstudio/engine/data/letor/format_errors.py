@@ -8,6 +8,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.errors import FormatError, MissingValueError, ZeroIdError
+from rankstudio.engine.language import tr, translatable
 
 BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_REPEATED = range(1, 9)
 OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
@@ -18,18 +19,18 @@ _PIECE = 1 << 24
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 _EXPECTED = {
-    BAD_LABEL: "a relevance label, which is a finite number",
-    NO_QID: 'the query as "qid:" and its id, such as qid:10',
-    EMPTY_QID: 'the id of the query after "qid:"',
-    BAD_FEATURE: "feature:value, such as 12:0.5",
-    BAD_VALUE: "a number as the value of feature {feature}",
-    ID_ZERO: "a feature id of at least 1",
-    ID_TOO_LARGE: "a feature id of at most {most}",
-    ID_REPEATED: "every feature at most once in a line",
-    OVERFLOW: "a number between -1.8e308 and 1.8e308",
-    MISSING: "a number for every feature, because missing values are to be refused",
-    BINARY: "text",
-    OLD_LINE_END: "lines that end with a line feed; please save the file so",
+    BAD_LABEL: translatable("a relevance label, which is a finite number"),
+    NO_QID: translatable('the query as "qid:" and its id, such as qid:10'),
+    EMPTY_QID: translatable('the id of the query after "qid:"'),
+    BAD_FEATURE: translatable("feature:value, such as 12:0.5"),
+    BAD_VALUE: translatable("a number as the value of feature {feature}"),
+    ID_ZERO: translatable("a feature id of at least 1"),
+    ID_TOO_LARGE: translatable("a feature id of at most {most}"),
+    ID_REPEATED: translatable("every feature at most once in a line"),
+    OVERFLOW: translatable("a number between -1.8e308 and 1.8e308"),
+    MISSING: translatable("a number for every feature, because missing values are to be refused"),
+    BINARY: translatable("text"),
+    OLD_LINE_END: translatable("lines that end with a line feed; please save the file so"),
 }
 
 
@@ -69,9 +70,9 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     before = text[line_begin:position].tobytes().removeprefix(_UTF8_MARK if line_begin == 0 else b"")
     token = token_at(text, position)
     feature = before.decode("utf-8", errors="replace").rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
-    expected = _EXPECTED[problem].format(feature=feature, most=most_features)
+    expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     if problem == ID_TOO_LARGE and most_features == MOST_FEATURES:
-        expected += " (every feature becomes a column in memory)"
+        expected += tr(" (every feature becomes a column in memory)")
     kind = {MISSING: MissingValueError, ID_ZERO: ZeroIdError}.get(problem, FormatError)
     return kind(
         path,
@@ -84,17 +85,19 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
 
 def _found(problem: int, token: str) -> str:
     if problem == EMPTY_QID:
-        return "nothing"
+        return tr("nothing")
     if problem == BINARY:
-        return "binary data (a zero byte)"
+        return tr("binary data (a zero byte)")
     if problem == OLD_LINE_END:
-        return "a document behind a carriage return in a comment"
+        return tr("a document behind a carriage return in a comment")
     if not token:
-        return "the end of the line" if problem == NO_QID else "nothing"
+        return tr("the end of the line") if problem == NO_QID else tr("nothing")
     shown = token if len(token) <= _SHOWN else token[:_SHOWN] + "…"
     quoted = '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + '"'
     if problem == ID_REPEATED:
-        return f"{quoted} a second time" if ":" not in token else f"feature {token.partition(':')[0]} again"
+        if ":" not in token:
+            return tr("{token} a second time").format(token=quoted)
+        return tr("feature {feature} again").format(feature=token.partition(":")[0])
     return quoted
 
 

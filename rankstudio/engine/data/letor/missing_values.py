@@ -8,6 +8,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.support.blocks import group_blocks
 
 Missing = Literal["query_min", "zero", "refuse"]
@@ -17,9 +18,9 @@ Normalize = Literal[False, "query_minmax"]
 def check_options(missing: str, normalize: str | bool) -> None:
     """Raise `ParameterError` for a policy that does not exist."""
     if missing not in get_args(Missing):
-        raise ParameterError("missing", missing, 'one of "query_min", "zero" and "refuse"')
+        raise ParameterError("missing", missing, tr('one of "query_min", "zero" and "refuse"'))
     if normalize not in get_args(Normalize):
-        raise ParameterError("normalize", normalize, 'False or "query_minmax"')
+        raise ParameterError("normalize", normalize, tr('False or "query_minmax"'))
 
 
 def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None:

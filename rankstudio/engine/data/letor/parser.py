@@ -27,6 +27,7 @@ from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.letor.query_grouping import copy_comments, group
 from rankstudio.engine.data.letor.query_groups import group_by_size
 from rankstudio.engine.errors import DatasetError, FormatError, shown_path
+from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
 _PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
@@ -194,7 +195,9 @@ def _skip_mark(path: Path, text: Bytes) -> int:
     if head == b"\xef\xbb\xbf":
         return 3
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise FormatError(path, 1, 1, "text in UTF-16", "text in UTF-8 or ASCII; please save the file so")
+        raise FormatError(
+            path, 1, 1, tr("text in UTF-16"), tr("text in UTF-8 or ASCII; please save the file so")
+        )
     return 0
 
 
@@ -245,9 +248,11 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
         return _Rows.empty(rows, width)
     except MemoryError:
         raise DatasetError(
-            f"{path}: {rows} documents with {width} features need {needed / 1e9:.1f} GB of memory, and "
-            f"{memory.size(free)} are free. Every feature becomes a column, so leave out unused ones or "
-            "number them anew."
+            tr(
+                "{path}: {rows} documents with {width} features need {needed:.1f} GB of memory, and "
+                "{size} are free. Every feature becomes a column, so leave out unused ones or number "
+                "them anew."
+            ).format(path=path, rows=rows, width=width, needed=needed / 1e9, size=memory.size(free))
         ) from None
 
 
@@ -321,9 +326,9 @@ def _assemble(
     counts = [int(o.tally[kernels.ROWS]) for o in outcomes]
     if sum(counts) == 0:
         found = "an empty file" if len(text) == PADDING else "no documents"
-        raise FormatError(path, 0, 0, found, "at least one line such as: 2 qid:10 1:0.5 2:0.25")
+        raise FormatError(path, 0, 0, found, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25"))
     if rows.X.shape[1] == 0:
-        raise FormatError(path, 0, 0, "no features", "at least one feature:value in some line")
+        raise FormatError(path, 0, 0, tr("no features"), tr("at least one feature:value in some line"))
     if counts != [p.lines for p in pieces]:  # there were blank lines
         kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
         rows = rows.at(np.concatenate(kept))

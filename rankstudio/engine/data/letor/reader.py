@@ -27,6 +27,7 @@ from rankstudio.engine.data.letor.missing_values import (
 from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.letor.progress import Progress, ReadProgress
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.support import threads
 
 
@@ -91,7 +92,7 @@ def load_letor(
     """
     check_options(missing, normalize)
     if n_features is not None and n_features < 1:
-        raise ParameterError("n_features", n_features, "a number of at least 1")
+        raise ParameterError("n_features", n_features, tr("a number of at least 1"))
     path = Path(path)
     reading = ReadProgress(progress, cancelled, file_access.regular_file_size(path))
     refuse = missing == "refuse"

@@ -11,6 +11,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import check_memory, select_queries, shuffled
 from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.language import tr
 
 
 def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
@@ -39,8 +40,9 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
     for fold in folds:
         if fold.train.n_queries < k:
             raise DatasetError(
-                f"{dataset.name}: {k} inner folds need {k} training queries, found {fold.train.n_queries} in "
-                f"fold {fold.number}."
+                tr(
+                    "{name}: {k} inner folds need {k} training queries, found {n_queries} in fold {number}."
+                ).format(name=dataset.name, k=k, n_queries=fold.train.n_queries, number=fold.number)
             )
     largest = max(fold.train.n_documents for fold in folds)
     check_memory(dataset, 8 * k * largest * dataset.n_features)

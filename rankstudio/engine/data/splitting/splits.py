@@ -19,6 +19,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_folds
 from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
 PERCENT = 100
@@ -53,10 +54,14 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     O(k m n) time and memory for m documents with n features, as for folds that are read from files.
     """
     if k < 2:
-        raise ParameterError("k", k, "a whole number from 2 up")
+        raise ParameterError("k", k, tr("a whole number from 2 up"))
     data = whole(dataset)
     if data.n_queries < k:
-        raise DatasetError(f"{dataset.name}: {k} folds need {k} queries, found {data.n_queries}.")
+        raise DatasetError(
+            tr("{name}: {k} folds need {k} queries, found {n_queries}.").format(
+                name=dataset.name, k=k, n_queries=data.n_queries
+            )
+        )
     check_memory(dataset, k * data.X.nbytes)
     subsets = np.array_split(shuffled(data.n_queries, seed), k)
     folds = []
@@ -91,7 +96,11 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     """
     data = whole(dataset)
     if data.n_queries < 2:
-        raise DatasetError(f"{dataset.name}: leave-query-out needs 2 queries, found {data.n_queries}.")
+        raise DatasetError(
+            tr("{name}: leave-query-out needs 2 queries, found {n_queries}.").format(
+                name=dataset.name, n_queries=data.n_queries
+            )
+        )
     check_memory(dataset, 2 * data.X.nbytes)
     return replace(dataset, folds=leave_query_out_folds(data), divided_by=LEAVE_QUERY_OUT)
 
@@ -121,7 +130,11 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
     """
     train, vali, test = shares
     if min(train, test) < 1 or vali < 0 or sum(shares) != PERCENT:
-        raise ParameterError("shares", shares, f"{PERCENT} together, and more than 0 for train and test")
+        raise ParameterError(
+            "shares",
+            shares,
+            tr("{percent} together, and more than 0 for train and test").format(percent=PERCENT),
+        )
     data = whole(dataset)
     ends = np.cumsum(_counts(dataset, data.n_queries, shares))
     order = shuffled(data.n_queries, seed)
@@ -156,7 +169,9 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     O(mn) for each fold.
     """
     if not 0 < share < PERCENT:
-        raise ParameterError("share", share, f"a whole number from 1 to {PERCENT - 1}")
+        raise ParameterError(
+            "share", share, tr("a whole number from 1 to {percent}").format(percent=PERCENT - 1)
+        )
     folds = [fold if fold.vali is not None else _inner(dataset, fold, share, seed) for fold in dataset.folds]
     return replace(dataset, folds=tuple(folds), divided_by=f"nested {share}, seed {seed}")
 
@@ -203,14 +218,18 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
         beyond = [query for query in part.query_ids if query not in there]
         if beyond:
             raise DatasetError(
-                f"{dataset.name}: new folds are made of the test parts of all folds, and query {beyond[0]} "
-                f"of {name} is in none of them; expected every fold, each with its test part."
+                tr(
+                    "{name}: new folds are made of the test parts of all folds, and query {beyond} of "
+                    "{name_2} is in none of them; expected every fold, each with its test part."
+                ).format(name=dataset.name, beyond=beyond[0], name_2=name)
             )
     if len(there) < len(ids):
         twice = Counter(ids).most_common(1)[0][0]
         raise DatasetError(
-            f"{dataset.name}: found query {twice} in two parts of which new folds would be made, "
-            "expected each query in one."
+            tr(
+                "{name}: found query {twice} in two parts of which new folds would be made, expected "
+                "each query in one."
+            ).format(name=dataset.name, twice=twice)
         )
     return parts
 
@@ -298,7 +317,7 @@ def _made(dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], h
 def shuffled(n: int, *seeds: int) -> Ints:
     """Return the numbers from 0 to n - 1 in the order that the seeds make; ParameterError for one below 0."""
     if min(seeds) < 0:
-        raise ParameterError("seed", seeds[0], "a whole number from 0 up")
+        raise ParameterError("seed", seeds[0], tr("a whole number from 0 up"))
     return np.random.default_rng(seeds).permutation(n)
 
 
@@ -310,7 +329,11 @@ def _counts(dataset: FoldedDataset, n: int, shares: Sequence[int]) -> list[int]:
         counts[i] += 1
     if any(share and not count for share, count in zip(shares, counts, strict=True)):
         text = "/".join(map(str, shares))
-        raise DatasetError(f"{dataset.name}: {n} queries are too few for parts of {text} percent.")
+        raise DatasetError(
+            tr("{name}: {n} queries are too few for parts of {text} percent.").format(
+                name=dataset.name, n=n, text=text
+            )
+        )
     return counts
 
 
@@ -318,6 +341,8 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
     """Raise `DatasetError` before the folds are more than the machine can hold."""
     if needed > 0.9 * memory.available():
         raise DatasetError(
-            f"{dataset.name}: so many folds need {needed / 1e9:.1f} GB of memory, which is more than is "
-            "free; please make fewer, or a single split."
+            tr(
+                "{name}: so many folds need {needed:.1f} GB of memory, which is more than is free; "
+                "please make fewer, or a single split."
+            ).format(name=dataset.name, needed=needed / 1e9)
         )

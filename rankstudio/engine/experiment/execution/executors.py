@@ -26,6 +26,7 @@ from rankstudio.engine.experiment.execution.data_transport import (
     Value,
     write_folds,
 )
+from rankstudio.engine.language import tr
 from rankstudio.engine.support import threads
 
 _NICE = 5  # of the 19 by which a process can stand back
@@ -185,7 +186,7 @@ def _count(count: int | None) -> int:
     if count is None:
         return threads.available()
     if count < 1:
-        raise ParameterError("workers", count, "a whole number from 1 up")
+        raise ParameterError("workers", count, tr("a whole number from 1 up"))
     return count
 
 

@@ -14,6 +14,7 @@ from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, method, methods
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -125,11 +126,14 @@ class Plan:
         object.__setattr__(self, "rule", str(parse_rule(self.rule)))
         for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
-            _check(name, value, f"one of {', '.join(known)}", value in known)
+            _check(name, value, tr("one of {keys}").format(keys=", ".join(known)), value in known)
         tried = prod(len(axis.values) for axis in self.axes)
         several = ", ".join(axis.label for axis in self.axes)
         _check(
-            several, tried, f"at most {MOST_COMBINATIONS} combinations of values", tried <= MOST_COMBINATIONS
+            several,
+            tried,
+            tr("at most {most} combinations of values").format(most=MOST_COMBINATIONS),
+            tried <= MOST_COMBINATIONS,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -228,15 +232,15 @@ def _check_kinds(plan: Plan) -> None:
     """Refuse what is not even of the right kind: a person may have written the plan."""
     for name in ("data", "method", "select_by", "convention", "ranker", "protocol", "rule"):
         value = getattr(plan, name)
-        _check(name, value, "a text", isinstance(value, str))
+        _check(name, value, tr("a text"), isinstance(value, str))
     for name in ("parameters", "ranker_parameters"):
         value = getattr(plan, name)
-        _check(name, value, "a table", isinstance(value, Mapping))
+        _check(name, value, tr("a table"), isinstance(value, Mapping))
     several = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
-    _check("measures", plan.measures, "a list of names such as MAP, NDCG@10", several)
+    _check("measures", plan.measures, tr("a list of names such as MAP, NDCG@10"), several)
     numbers = isinstance(plan.folds, tuple | list) and all(_whole(f) and f >= 1 for f in plan.folds)
-    _check("folds", plan.folds, "a list of numbers from 1 up", numbers)
-    _check("seed", plan.seed, "a whole number from 0 up", _whole(plan.seed) and plan.seed >= 0)
+    _check("folds", plan.folds, tr("a list of numbers from 1 up"), numbers)
+    _check("seed", plan.seed, tr("a whole number from 0 up"), _whole(plan.seed) and plan.seed >= 0)
 
 
 def _check_ranker(plan: Plan) -> Method | None:
@@ -244,17 +248,28 @@ def _check_ranker(plan: Plan) -> Method | None:
     ranker = plan.ranker_entry
     if ranker is None:
         given = dict(plan.ranker_parameters)
-        _check("ranker_parameters", given, "none without a ranker", not given)
+        _check("ranker_parameters", given, tr("none without a ranker"), not given)
         return None
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
-    _check("ranker", plan.ranker, f"a ranker, one of {rankers}", not ranker.selects)
-    _check("ranker", plan.ranker, f"none, as {plan.entry.label} selects no features", plan.entry.selects)
+    _check(
+        "ranker", plan.ranker, tr("a ranker, one of {rankers}").format(rankers=rankers), not ranker.selects
+    )
+    _check(
+        "ranker",
+        plan.ranker,
+        tr("none, as {label} selects no features").format(label=plan.entry.label),
+        plan.entry.selects,
+    )
     return ranker
 
 
 def _check(name: str, value: object, expected: str, met: bool) -> None:
     if not met:
-        raise PlanError(f"{name}: expected {expected}, got {shown(value)}.")
+        raise PlanError(
+            tr("{name}: expected {expected}, got {value}.").format(
+                name=name, expected=expected, value=shown(value)
+            )
+        )
 
 
 def _whole(value: object) -> bool:

@@ -8,10 +8,11 @@ from typing import Literal
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr, translatable
 
 GIVEN = "given"
 LEAVE_QUERY_OUT = "leave-query-out"
-_PROTOCOLS = (
+_PROTOCOLS = translatable(
     '"given", "5-fold" (or another number from 2 up), "leave-query-out", "split 60/20/20" or "nested 20", or '
     'one of these with an inner cross-validation, "5-fold, nested 4-fold"'
 )
@@ -22,7 +23,7 @@ _NESTED = re.compile(r"nested (\d{1,3}) ?%?")
 
 BEST = "best"
 ONE_SE = "one-se"
-_RULES = '"best", "one-se" or "at most 10" (or another number from 1 up)'
+_RULES = translatable('"best", "one-se" or "at most 10" (or another number from 1 up)')
 _AT_MOST = re.compile(r"at most (\d{1,9})(?: features?)?")
 
 
@@ -82,8 +83,10 @@ class Protocol:
             return dataset
         if dataset.divided_by:
             raise PlanError(
-                f"protocol: the folds of {dataset.name} were made by {dataset.divided_by}, expected those of "
-                f"{how or 'its files'}; please open it anew."
+                tr(
+                    "protocol: the folds of {name} were made by {divided_by}, expected those of {how}; "
+                    "please open it anew."
+                ).format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("its files"))
             )
         divided = self._outer(dataset, seed)
         if not self.inner:
@@ -134,13 +137,17 @@ def parse_protocol(text: str) -> Protocol:
         train, vali, test = (int(percent) for percent in match.groups())
         if train + vali + test != 100 or not (train and test):
             raise PlanError(
-                "protocol: expected percents of train, vali and test that are 100 together, and more than 0 "
-                f"for train and test, got {shown(text)}."
+                tr(
+                    "protocol: expected percents of train, vali and test that are 100 together, and more "
+                    "than 0 for train and test, got {text}."
+                ).format(text=shown(text))
             )
         return Protocol("split", (train, vali, test))
     if (match := _NESTED.fullmatch(said)) and 0 < int(match[1]) < 100:
         return Protocol("nested", (int(match[1]),))
-    raise PlanError(f"protocol: expected {_PROTOCOLS}, got {shown(text)}.")
+    raise PlanError(
+        tr("protocol: expected {protocols}, got {text}.").format(protocols=tr(_PROTOCOLS), text=shown(text))
+    )
 
 
 @dataclass(frozen=True)
@@ -178,4 +185,4 @@ def parse_rule(text: str) -> Rule:
         return Rule("one-se")
     if (match := _AT_MOST.fullmatch(said)) and int(match[1]) > 0:
         return Rule("at most", int(match[1]))
-    raise PlanError(f"rule: expected {_RULES}, got {shown(text)}.")
+    raise PlanError(tr("rule: expected {rules}, got {text}.").format(rules=tr(_RULES), text=shown(text)))

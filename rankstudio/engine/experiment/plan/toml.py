@@ -10,6 +10,7 @@ from typing import Any
 
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.engine.support.files import is_there, read_text, write_text
 
@@ -29,7 +30,7 @@ def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     for old, new in _OLD_NAMES.items():
         if old in values and new in values:
-            raise PlanError(f"{new}: expected it once, found it also as {old}.")
+            raise PlanError(tr("{new}: expected it once, found it also as {old}.").format(new=new, old=old))
     return {_OLD_NAMES.get(name, name): value for name, value in values.items()}
 
 
@@ -76,9 +77,15 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     values = with_new_names(values)
     for name in values:
         if name not in known:
-            raise PlanError(f"A plan has no field {shown(name)}; it has {', '.join(sorted(known))}.")
+            raise PlanError(
+                tr("A plan has no field {name}; it has {sorted}.").format(
+                    name=shown(name), sorted=", ".join(sorted(known))
+                )
+            )
     if "data" not in values:
-        raise PlanError('The plan does not say which data to run on: it needs a line like data = "MQ2008".')
+        raise PlanError(
+            tr('The plan does not say which data to run on: it needs a line like data = "MQ2008".')
+        )
     given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     return Plan(**given)
 
@@ -113,11 +120,17 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path, _MOST_BYTES))
     except OSError as error:
-        raise PlanError(f"{path}: the plan cannot be read: {error.strerror}.") from error
+        raise PlanError(
+            tr("{path}: the plan cannot be read: {strerror}.").format(path=path, strerror=error.strerror)
+        ) from error
     except RecursionError as error:
-        raise PlanError(f"{path}: this is not a plan in TOML: it is nested too deeply.") from error
+        raise PlanError(
+            tr("{path}: this is not a plan in TOML: it is nested too deeply.").format(path=path)
+        ) from error
     except ValueError as error:  # also of bytes that are not UTF-8, and of a number with too many digits
-        raise PlanError(f"{path}: this is not a plan in TOML: {error}.") from error
+        raise PlanError(
+            tr("{path}: this is not a plan in TOML: {error}.").format(path=path, error=error)
+        ) from error
 
 
 def load_plan(path: str | Path) -> Plan:

@@ -11,6 +11,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_rule
 from rankstudio.engine.experiment.results.results import Chosen, PathResult
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 
@@ -58,7 +59,11 @@ def select_model(
                 best = float(gains[position]), path, position
     if best is None:
         least = min(int(path.sizes[path.models].min()) for path in paths)
-        raise PlanError(f"rule: expected a model with {rule}, and the smallest one has {least} features.")
+        raise PlanError(
+            tr("rule: expected a model with {rule}, and the smallest one has {least} features.").format(
+                rule=rule, least=least
+            )
+        )
     gain, path, position = best
     chosen = Chosen(path.unit, path.steps[position])
     if rule.kind != ONE_SE or plan.select_by == CRITERION or not np.isfinite(gain):

@@ -23,21 +23,22 @@ from typing import Any
 from rankstudio.engine.errors import StoreError, StudyInUseError
 from rankstudio.engine.experiment.storage import sqlite_log, sqlite_schema, study_rows
 from rankstudio.engine.experiment.storage.study_rows import MIGRATIONS, Migration, Row
+from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import create_file
 
 APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""
 
-_FORBIDDEN = "there is no permission to write this file or its folder"
-_DAMAGED = "the file is damaged or cut short; expected a complete study"
-_FOREIGN = "this is not a study written by RankStudio"
+_FORBIDDEN = translatable("there is no permission to write this file or its folder")
+_DAMAGED = translatable("the file is damaged or cut short; expected a complete study")
+_FOREIGN = translatable("this is not a study written by RankStudio")
 _MODE, _WAL = slice(18, 20), b"\2\2"
 """Where a database says whether it has a log, and that it has: to be switched later takes a journal."""
 
-_NOT_UTF8 = "expected names in UTF-8, which alone can be stored, found"
+_NOT_UTF8 = translatable("expected names in UTF-8, which alone can be stored, found")
 _IN_WORDS = {
-    sqlite3.SQLITE_FULL: "the disk is full; what was stored before is safe",
-    sqlite3.SQLITE_IOERR: "the disk failed, or is full; what was stored before is safe",
+    sqlite3.SQLITE_FULL: translatable("the disk is full; what was stored before is safe"),
+    sqlite3.SQLITE_IOERR: translatable("the disk failed, or is full; what was stored before is safe"),
     sqlite3.SQLITE_READONLY: _FORBIDDEN,
     sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
     sqlite3.SQLITE_PERM: _FORBIDDEN,
@@ -109,7 +110,11 @@ class StudyFile:
                     StudyFile(path).close()  # ours, nobody's, and no log beside it that would outlast it
                 partial.replace(path)
             except OSError as error:
-                raise StoreError(f"{path}: the study could not be written: {error.strerror}.") from error
+                raise StoreError(
+                    tr("{path}: the study could not be written: {strerror}.").format(
+                        path=path, strerror=error.strerror
+                    )
+                ) from error
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
@@ -128,11 +133,13 @@ class StudyFile:
         """
         with self._turn, in_words(self.path):
             if self.read_only:
-                raise StoreError(f"{self.path}: {_FORBIDDEN}.")
+                raise StoreError(f"{self.path}: {tr(_FORBIDDEN)}.")
             if _identity(self.path) != self._file:  # SQLite would go on with a file that has no name
                 raise StoreError(
-                    f"{self.path}: the study was removed, moved or replaced while it was open; what is "
-                    "finished from here on is not stored."
+                    tr(
+                        "{path}: the study was removed, moved or replaced while it was open; what is "
+                        "finished from here on is not stored."
+                    ).format(path=self.path)
                 )
             with sqlite_schema.all_or_nothing(self._db):
                 yield self._db
@@ -173,7 +180,7 @@ def _open(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     with _copy(path) if Path(f"{path}-journal").exists() else nullcontext() as copy:
         _inspect(path, migrations, copy)
     if not _writable(path):
-        raise StoreError(f"{path}: {_FORBIDDEN}.")  # SQLite would call it a fault of the disk
+        raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")  # SQLite would call it a fault of the disk
     with in_words(path):
         # Threads may share it: who writes takes turns.
         db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
@@ -218,7 +225,9 @@ def _copy(path: Path) -> Iterator[Path]:
                     shutil.copyfile(f"{path}{end}", f"{copy}{end}")
             yield copy
     except OSError as error:
-        raise StoreError(f"{path}: the study cannot be read: {error.strerror}.") from error
+        raise StoreError(
+            tr("{path}: the study cannot be read: {strerror}.").format(path=path, strerror=error.strerror)
+        ) from error
 
 
 def _has_log(path: Path) -> bool:
@@ -282,9 +291,13 @@ def create(
     try:
         create_file(path, content[: _MODE.start] + _WAL + content[_MODE.stop :])
     except FileExistsError as error:
-        raise StoreError(f"{path}: there is a file of this name already.") from error
+        raise StoreError(tr("{path}: there is a file of this name already.").format(path=path)) from error
     except OSError as error:
-        raise StoreError(f"{path}: the study could not be written: {error.strerror}.") from error
+        raise StoreError(
+            tr("{path}: the study could not be written: {strerror}.").format(
+                path=path, strerror=error.strerror
+            )
+        ) from error
 
 
 @contextmanager
@@ -295,14 +308,16 @@ def in_words(path: Path) -> Iterator[None]:
     except sqlite3.ProgrammingError:
         raise  # ours, not the file's
     except UnicodeDecodeError as error:  # SQLite quotes what is damaged
-        raise StoreError(f"{path}: {_DAMAGED}.") from error
+        raise StoreError(f"{path}: {tr(_DAMAGED)}.") from error
     except UnicodeEncodeError as error:
-        raise StoreError(f"{path}: {_NOT_UTF8}: {error.object!a}.") from error
+        raise StoreError(f"{path}: {tr(_NOT_UTF8)}: {error.object!a}.") from error
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StudyInUseError(f"{path}: the study is in use by {_owner(path)}.") from error
-        raise StoreError(f"{path}: {_IN_WORDS.get(code, str(error))}.") from error
+            raise StudyInUseError(
+                tr("{path}: the study is in use by {owner}.").format(path=path, owner=_owner(path))
+            ) from error
+        raise StoreError(f"{path}: {tr(_IN_WORDS.get(code, str(error)))}.") from error
 
 
 def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = None) -> None:
@@ -312,7 +327,7 @@ def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = No
     """
     place = copy or path
     if not place.is_file():
-        found = "found a folder, expected a study" if path.is_dir() else "there is no such study"
+        found = tr("found a folder, expected a study") if path.is_dir() else tr("there is no such study")
         raise StoreError(f"{path}: {found}.")
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
@@ -324,21 +339,25 @@ def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = No
         found = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if found != APPLICATION_ID or version < 1:
-            raise StoreError(f"{path}: {_FOREIGN}.")
+            raise StoreError(f"{path}: {tr(_FOREIGN)}.")
         if version > len(migrations):
             raise StoreError(
-                f"{path}: the study is of version {version}, made by a newer RankStudio; "
-                f"expected {len(migrations)} or before."
+                tr(
+                    "{path}: the study is of version {version}, made by a newer RankStudio; expected "
+                    "{n_migrations} or before."
+                ).format(path=path, version=version, n_migrations=len(migrations))
             )
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
-            raise StoreError(f"{path}: {_DAMAGED}.")
+            raise StoreError(f"{path}: {tr(_DAMAGED)}.")
         if log and not sqlite_log.is_whole(place):
             raise StoreError(
-                f"{path}-wal: the log of the study is damaged, and what was stored last is in it; without "
-                "this file the study opens as it was before."
+                tr(
+                    "{path}-wal: the log of the study is damaged, and what was stored last is in it; "
+                    "without this file the study opens as it was before."
+                ).format(path=path)
             )
         if sqlite_schema.is_foreign(db, migrations, version):
-            raise StoreError(f"{path}: {_FOREIGN}.")
+            raise StoreError(f"{path}: {tr(_FOREIGN)}.")
 
 
 def _refuse_long_name(path: Path) -> None:
@@ -346,7 +365,11 @@ def _refuse_long_name(path: Path) -> None:
     try:
         Path(f"{path}-journal").exists()
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror} for a study; expected a shorter name.") from error
+        raise StoreError(
+            tr("{path}: {strerror} for a study; expected a shorter name.").format(
+                path=path, strerror=error.strerror
+            )
+        ) from error
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -364,6 +387,7 @@ def _owner_file(path: Path) -> Path:
 
 def _owner(path: Path) -> str:
     try:
-        return f"process {int(_owner_file(path).read_text(encoding='ascii'))}"
+        number = int(_owner_file(path).read_text(encoding="ascii"))
+        return tr("process {number}").format(number=number)
     except (OSError, ValueError):
-        return "another program"
+        return tr("another program")

@@ -33,6 +33,7 @@ from rankstudio.engine.experiment.storage.stored_values import IMPOSSIBLE
 from rankstudio.engine.experiment.storage.study_records import StudyRecords, as_json, same, write_data
 from rankstudio.engine.experiment.storage.study_rows import Row, next_id, write
 from rankstudio.engine.experiment.versions import versions
+from rankstudio.engine.language import tr
 
 __all__ = ["SUFFIX", "RecordedData", "RunKey", "RunLabel", "RunSummary", "Study"]
 
@@ -196,8 +197,9 @@ class Study:
         by = json.loads(self._records.run(run.id)["versions"])
         if by != versions():
             raise StoreError(
-                f"{self.path}: run {run.id} was begun by {_words(by)}, found are {_words(versions())}: "
-                "please run it anew."
+                tr("{path}: run {id} was begun by {by}, found are {versions}: please run it anew.").format(
+                    path=self.path, id=run.id, by=_words(by), versions=_words(versions())
+                )
             )
 
     def data(self, run: RunKey) -> RecordedData:
@@ -265,7 +267,11 @@ class Study:
             unit = Unit(fold, position, combinations[position])
             if as_json(unit.values) != row["setting"]:
                 was, expected = shown(row["setting"]), shown(unit.values)
-                raise StoreError(f"{self.path}: fold {fold} was stored for {was}, expected {expected}.")
+                raise StoreError(
+                    tr("{path}: fold {fold} was stored for {was}, expected {expected}.").format(
+                        path=self.path, fold=fold, was=was, expected=expected
+                    )
+                )
             with suppress(StoreError):  # what was damaged before there were digests
                 units[fold, position] = unpack_path(
                     row["payload"], unit, run.feature_ids, f"{self.path}, run {run.id}"

@@ -30,6 +30,7 @@ from rankstudio.engine.experiment.storage.stored_values import (
     texts,
 )
 from rankstudio.engine.experiment.storage.study_rows import Row, next_id, write
+from rankstudio.engine.language import tr
 
 _LONGEST, _SHORT = 300, 20
 """Characters of what is wrong with a plan, and of a cell."""
@@ -64,7 +65,11 @@ class StudyRecords:
         """Return the record of a run."""
         rows = self.sound("run", "WHERE id = ?", run)
         if not rows:
-            raise StoreError(f"{self.file.path}: what is stored of run {run} is damaged; please run it anew.")
+            raise StoreError(
+                tr("{path}: what is stored of run {run} is damaged; please run it anew.").format(
+                    path=self.file.path, run=run
+                )
+            )
         return rows[0]
 
     def label(self, run: int) -> RunLabel:
@@ -89,8 +94,9 @@ class StudyRecords:
             return _recorded(row)
         except IMPOSSIBLE as error:
             raise StoreError(
-                f"{self.file.path}: what is stored of the data of run {run.id} is damaged; please run "
-                "it anew."
+                tr("{path}: what is stored of the data of run {id} is damaged; please run it anew.").format(
+                    path=self.file.path, id=run.id
+                )
             ) from error
 
     def equal(self, plan: Plan, versions: str, checksum: str) -> int | None:
@@ -119,8 +125,10 @@ class StudyRecords:
                 changed = change(_sources(row["files"]), found)
             if changed and row.id in used:
                 raise ChangedDataError(
-                    f"{changed}. The runs in {self.file.path} were computed from the old one: put it back, "
-                    "or begin another study."
+                    tr(
+                        "{changed}. The runs in {path} were computed from the old one: put it back, or begin "
+                        "another study."
+                    ).format(changed=changed, path=self.file.path)
                 )
 
     def seconds(self, run: int) -> float:
@@ -138,9 +146,15 @@ class StudyRecords:
             return run, plan_from_dict(json.loads(run["plan"])), data
         except (PlanError, ParameterError) as error:
             why = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
-            raise StoreError(f"{self.file.path}: the plan of run {row.id} cannot be read: {why}") from error
+            raise StoreError(
+                tr("{path}: the plan of run {id} cannot be read: {why}").format(
+                    path=self.file.path, id=row.id, why=why
+                )
+            ) from error
         except IMPOSSIBLE as error:
-            raise StoreError(f"{self.file.path}: the plan of run {row.id} cannot be read.") from error
+            raise StoreError(
+                tr("{path}: the plan of run {id} cannot be read.").format(path=self.file.path, id=row.id)
+            ) from error
 
     def parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
         """Return the units and the folds of a run; what its plan does not have counts as damaged."""

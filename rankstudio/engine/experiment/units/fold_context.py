@@ -15,6 +15,7 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, refusal_of_groups
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -308,6 +309,8 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
 def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
     """Return the column of a feature's id; ParameterError where the data have no such feature."""
     if feature not in columns:
-        expected = f"ids of the dataset's features, {min(columns)} to {max(columns)}"
+        expected = tr("ids of the dataset's features, {first} to {last}").format(
+            first=min(columns), last=max(columns)
+        )
         raise ParameterError(what, feature, expected)
     return columns[feature]

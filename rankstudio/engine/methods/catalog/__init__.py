@@ -7,6 +7,7 @@ method, so reading the catalog costs nothing.
 from __future__ import annotations
 
 from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.rankers import RANKERS
@@ -42,11 +43,11 @@ def method(key: str) -> Method:
 def refusal_of_groups(entry: Method, n_groups: int) -> str:
     """Return the sentence by which a method that does not honour groups of features is refused."""
     able = ", ".join(other.label for other in methods() if other.selects and other.groups)
-    many = f"the {n_groups} groups of features" if n_groups > 1 else "the group of features"
-    return (
-        f"{entry.label} selects feature by feature and cannot take or leave {many} as a whole: choose "
-        f"{able}, or remove the groups."
-    )
+    many = trn("the group of features", "the {n} groups of features", n_groups).format(n=n_groups)
+    return tr(
+        "{label} selects feature by feature and cannot take or leave {many} as a whole: choose {able}, or "
+        "remove the groups."
+    ).format(label=entry.label, many=many, able=able)
 
 
 def method_of(estimator: type) -> Method:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.value_kind import Kind
@@ -128,10 +129,9 @@ class Method:
         """Why it cannot be used here, as a sentence; "" where it can."""
         if not self.module or find_spec(self.module) is not None:
             return ""
-        return (
-            f"{self.label} needs {self.module}, which is not installed: "
-            f'pip install "rankstudio[{self.extra}]".'
-        )
+        return tr(
+            '{label} needs {module}, which is not installed: pip install "rankstudio[{extra}]".'
+        ).format(label=self.label, module=self.module, extra=self.extra)
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name; PlanError names the ones there are."""
@@ -139,7 +139,11 @@ class Method:
             if p.name == name:
                 return p
         known = ", ".join(p.name for p in self.parameters)
-        raise PlanError(f"{self.label} has no parameter {shown(name)}; it has {known}.")
+        raise PlanError(
+            tr("{label} has no parameter {name}; it has {known}.").format(
+                label=self.label, name=shown(name), known=known
+            )
+        )
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters in canonical form, defaults filled in, in the order of the catalog."""
