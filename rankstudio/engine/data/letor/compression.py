@@ -87,7 +87,7 @@ def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
             position = _skip_zeros(content[:size], position)
         text = padded(path, pieces.size)
     except MemoryError:
-        raise FileAccessError(path, "what is in the compressed file does not fit into memory.") from None
+        raise FileAccessError(path, tr("what is in the compressed file does not fit into memory.")) from None
     except Exception as error:
         if not isinstance(error, zlib.error | lzma.LZMAError | OSError | ValueError | EOFError) and (
             type(error).__name__ != "ZstdError"
@@ -120,8 +120,10 @@ class _Pieces:
         if self.size > self._most:
             raise FileAccessError(
                 self._path,
-                f"the text in the compressed file has more than {memory.size(self._most)}, and does not fit "
-                f"into memory, of which {memory.size(2 * self._most)} are free.",
+                tr(
+                    "the text in the compressed file has more than {size}, and does not fit into memory, "
+                    "of which {size_2} are free."
+                ).format(size=memory.size(self._most), size_2=memory.size(2 * self._most)),
             )
         self.kept.append(piece)
         self.binary = b"\0" in piece
