@@ -19,6 +19,7 @@ COMMANDS = (
     "run",
     "compare",
     "report",
+    "figures",
     "studies",
     "reproduce",
     "evaluate",

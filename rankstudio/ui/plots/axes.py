@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
+from rankstudio.engine.export.figures.ticks import (
+    DECIMAL_STEPS,
+    integer_ticks,
+    log_ticks,
+    nice_ticks,
+    power_label,
+    tick_labels,
+)
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline
-from rankstudio.ui.plots.ticks import DECIMAL_STEPS, integer_ticks, log_ticks, nice_ticks, tick_labels
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
 
@@ -60,7 +67,7 @@ class Axes:
         if not self.show_y:
             return []
         if self.log_y:
-            return [(t, _power(t)) for t in log_ticks(*y_range, max(2.0, height / _Y_SPACING))]
+            return [(t, power_label(t)) for t in log_ticks(*y_range, max(2.0, height / _Y_SPACING))]
         values = nice_ticks(*y_range, max(2.0, height / _Y_SPACING), DECIMAL_STEPS)
         return list(zip(values, tick_labels(values), strict=True))
 
@@ -93,11 +100,6 @@ class Axes:
         width = max(1.0, size.width() - left - 2 * AIR)
         area = QRectF(round(left), round(top), round(width), round(height))
         return Frame(area, QRectF(QPointF(0, 0), size), x_range, y_range, self.log_y)
-
-
-def _power(value: float) -> str:
-    """Return the text of a tick of a logarithmic axis: 0.01, 300, 10,000, 1e+09."""
-    return f"{value:,.10g}" if 1e-4 <= value < 1e7 else f"{value:.4g}"
 
 
 def _shortest(values: list[float]) -> list[str]:

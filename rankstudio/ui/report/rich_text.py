@@ -17,8 +17,8 @@ from rankstudio.engine.analysis.report.document import (
     ReportFigure,
     ReportTable,
 )
-from rankstudio.engine.analysis.report.html_text import html_text, paragraphs
-from rankstudio.engine.analysis.report.svg import FONT
+from rankstudio.engine.export.figures.svg import FONT
+from rankstudio.engine.export.html_text import html_text, paragraphs
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isnan, nan
+from math import isnan
 
 import numpy as np
 
@@ -12,12 +12,12 @@ from rankstudio.engine.analysis.features.candidate_map import Margin, margins
 from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
-from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure, ReportTable
-from rankstudio.engine.analysis.report.figures import ranks_figure
+from rankstudio.engine.analysis.figures.run_figures import fold_features_figure
+from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportTable
+from rankstudio.engine.analysis.report.figures import report_figure
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
 from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed
 from rankstudio.engine.analysis.selection_stability import (
-    ChosenFeature,
     SelectionStability,
     selection_stability,
 )
@@ -49,7 +49,7 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
     yield _indices(runs, found)
     for run, one in list(zip(runs, found, strict=True))[:_MOST_MAPS]:
         if len(one.folds) <= _MOST_FOLDS and one.features:
-            yield _map(run, one)
+            yield report_figure(fold_features_figure(run.result, one))
 
 
 def substitute_blocks(source: ReportSource) -> Iterator[Block]:
@@ -169,25 +169,6 @@ def _indices(runs: Sequence[ReportedRun], found: Sequence[SelectionStability]) -
 
 
 _CORRECTED = ("Kuncheva", "Lustgarten")
-
-
-def _map(run: ReportedRun, found: SelectionStability) -> ReportFigure:
-    features = found.features[:_MOST_MAPPED]
-    more = len(found.features) - len(features)
-    rest = f" {more} more features were chosen by fewer folds or later." if more else ""
-    caption = (
-        f"Run {run.number}, {run.title}: which feature each fold chose, and as which one; grey where it did "
-        f"not.{rest}"
-    )
-    names = [_named(feature) for feature in features]
-    ranks = [[feature.ranks.get(fold, nan) for fold in found.folds] for feature in features]
-    title = f"Run {run.number}: features by fold"
-    return ranks_figure(names, [str(fold) for fold in found.folds], ranks, "fold", title, caption)
-
-
-def _named(feature: ChosenFeature) -> str:
-    usual = f"feature {feature.feature}"
-    return feature.name if feature.name == usual else f"{feature.name} ({feature.feature})"
 
 
 def _substitutes(run: ReportedRun) -> Iterator[Block]:

@@ -15,7 +15,7 @@ from rankstudio.engine.analysis.report.document import (
     ReportSection,
     ReportTable,
 )
-from rankstudio.engine.analysis.report.html_text import html_text, paragraphs
+from rankstudio.engine.export.html_text import html_text, paragraphs
 from rankstudio.engine.support.resources import resource
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isnan, nan
 
-import numpy as np
-
 from rankstudio.engine.analysis.fold_table import (
     MeasureSummary,
     best_of_several,
@@ -15,23 +13,14 @@ from rankstudio.engine.analysis.fold_table import (
 )
 from rankstudio.engine.analysis.published import published_rows
 from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure, ReportTable
-from rankstudio.engine.analysis.report.figures import (
-    FigureCurve,
-    FigureInterval,
-    curves_figure,
-    intervals_figure,
-)
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
+from rankstudio.engine.analysis.report.figures import report_figure
+from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
+from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
 from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed, set_otherwise, spread
-from rankstudio.engine.analysis.run_curves import run_curves
 from rankstudio.engine.analysis.significance import (
     ALPHA,
     ComparedRun,
-    compare_with,
-    compared_runs,
-    why_unpaired,
 )
-from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.tables import p_text, range_text
 from rankstudio.engine.metrics.conventions import convention
 
@@ -113,27 +102,8 @@ def _best_cells(
 
 def _curves(data: str, runs: Sequence[ReportedRun], name: str) -> ReportFigure | None:
     """Return validation by size, the bands paired with the best run; None where nothing was validated."""
-    stand_in = [run.data or run.recorded.without_documents() for run in runs]
-    reference = runs.index(best_of(list(runs), name))
-    found = run_curves([run.result for run in runs], name, reference, stand_in)
-    curves = [
-        FigureCurve(run.number, run.name, one.x.tolist(), one.mean.tolist(), one.half.tolist())
-        for run, one in zip(runs, found, strict=True)
-        if one is not None
-    ][:_MOST_RUNS]
-    if not curves:
-        return None
-    paired = any(np.isfinite(one.half).any() for one in found if one is not None)
-    band = (
-        f" Bands: half the 95 % interval of the difference to run {runs[reference].number} up and down, "
-        "paired over the queries."
-    )
-    caption = (
-        f"{data}: {name} on the validation part by the number of features, mean over the folds, with the "
-        f"parameters that are best there.{band if paired else ''}"
-    )
-    title = f"{data}: validation {name} by size"
-    return curves_figure(curves, "features", f"{name} (validation)", title, caption)
+    figure = curves_of(data, runs[:_MOST_RUNS], name)
+    return report_figure(figure) if figure is not None else None
 
 
 def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> ReportTable | None:
@@ -174,19 +144,9 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
             )
             continue
         yield _tests(data, runs, reference, name, tested)
-        yield _differences(data, runs, reference, name, tested)
-
-
-def tests_of(runs: Sequence[ReportedRun], reference: ReportedRun, name: str) -> list[ComparedRun]:
-    """Return the paired tests of runs against one of them, corrected as one family."""
-    by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
-    against = reference.result
-    found = {
-        number: compare_with(result, against, name)
-        for number, result in by_number.items()
-        if result is not against and not why_unpaired(result, against, name)
-    }
-    return compared_runs(by_number, reference.number, name, found)
+        figure = differences_of(data, runs, name, tested)
+        if figure is not None:
+            yield report_figure(figure)
 
 
 def _tests(
@@ -216,17 +176,6 @@ def _tests(
     return ReportTable(
         f"{data}: {name} against run {reference.number}", header, rows, (1,), note, frozenset(told)
     )
-
-
-def _differences(
-    data: str, runs: Sequence[ReportedRun], reference: ReportedRun, name: str, tested: Sequence[ComparedRun]
-) -> ReportFigure:
-    names = {run.number: run.name for run in runs}
-    found = [(row.key, row.found) for row in tested if row.found is not None]
-    rows = [FigureInterval(key, names[key], t.mean_difference, t.low, t.high) for key, t in found]
-    title = f"{data}: difference in {name} to run {reference.number}"
-    caption = f"Mean difference in {name} to {reference.name}, with its 95 % interval over the queries."
-    return intervals_figure(rows, f"difference in {name}", title, caption)
 
 
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rankstudio.engine.analysis.significance import best_run
+from rankstudio.engine.analysis.significance import (
+    ComparedRun,
+    best_run,
+    compare_with,
+    compared_runs,
+    why_unpaired,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
@@ -126,3 +132,15 @@ def _covered(fold: FoldResult) -> FoldResult:
         return fold
     nothing: Mapping[str, float] = {}
     return replace(fold, test=nothing, per_query={}, baseline=replace(fold.baseline, test=nothing))
+
+
+def tests_of(runs: Sequence[ReportedRun], reference: ReportedRun, name: str) -> list[ComparedRun]:
+    """Return the paired tests of runs against one of them, corrected as one family."""
+    by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
+    against = reference.result
+    found = {
+        number: compare_with(result, against, name)
+        for number, result in by_number.items()
+        if result is not against and not why_unpaired(result, against, name)
+    }
+    return compared_runs(by_number, reference.number, name, found)

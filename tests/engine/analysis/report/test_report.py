@@ -17,7 +17,6 @@ from rankstudio.engine.analysis.report.document import (
     wanted_keys,
 )
 from rankstudio.engine.analysis.report.html_page import html_page
-from rankstudio.engine.analysis.report.html_text import html_text
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.errors import ParameterError
@@ -27,6 +26,7 @@ from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
 from rankstudio.engine.experiment.storage.seal import SealMark
+from rankstudio.engine.export.html_text import html_text
 from rankstudio.engine.methods.catalog import method
 
 VOID = {"meta", "br", "path", "line", "rect", "circle", "polyline", "polygon", "stop"}

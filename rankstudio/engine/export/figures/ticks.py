@@ -84,3 +84,8 @@ def integer_ticks(low: float, high: float, count: float) -> list[float]:
     inner = range(math.ceil(first / step) * step, last + 1, step)
     apart = [i for i in inner if i - first >= 0.5 * step and last - i >= 0.5 * step]
     return [float(i) for i in sorted({first, *apart, last})]
+
+
+def power_label(value: float) -> str:
+    """Return the text of a tick of a logarithmic axis: 0.01, 300, 10,000, 1e+09."""
+    return f"{value:,.10g}" if 1e-4 <= value < 1e7 else f"{value:.4g}"

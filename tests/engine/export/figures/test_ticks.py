@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.ui.plots.ticks import (
+from rankstudio.engine.export.figures.ticks import (
     DECIMAL_STEPS,
     decimals,
     integer_ticks,

@@ -1,0 +1,95 @@
+"""What goes with a figure as text: data, method, parameters, measure, seed and versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.results.results import Chosen, RunResult
+from rankstudio.engine.export.tables import range_text
+from rankstudio.engine.metrics.conventions import convention
+
+_MOST_FOLDS = 6
+_POWER = re.compile(r"(?<![\w.])(\d+)\^(-?\d+(?:\.\d+)?)")
+_SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def raised(text: str) -> str:
+    """Return a text with powers as they are printed: "2^-2" as "2⁻²"."""
+    return _POWER.sub(lambda found: f"{found[1]}{found[2].translate(_SUPERSCRIPTS)}", text)
+
+
+def values_label(plan: Plan, values: Sequence[object]) -> str:
+    """Return values on the axes of a plan: "λ = 2⁻²"; "" where it has no axis."""
+    on_axes = zip(plan.axes, values, strict=True)
+    return ", ".join(f"{axis.label} = {raised(axis.format(value))}" for axis, value in on_axes)
+
+
+def grid_text(plan: Plan) -> str:
+    """Return what a plan tries: "λ = 2⁻⁸ … 2⁶ (15 values)"."""
+    parts = []
+    for axis in plan.axes:
+        first, last = (raised(axis.format(axis.values[at])) for at in (0, -1))
+        n = len(axis.values)
+        said = first if n < 2 else f"{first}, {last}" if n == 2 else f"{first} … {last} ({n} values)"
+        parts.append(f"{axis.label} = {said}")
+    return "; ".join(parts)
+
+
+def chosen_text(run: RunResult) -> str:
+    """Return what validation chose: "fold 1: λ = 2⁻², k = 7; …", or how many features, of many folds."""
+    if len(run.folds) > _MOST_FOLDS:
+        return f"k = {range_text(run.sizes)} on {len(run.folds)} folds"
+    said = [f"fold {fold.fold}: {_model(run.plan, fold.chosen)}" for fold in run.folds]
+    return "; ".join(said)
+
+
+def _model(plan: Plan, chosen: Chosen) -> str:
+    values = values_label(plan, chosen.unit.values)
+    return ", ".join(filter(None, [values, f"k = {len(chosen.step.selected)}"]))
+
+
+def run_text(run: RunResult, measure: str = "") -> str:
+    """Return in sentences what a run is: all that determines its numbers, and the versions.
+
+    Parameters
+    ----------
+    run : RunResult
+    measure : str
+        Which one is shown; else the one that chose.
+    """
+    plan = run.plan
+    asked = measure or ("" if plan.select_by == CRITERION else plan.select_by)
+    rules = convention(plan.convention).label
+    chose = "the criterion" if plan.select_by == CRITERION else plan.select_by
+    n = len(run.folds)
+    sentences = [
+        f"Data: {run.data_name}, {n} fold{'' if n == 1 else 's'}, protocol {plan.protocol}.",
+        f"Method: {plan.title}{f'; {grid}' if (grid := grid_text(plan)) else ''}.",
+        f"Chosen by {chose}: {chosen_text(run)}.",
+        f"Measure{'s' if not asked else f': {asked},'} by the convention of {rules}.",
+        f"Seed {plan.seed}.",
+        f"{versions_text(run)}.",
+    ]
+    return " ".join(sentences)
+
+
+def versions_text(run: RunResult) -> str:
+    """Return with what a run was computed: "RankStudio 0.9, Python 3.11, numpy 2.1"."""
+    usual = {"rankstudio": "RankStudio", "python": "Python"}
+    return ", ".join(f"{usual.get(name, name)} {version}" for name, version in run.versions.items())
+
+
+def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
+    """Return in sentences what several runs are, and what they have in common once."""
+    first = runs[0][1]
+    common = [f"Data: {first.data_name}.", f"Measure: {measure}, by the convention of "]
+    rules = dict.fromkeys(convention(run.plan.convention).label for _, run in runs)
+    common[-1] += f"{' and '.join(rules)}."
+    each = [
+        f"Run {number}: {run.plan.title}{f'; {grid}' if (grid := grid_text(run.plan)) else ''}; "
+        f"{chosen_text(run)}; seed {run.plan.seed}."
+        for number, run in runs
+    ]
+    return " ".join([*common, *each, f"{versions_text(first)}."])

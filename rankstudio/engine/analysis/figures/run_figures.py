@@ -1,0 +1,253 @@
+"""Figures of one run: its curves, what it tried, what it chose, and how close the choices were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import nan
+
+import numpy as np
+
+from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
+from rankstudio.engine.analysis.features.candidate_map import candidate_map
+from rankstudio.engine.analysis.figures.captions import values_label
+from rankstudio.engine.analysis.fold_average import FoldAverage, average_paths
+from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Level,
+    MapFigure,
+    RowSeries,
+    RowsFigure,
+    Series,
+)
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.names import measure
+
+_DECADES = 100.0  # times the least value: from there on most of a linear axis shows flat lines
+_MOST_CANDIDATES, _MOST_FEATURES, _MOST_STEPS = 20, 30, 25
+
+
+def step_axis(kind: StepKind) -> FigureAxis:
+    """Return the axis that curves are drawn over."""
+    titles = {StepKind.FEATURES: "number of features, k", StepKind.ITERATIONS: "iteration"}
+    return FigureAxis(titles.get(kind, "boosting round"), whole=True)
+
+
+def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
+    """Return a measure on the validation part, or the criterion, by size: a curve a combination.
+
+    Parameters
+    ----------
+    run : RunResult
+    name : str
+        Of the measure; "" for the criterion.
+
+    Returns
+    -------
+    CurvesFigure or None
+        Means over the folds; None where paths are of a single step, or nothing was validated.
+    """
+    by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
+    if not by_combination or max(len(path.steps) for paths in by_combination for path in paths) < 2:
+        return None
+    if name and any(name not in path.validation for paths in by_combination for path in paths):
+        return None
+    n = len(by_combination)
+    series = []
+    for at, paths in enumerate(by_combination):
+        mean = average_paths(paths)
+        values = mean.validation[name] if name else mean.criterion
+        label = values_label(run.plan, paths[0].unit.values) or run.plan.title
+        series.append(_line(label, mean.x_values, values, at / (n - 1) if n > 1 else 0.5))
+    single = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
+    reference = float(np.mean(single))
+    of = f"validation {name}" if name else run.plan.criterion
+    mean_of = f", mean over {len(run.folds)} folds" if len(run.folds) > 1 else ""
+    known = [y for one in series for y in one.y if np.isfinite(y)]
+    wide = not name and bool(known) and min(known) > 0 and max(known) / min(known) >= _DECADES
+    each = f", one curve for each {' and '.join(axis.label for axis in run.plan.axes)}" if n > 1 else ""
+    return CurvesFigure(
+        "validation" if name else "criterion",
+        f"{run.data_name}, {run.plan.title}: {of}",
+        f"{run.data_name}, {run.plan.title}: {of} by {step_axis(run.plan.step_kind).title}{mean_of}{each}.",
+        step_axis(run.plan.step_kind),
+        FigureAxis(of, logarithmic=wide),
+        tuple(series),
+        (Level("best single feature", reference),) if np.isfinite(reference) else (),
+    )
+
+
+def _line(label: str, x: Iterable[float], values: FoldAverage, order: float) -> Series:
+    return Series(label, tuple(map(float, x)), tuple(map(float, values.mean)), order=order)
+
+
+def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
+    """Return a measure on the validation part as a map of combinations and sizes; None of a single one."""
+    figure = path_figure(run, name)
+    if figure is None or len(figure.series) < 2:
+        return None
+    columns = sorted({x for one in figure.series for x in one.x})
+    rows = list(reversed(figure.series))  # the last combination at the top, as on an axis
+    values = [dict(zip(one.x, one.y, strict=True)) for one in rows]
+    axes = run.plan.axes
+    grid = len(axes) == 1
+    names = [one.label.partition(" = ")[2] if grid else one.label for one in rows]
+    cells = [[row.get(x, nan) for x in columns] for row in values]
+    known = [v for row in cells for v in row if np.isfinite(v)]
+    if not known:
+        return None
+    best = (max if measure(name).higher_is_better else min)(known)
+    low, high = _color_ends(np.array(known))
+    marked = next((i, j) for i, row in enumerate(cells) for j, v in enumerate(row) if v == best)
+    return MapFigure(
+        "map",
+        f"{run.data_name}, {run.plan.title}: {figure.y.title} by parameters and size",
+        f"{figure.caption.removesuffix('.').partition(', one curve')[0]}, for each value of "
+        f"{' and '.join(axis.label for axis in axes)}; the outlined cell is the best one.",
+        tuple(names),
+        tuple(f"{x:g}" for x in columns),
+        tuple(map(tuple, cells)),
+        axes[0].label if grid else "",
+        figure.x.title,
+        FigureAxis(figure.y.title, low=low, high=high),
+        marked=(marked,),
+        mark_label=f"best mean: {best:.4f}".replace("-", "−"),
+    )
+
+
+def _color_ends(known: np.ndarray) -> tuple[float, float]:
+    """Return ends of the colours no farther beyond the 10th and 90th percentile than these are apart."""
+    low, high = float(known.min()), float(known.max())
+    first, last = (float(v) for v in np.quantile(known, (0.1, 0.9)))
+    if last > first:
+        low, high = max(low, 2 * first - last), min(high, 2 * last - first)
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def named_feature(feature: ChosenFeature) -> str:
+    """Return a feature with its id: "BM25 of body (23)"."""
+    usual = f"feature {feature.feature}"
+    return feature.name if feature.name == usual else f"{feature.name} ({feature.feature})"
+
+
+def fold_features_figure(run: RunResult, found: SelectionStability, most: int = _MOST_FEATURES) -> MapFigure:
+    """Return which feature each fold chose, and as which one: at most so many features."""
+    features = found.features[:most]
+    more = len(found.features) - len(features)
+    rest = f" {more} more features were chosen by fewer folds or later." if more else ""
+    ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in found.folds) for f in features]
+    greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
+    return MapFigure(
+        "features",
+        f"{run.data_name}, {run.plan.title}: features by fold",
+        f"{run.data_name}, {run.plan.title}: which feature each fold chose, and as which one; blank where it "
+        f"did not.{rest}",
+        tuple(map(named_feature, features)),
+        tuple(str(fold) for fold in found.folds),
+        tuple(ranks),
+        "",
+        "fold",
+        FigureAxis("selected as", whole=True, low=1.0, high=max(greatest, 2.0)),
+        decimals=0,
+        written=True,
+        first_dark=True,
+    )
+
+
+def stability_figure(run: RunResult, found: SelectionStability) -> MapFigure | None:
+    """Return how alike the choices of each two folds are; None of a single fold."""
+    n = len(found.folds)
+    if n < 2:
+        return None
+    sets = [{f.feature for f in found.features if fold in f.ranks} for fold in found.folds]
+    pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
+    index = found.indices.nogueira
+    folds = tuple(str(fold) for fold in found.folds)
+    return MapFigure(
+        "stability",
+        f"{run.data_name}, {run.plan.title}: stability of the selection",
+        f"{run.data_name}, {run.plan.title}: Jaccard similarity of the features that each two folds chose; "
+        f"mean over the pairs {found.indices.jaccard:.3f}, Nogueira's index {index.value:.3f} (95 % interval "
+        f"{index.low:.3f} to {index.high:.3f}).".replace(" -", " −"),
+        folds,
+        folds,
+        pairs,
+        "fold",
+        "fold",
+        FigureAxis("Jaccard similarity", low=0.0, high=1.0),
+        decimals=2,
+        written=True,
+    )
+
+
+def _jaccard(a: set[int], b: set[int]) -> float:
+    return len(a & b) / len(a | b) if a | b else nan
+
+
+def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> RowsFigure | None:
+    """Return the candidates of a step of a fold's path, best first; None where a method compares none."""
+    score, path = run.plan.candidate_score, chosen_path(fold)
+    step = next((step for step in path.steps if step.number == number), None)
+    if score is None or step is None:
+        return None
+    groups = CandidateGroups.of(run.feature_ids, run.feature_names, run.plan.groups)
+    whole = candidate_map(path, score, groups)
+    if whole is None or number not in whole.numbers:
+        return None
+    column = whole.numbers.index(number)
+    scores = whole.scores[:, column]
+    gains = score.gains(scores)
+    order = [int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])]
+    kept = order[:_MOST_CANDIDATES]
+    taken = frozenset(at for at, row in enumerate(kept) if whole.taken[row, column])
+    first = f", the first {len(kept)} of {len(order)}" if len(order) > len(kept) else ""
+    where = f"step {number} of fold {fold.fold}"
+    combination = values_label(run.plan, path.unit.values)
+    fixed = f" with {combination}" if combination else ""
+    return RowsFigure(
+        "candidates",
+        f"{run.data_name}, {run.plan.title}: candidates of {where}",
+        f"{run.data_name}, {run.plan.title}: candidates of {where}{fixed} by {score.title}{first}.",
+        FigureAxis(score.title),
+        tuple(groups.names[whole.features[row]] for row in kept),
+        (RowSeries("", tuple(float(scores[row]) for row in kept)),),
+        bars=True,
+        strong=taken,
+        strong_label="taken" if taken else "",
+    )
+
+
+def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
+    """Return the candidates of a path step by step, as shares of the best; None where none are compared."""
+    score, path = run.plan.candidate_score, chosen_path(fold)
+    if score is None:
+        return None
+    groups = CandidateGroups.of(run.feature_ids, run.feature_names, run.plan.groups)
+    whole = candidate_map(path, score, groups)
+    if whole is None or len(whole.numbers) < 2:
+        return None
+    shown = whole.view(_MOST_FEATURES, _MOST_STEPS)
+    marked = [(int(row), int(column)) for row, column in np.argwhere(shown.taken)]
+    return MapFigure(
+        "steps",
+        f"{run.data_name}, {run.plan.title}: candidates by step",
+        f"{run.data_name}, {run.plan.title}: {score.title} of each candidate on the path of fold "
+        f"{fold.fold}, as a share of the step's best; outlined is what a step took, blank what was no "
+        "candidate.",
+        tuple(groups.names[feature] for feature in shown.features),
+        tuple(str(number) for number in shown.numbers),
+        tuple(tuple(map(float, row)) for row in shown.shares),
+        "",
+        "step",
+        FigureAxis("share of the step's best", low=0.0, high=1.0),
+        decimals=2,
+        marked=tuple(marked),
+        mark_label="taken",
+    )
+
+
+def chosen_path(fold: FoldResult) -> PathResult:
+    """Return the path on which a fold's model was chosen."""
+    return next(path for path in fold.paths if path.unit == fold.chosen.unit)

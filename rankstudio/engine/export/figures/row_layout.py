@@ -1,0 +1,130 @@
+"""Names below each other with bars or points beside them, laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from math import isfinite
+
+from rankstudio.engine.export.figures.font import inter
+from rankstudio.engine.export.figures.scales import (
+    SAMPLE,
+    LegendEntry,
+    Scale,
+    below_height,
+    legend,
+    marker,
+    tick_texts,
+    value_range,
+    x_axis,
+)
+from rankstudio.engine.export.figures.shapes import (
+    Drawing,
+    Shape,
+    Stroke,
+    TextShape,
+    elided,
+    line,
+    rectangle,
+)
+from rankstudio.engine.export.figures.style import FigureStyle
+from rankstudio.engine.export.figures.values import RowsFigure
+
+ROW = 1.55
+"""Height of a row, in sizes of the text."""
+
+_MOST_NAMES = 0.5  # of the width
+
+
+def names_width(names: tuple[str, ...], style: FigureStyle, spare: float = 0.0) -> float:
+    """Return the width of names at the left of rows, with the space after them; more where it is to spare."""
+    widest = max((inter().width(name, style.em) for name in names), default=0.0)
+    return min(widest + 1.0 * style.em, max(_MOST_NAMES * style.width, spare))
+
+
+def row_name(name: str, right: float, middle: float, style: FigureStyle) -> TextShape:
+    """Return the name of a row, cut where it is longer than the room left of it."""
+    em = style.em
+    text = elided(name, right - 0.9 * em, em)
+    return TextShape(right - 0.6 * em, middle + 0.36 * em, text, em, style.text, "end")
+
+
+def rows_drawing(figure: RowsFigure, style: FigureStyle) -> Drawing:
+    """Return a figure of rows as a drawing."""
+    em = style.em
+    above, top = legend(_entries(figure, style), 0.4 * em, style.width - 0.4 * em, 0.4 * em, style)
+    left, right = names_width(figure.rows, style), style.width - 1.4 * em
+    room = below_height(figure.axis.text, left, right, style)
+    bottom = (style.height - room) if style.height else top + ROW * em * len(figure.rows)
+    step = (bottom - top) / max(1, len(figure.rows))
+    values = [v for one in figure.series for v in (*one.values, *one.low, *one.high)]
+    ground = [0.0] if figure.bars or figure.zero else []
+    low, high = value_range(figure.axis, values + ground, 0.04)
+    if figure.bars and not any(isfinite(v) and v < 0 for v in values):
+        low = 0.0
+    x = Scale(low, high, left, right, figure.axis.logarithmic)
+    stroke = Stroke(style.faint, 0.08 * em)
+    shapes: list[Shape] = [
+        line((x(value), top), (x(value), bottom), stroke)
+        for value, _ in tick_texts(figure.axis, x, em, across=True)
+    ]
+    if ground and x.low <= 0.0 <= x.high:
+        shapes.append(line((x(0.0), top), (x(0.0), bottom), Stroke(style.line, 0.09 * em)))
+    for at, name in enumerate(figure.rows):
+        middle = top + step * (at + 0.5)
+        shapes.append(row_name(name, left, middle, style))
+        shapes += _row(figure, at, middle, x, style)
+    shapes += x_axis(figure.axis, x, bottom, style)
+    height = bottom + room
+    return Drawing(style.width, height, (*shapes, *above), style.unit, figure.title, figure.caption)
+
+
+def _row(figure: RowsFigure, at: int, middle: float, x: Scale, style: FigureStyle) -> Iterator[Shape]:
+    em = style.em
+    if not figure.bars:
+        for one in figure.series:
+            color = style.category(figure.numbers[at] if figure.numbers else one.number)
+            if one.low and x.shows(one.low[at]) and x.shows(one.high[at]):
+                ends = (x(one.low[at]), middle), (x(one.high[at]), middle)
+                yield line(*ends, Stroke(color, 0.16 * em))
+    for place, one in enumerate(figure.series):
+        value = one.values[at]
+        if not x.shows(value):
+            continue
+        number = figure.numbers[at] if figure.numbers else one.number
+        if figure.bars:
+            high = 1.05 * em / len(figure.series)
+            start, end = sorted((x(0.0), x(value)))
+            y = middle - 0.525 * em + place * high
+            yield rectangle(start, y, max(end - start, 0.08 * em), high, _bar(figure, at, number, style))
+        else:
+            yield marker(number, (x(value), middle), 0.36 * em, style.category(number), style)
+    if not figure.bars and at in figure.strong:
+        yield rectangle(x.start, middle - 0.7 * em, x.end - x.start, 1.4 * em, style.category(0), 0.08)
+
+
+def _bar(figure: RowsFigure, at: int, number: int, style: FigureStyle) -> str:
+    if figure.strong and at not in figure.strong:
+        return "#b4b4b4" if style.print else "#a9b6c9"
+    return style.category(number)
+
+
+def _entries(figure: RowsFigure, style: FigureStyle) -> list[LegendEntry]:
+    found = []
+    if len(figure.series) > 1:
+        found = [LegendEntry(one.label, partial(_sample, figure, one.number, style)) for one in figure.series]
+    if figure.strong and figure.strong_label:
+        found.append(LegendEntry(figure.strong_label, partial(_strong_sample, figure, style)))
+    return found
+
+
+def _sample(figure: RowsFigure, number: int, style: FigureStyle, x: float, y: float) -> list[Shape]:
+    em, color = style.em, style.category(number)
+    if figure.bars:
+        return [rectangle(x, y - 0.3 * em, SAMPLE * em, 0.6 * em, color)]
+    return [marker(number, (x + SAMPLE * em / 2, y), 0.36 * em, color, style)]
+
+
+def _strong_sample(figure: RowsFigure, style: FigureStyle, x: float, y: float) -> list[Shape]:
+    em, color = style.em, style.category(figure.series[0].number if figure.bars else 0)
+    return [rectangle(x, y - 0.35 * em, SAMPLE * em, 0.7 * em, color, 1.0 if figure.bars else 0.12)]

@@ -1,0 +1,176 @@
+"""How figures look: width, size of the text, and the colours of screens or of print."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.export.figures.shapes import Unit
+
+Colors = Literal["light", "print"]
+COLORS: tuple[Colors, ...] = ("light", "print")
+
+_MILLIMETRE = 72 / 25.4
+_DASHES: tuple[tuple[float, ...], ...] = (
+    (),
+    (4.0, 2.2),
+    (1.2, 1.8),
+    (5.0, 2.0, 1.2, 2.0),
+    (8.0, 2.5),
+    (2.4, 1.4),
+    (5.0, 1.6, 1.2, 1.6, 1.2, 1.6),
+)
+MARKERS = ("circle", "square", "diamond", "triangle", "plus", "cross", "star")
+
+# As the window draws categories on its light ground; for print the same hues, ordered so that neighbours
+# are far apart in lightness too, from black on: 0, 55, 30, 68, 40, 15, 60 of 100.
+_LIGHT = ("#0b438a", "#b8891d", "#8e2400", "#993cd5", "#097967", "#3c99cd", "#1b2330")
+_PRINT = ("#000000", "#d9730d", "#14508f", "#8fa3b0", "#7a2a6b", "#4d4d4d", "#2f9e6e")
+
+# Viridis at 0, 1/8, …, 1 (van der Walt and Smith, CC0); its last part, which vanishes on white, is left out.
+_VIRIDIS = ("440154", "472c7a", "3b518b", "2c718e", "21908c", "27ad80", "5cc862", "aadc31")
+_GREYS = ("1a1a1a", "e4e4e4")
+
+
+@dataclass(frozen=True)
+class FigureStyle:
+    """How a figure is drawn.
+
+    Attributes
+    ----------
+    width : float
+        In its unit.
+    font : float
+        Size of the text, in the same unit.
+    colors : {"light", "print"}
+        Those of the screen; or dark ones that differ in grey as well, with dashes and markers.
+    height : float, optional
+        Else what suits the figure.
+    unit : {"pt", "px"}
+    """
+
+    width: float = 85 * _MILLIMETRE
+    font: float = 8.0
+    colors: Colors = "light"
+    height: float | None = None
+    unit: Unit = "pt"
+
+    @property
+    def print(self) -> bool:
+        """Whether it is for print."""
+        return self.colors == "print"
+
+    @property
+    def text(self) -> str:
+        """Colour of names and titles."""
+        return "#000000" if self.print else "#1b2330"
+
+    @property
+    def muted(self) -> str:
+        """Colour of the numbers at the axes."""
+        return "#000000" if self.print else "#4d5666"
+
+    @property
+    def line(self) -> str:
+        """Colour of axes."""
+        return "#000000" if self.print else "#8b94a3"
+
+    @property
+    def faint(self) -> str:
+        """Colour of grids, and of cells without a value."""
+        return "#dddddd" if self.print else "#e6e9ef"
+
+    @property
+    def em(self) -> float:
+        """The unit of all distances: the size of the text."""
+        return self.font
+
+    def category(self, number: int) -> str:
+        """Return the colour of a look, counted from 0; they repeat after seven."""
+        found = _PRINT if self.print else _LIGHT
+        return found[number % len(found)]
+
+    def dashes(self, number: int, width: float) -> tuple[float, ...]:
+        """Return the dashes of a look, for a line of some width."""
+        return tuple(length * width for length in _DASHES[number % len(_DASHES)])
+
+    def ordered(self, share: float) -> str:
+        """Return the colour of a line at a share of an order: dark for 0, light for 1, both well seen."""
+        return _mixed(_GREYS, share * 0.72) if self.print else _mixed(_VIRIDIS, share * 0.68)
+
+    def heat(self, share: float, *, first_dark: bool = False) -> str:
+        """Return the colour of a cell at a share of the range: for print, the more the darker."""
+        if not self.print:
+            return _mixed(_VIRIDIS, share)
+        return _mixed(_GREYS, share if first_dark else 1 - share)
+
+
+def on_ground(color: str) -> str:
+    """Return the colour of a text that is read well on another one."""
+    red, green, blue = (part / 255 for part in bytes.fromhex(color[1:]))
+    light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+    return "#ffffff" if light < 0.3 else "#000000"
+
+
+PRESETS: dict[str, tuple[float, float]] = {
+    "column": (85.0, 8.0),
+    "page": (178.0, 8.0),
+    "slide": (254.0, 18.0),
+    "poster": (400.0, 28.0),
+}
+"""Widths in millimetres and sizes of text in points, by what a figure is for."""
+
+_WIDTHS = (20.0, 2000.0)
+_FONTS = (4.0, 100.0)
+_UNITS = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
+
+
+def style_of(
+    width: str = "column", font: float | None = None, colors: str = "light", height: str | None = None
+) -> FigureStyle:
+    """Return the style that is asked for in words.
+
+    Parameters
+    ----------
+    width : str
+        A length, such as "85mm", "3.5in", "17.8 cm" or "252pt"; or "column", "page", "slide", "poster".
+    font : float, optional
+        Size of the text in points; else what suits the width.
+    colors : {"light", "print"}
+    height : str, optional
+        A length.
+
+    Raises
+    ------
+    ParameterError
+        For anything else.
+    """
+    wide, size = PRESETS.get(width.strip().lower(), (0.0, 8.0))
+    wide = wide or _millimetres("width", width)
+    size = size if font is None else font
+    if not _FONTS[0] <= size <= _FONTS[1]:
+        raise ParameterError("font", size, f"points from {_FONTS[0]:g} to {_FONTS[1]:g}")
+    found = next((known for known in COLORS if known == colors), None)
+    if found is None:
+        raise ParameterError("colors", colors, " or ".join(COLORS))
+    style = FigureStyle(wide * _MILLIMETRE, size, found)
+    return style if height is None else replace(style, height=_millimetres("height", height) * _MILLIMETRE)
+
+
+def _millimetres(name: str, text: str) -> float:
+    read = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
+    value = float(read[1]) * _UNITS[read[2]] if read else 0.0
+    if not _WIDTHS[0] <= value <= _WIDTHS[1]:
+        named = f", or {', '.join(PRESETS)}" if name == "width" else ""
+        raise ParameterError(name, text, f"a length from 20mm to 2000mm in mm, cm, in or pt{named}")
+    return value
+
+
+def _mixed(colors: tuple[str, ...], share: float) -> str:
+    """Return the colour at a share of the way along others."""
+    at = min(max(share, 0.0), 1.0) * (len(colors) - 1)
+    low = min(int(at), len(colors) - 2)
+    first, last = (bytes.fromhex(colors[i]) for i in (low, low + 1))
+    return "#" + "".join(f"{round(a + (b - a) * (at - low)):02x}" for a, b in zip(first, last, strict=True))
