@@ -147,6 +147,7 @@ def table_of(
     identity : str
         What else than the bytes says what the data are; it goes into the checksum of the source.
     """
+    progress.stopped = False  # by a reading before this one, that failed
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         try:
             checksum = pool.submit(file_access.checksum, content, progress)

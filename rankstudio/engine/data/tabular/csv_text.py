@@ -61,7 +61,7 @@ def read_head(path: Path, text: bytes) -> CsvHead:
         raise FormatError(path, 1, 1, "text in UTF-16", "text in UTF-8 or ASCII; please save the file so")
     if b"\0" in begin:
         raise FormatError(path, 0, 0, "binary data (a zero byte)", "text")
-    lines = begin.decode("utf-8", errors="replace").splitlines(keepends=True)
+    lines = list(io.StringIO(begin.decode("utf-8", errors="replace"), newline=""))
     first = next((i for i, line in enumerate(lines) if line.strip()), None)
     if first is None:
         raise FormatError(path, 0, 0, "an empty file", "a header, and a line for each document")

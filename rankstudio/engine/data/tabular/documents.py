@@ -174,6 +174,8 @@ def _number(value: Any, text_numbers: bool) -> float | None:
             return np.nan
         if not text_numbers or "_" in text or not text.isascii():
             return None
+        if text.lower() in ("true", "false"):
+            return float(text.lower() == "true")
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -1,0 +1,97 @@
+"""SVMlight text beside files of sizes, and ids from 0."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats.file_reader import load_data
+from rankstudio.engine.data.formats.group_sizes import read_sizes, sizes_file
+from rankstudio.engine.errors import DataError, DatasetError, FormatError
+
+TEXT = "1 1:0.5 3:2\n0 2:1 # a comment\n\n2 1:3\n"
+
+
+@pytest.mark.parametrize("name", ["train.txt.group", "train.group", "train.txt.query", "train.query"])
+@pytest.mark.parametrize("sizes", ["2\n1\n", "2 0 1", "\ufeff2\r\n1"])
+def test_sizes_tell_the_queries(tmp_path: Path, name: str, sizes: str) -> None:
+    (tmp_path / "train.txt").write_text(TEXT)
+    (tmp_path / name).write_text(sizes)
+    data = load_data(tmp_path / "train.txt")
+    assert data.query_ptr.tolist() == [0, 2, 3] and data.n_queries == 2
+    assert data.query_ids == (("1", "3") if "0" in sizes else ("1", "2"))
+    assert data.X.tolist() == [[0.5, 0, 2], [0, 1, 0], [3, 0, 0]]
+    assert list(data.comments) == ["", " a comment", ""]
+    assert open_dataset(tmp_path).read_as.qid == name
+
+
+def test_queries_that_the_text_tells_are_its_own(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("1 qid:a 1:2\n")
+    (tmp_path / "train.txt.group").write_text("no numbers\n")
+    assert load_data(tmp_path / "train.txt").query_ids == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        ("2\n2\n", "found 3 documents, expected 4, as many as the queries"),
+        ("2\nx\n", "train.txt.group, line 2: found 'x', expected how many documents the next query has"),
+        ("-1\n", "line 1: found '-1'"),
+        ("1.0\n", "line 1: found '1.0'"),
+        ("9" * 30, "expected how many documents"),
+        ("", "found no size of a query"),
+        ("0\n0\n", "found no size of a query"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_told(tmp_path: Path, sizes: str, sentence: str) -> None:
+    (tmp_path / "train.txt").write_text(TEXT)
+    (tmp_path / "train.txt.group").write_text(sizes)
+    with pytest.raises(DataError) as error:
+        load_data(tmp_path / "train.txt")
+    assert sentence in str(error.value)
+
+
+def test_other_sizes_are_other_data(tmp_path: Path) -> None:
+    """The text is the same, and what the cache has of it is not."""
+    (tmp_path / "train.txt").write_text(TEXT)
+    found = []
+    for sizes in ("2 1", "1 2"):
+        (tmp_path / "train.txt.group").write_text(sizes)
+        found.append(load_data(tmp_path / "train.txt"))
+    assert [data.query_ptr.tolist() for data in found] == [[0, 2, 3], [0, 1, 3]]
+    assert found[0].source != found[1].source
+
+
+def test_an_id_0_tells_that_ids_begin_there(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("1 qid:1 2:5 0:0.5\n0 qid:1 1:7\n")
+    (tmp_path / "test.txt").write_text("1 qid:1 1:3\n")
+    data = open_dataset(tmp_path)
+    assert data.folds[0].train.X.tolist() == [[0.5, 0, 5], [0, 7, 0]]
+    test = data.folds[0].test
+    assert test is not None and test.X.tolist() == [[0, 3, 0]]
+    assert data.feature_names == ("id 0", "id 1", "id 2") and data.feature_ids.tolist() == [1, 2, 3]
+    (tmp_path / "features.csv").write_text("id,name\n0,tf\n1,idf\n")
+    assert open_dataset(tmp_path).feature_names == ("tf", "idf", "id 2")
+
+
+def test_where_ids_begin_can_be_told(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("1 qid:1 1:5\n")
+    assert load_data(tmp_path / "train.txt", columns={"ids_from": 0}).X.tolist() == [[0, 5]]
+    (tmp_path / "train.txt").write_text("1 qid:1 0:5\n")
+    with pytest.raises(FormatError, match="a feature id of at least 1"):
+        load_data(tmp_path / "train.txt", columns={"ids_from": 1})
+    with pytest.raises(FormatError, match="a feature id of at least 1"):
+        open_dataset(tmp_path, columns={"ids_from": 1})
+
+
+def test_sizes_are_looked_for_beside_the_data_alone(tmp_path: Path) -> None:
+    assert sizes_file(tmp_path / "train.txt") is None
+    (tmp_path / "train.group").mkdir()
+    assert sizes_file(tmp_path / "train.txt") is None
+    (tmp_path / "rank.train.query").write_text("3")
+    assert sizes_file(tmp_path / "rank.train.gz") == tmp_path / "rank.train.query"
+    (tmp_path / "empty").write_text("")
+    with pytest.raises(DatasetError):
+        read_sizes(tmp_path / "empty")
