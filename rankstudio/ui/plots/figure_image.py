@@ -42,8 +42,8 @@ def figure_image(drawing: Drawing, dpi: float) -> QImage:
         )
     picture.setDotsPerMeterX(round(dpi / 0.0254))
     picture.setDotsPerMeterY(round(dpi / 0.0254))
-    picture.setText("Title", drawing.title)
-    picture.setText("Description", drawing.description)
+    for key, text in drawing.metadata.items():
+        picture.setText(key, text)
     picture.fill(Qt.GlobalColor.white)
     painter = QPainter(picture)
     paint_drawing(painter, drawing, scale)

@@ -146,6 +146,11 @@ class Drawing:
     description: str = ""
 
     @property
+    def metadata(self) -> dict[str, str]:
+        """What it is of and its caption, under the keys that the PNG specification has for them."""
+        return {"Title": self.title, "Description": self.description}
+
+    @property
     def texts(self) -> tuple[TextShape, ...]:
         """Its texts."""
         return tuple(shape for shape in self.shapes if isinstance(shape, TextShape))
