@@ -11,8 +11,10 @@ show, so no caller has to add to it.
     │   ├── FileAccessError   missing, a directory, no permission, vanished, unreadable archive
     │   ├── FormatError       a place in a file that is not LETOR text
     │   ├── ZeroIdError       a feature id 0 where ids begin at 1
+    │   ├── ColumnValueError  a cell that its column of a table cannot have
     │   ├── MissingValueError ``NULL`` or ``nan`` where the policy is to refuse them
-    │   └── DatasetError      files that are fine alone and do not belong together (also a ValueError)
+    │   ├── DatasetError      files that are fine alone and do not belong together (also a ValueError)
+    │   └── UnknownColumnsError  a table of which it is not clear what its columns are
     ├── ParameterError        a parameter outside its range (also a ValueError)
     ├── MissingExtraError     a method whose library is not installed (also an ImportError)
     ├── PlanError             a plan that cannot be read or cannot be run
@@ -115,8 +117,16 @@ class ZeroIdError(FormatError):
     """A feature id 0, which may be what ids begin with in this file."""
 
 
+class ColumnValueError(FormatError):
+    """A cell that cannot be what its column is said to be: a query, a label, a feature."""
+
+
 class DatasetError(DataError, ValueError):
     """Files that are each readable but do not belong together, or a dataset a method cannot use."""
+
+
+class UnknownColumnsError(DatasetError):
+    """A table of which it is not clear what is the query, the label or a feature."""
 
 
 class ParameterError(RankStudioError, ValueError):

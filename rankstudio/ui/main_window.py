@@ -136,8 +136,7 @@ class MainWindow(QMainWindow):
         session, control, export_controller = self.session, self.control, self.export_controller
         data, inspect = self.sections.data, self.sections.inspect
         self.commands.connect(
-            open=self.open_controller.ask,
-            sample=self.open_controller.open_sample,
+            **self.open_controller.commands,
             sources=self._show_sources,
             cancel_load=self.models.loader.cancel,
             new_study=self.study_files.new,
@@ -204,7 +203,7 @@ class MainWindow(QMainWindow):
         for teller in (self.open_controller, self.study_files, self.menus):
             teller.warned.connect(self.say_warning)
         saying = self.export_controller, self.study_files, self.comparison, self.measurement, sections.report
-        for part in saying:
+        for part in (*saying, self.open_controller):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:

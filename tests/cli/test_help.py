@@ -43,6 +43,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, part in fold.parts.items():
             save_letor(part, folder / f"{name}.txt")
     save_letor(make_ranking(n_queries=30, seed=6).folds[0].train, root / "all.txt")
+    clicks = make_ranking(n_queries=30, seed=7).folds[0].train.to_frame()
+    clicks = clicks.rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")
+    clicks.to_csv(root / "clicks.csv", index=False)
     first = root / "MQ2008" / "Fold1"
     for name in ("train.txt", "test.txt"):
         (root / name).write_bytes((first / name).read_bytes())

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.document_arrays import check_arrays, numbered, read_only
 from rankstudio.engine.data.source import Comments, ReadAs, Source
@@ -323,6 +324,8 @@ class FoldedDataset:
         Groups that the user made of the features, by their ids, with which a plan begins.
     read_as : ReadAs
         As what the first file was read.
+    columns : DataColumns
+        What was told of its columns.
     """
 
     name: str
@@ -335,6 +338,7 @@ class FoldedDataset:
     given_names: tuple[str, ...] = ()
     feature_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     read_as: ReadAs = field(default_factory=ReadAs)
+    columns: DataColumns = field(default_factory=DataColumns)
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:

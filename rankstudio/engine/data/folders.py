@@ -123,6 +123,7 @@ def open_dataset(
         known=identity.known,
         checksum=first.source.checksum,
         read_as=first.read_as,
+        columns=DataColumns.of(columns or {}),
     )
 
 
@@ -169,6 +170,17 @@ def one_of(paths: Sequence[str]) -> str:
             "one folder whose names begin with train, vali and test."
         ).format(files=_listed(files), n_files=len(files))
     )
+
+
+def first_file(path: Path) -> Path:
+    """Return the file itself, or the first training part of a folder.
+
+    Raises
+    ------
+    DatasetError, FileAccessError
+        Where there is none.
+    """
+    return _find_folds(path)[0].parts["train"]
 
 
 def is_part_file(path: Path) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from rankstudio.engine.errors import RankStudioError
+
 CancelFlag = Callable[[], bool]
 JobFunction = Callable[[CancelFlag], Iterator[Any]]
 """What a job does: it may ask the flag whether to stop, and yields its messages."""
@@ -32,11 +34,14 @@ class Outcome:
         A whole sentence where it failed, else "".
     details : str
         The traceback of what nobody expected, else "".
+    error : RankStudioError or None
+        What is told in the text.
     """
 
     ending: Ending
     text: str = ""
     details: str = ""
+    error: RankStudioError | None = None
 
 
 def ignore(_: Any) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import ColumnValueError, UnknownColumnsError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.tasks import load
@@ -40,6 +41,8 @@ class Loader(QObject):
     """The FoldedDataset, the path it was asked for by, and the Plan to go on with or None."""
     failed = Signal(str)
     """A sentence; what is open stays open."""
+    columnsUnknown = Signal(str, object, str)
+    """A table whose columns somebody has to name: its path, the Plan it was opened with, a sentence."""
     ended = Signal()
     """It is opened, failed or cancelled."""
 
@@ -103,6 +106,8 @@ class Loader(QObject):
             self.ended.emit()
             if end is not None:
                 end(outcome)
+            elif isinstance(outcome.error, ColumnValueError | UnknownColumnsError):
+                self.columnsUnknown.emit(path, options, outcome.text)
             elif outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 

@@ -104,7 +104,7 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
     except Cancelled:
         return Outcome(Ending.CANCELLED)
     except RankStudioError as error:
-        return Outcome(Ending.FAILED, str(error))
+        return Outcome(Ending.FAILED, str(error), error=error)
     except Exception as error:
         _log.warning("%s failed unexpectedly", job.what, exc_info=True)
         text = tr("{what} failed unexpectedly: {name}: {error}").format(

@@ -23,6 +23,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     return {
         **dict.fromkeys(_ON_DATA, there),
         "run": ready,
+        "columns": there and bool(models.session.dataset and models.session.dataset.read_as.label),
         **{f"page_{page.key}": there for page in PAGES},
         "step": (current is None and ready) or paused,
         "go_on": shown is not None and shown.can_go_on,

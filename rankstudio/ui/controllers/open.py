@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
@@ -10,16 +10,20 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.batch import is_comparison
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.folders import one_of
+from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.support.files import is_there
+from rankstudio.ui.data.facts import read_as_sentence
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.study_store import is_study
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.columns_dialog import ColumnsDialog
 from rankstudio.ui.shell.open_dialog import OpenDialog
 from rankstudio.ui.style.theme import Theme
 
@@ -46,6 +50,8 @@ class OpenController(QObject):
     """The data are there that were to be run at once."""
     failed = Signal(str)
     warned = Signal(str)
+    said = Signal(str)
+    """As what data were read."""
 
     def __init__(self, theme: Theme, models: Models, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
@@ -55,6 +61,9 @@ class OpenController(QObject):
         self._run_when_open = False
         models.loader.opened.connect(self._show)
         models.loader.failed.connect(self.failed)
+        models.loader.columnsUnknown.connect(self._ask_columns)
+        self._worker = models.task_worker
+        self._columns: dict[str, DataColumns] = {}  # what the user said of tables, by their paths
         parent.setAcceptDrops(True)
         parent.installEventFilter(self)
 
@@ -78,6 +87,37 @@ class OpenController(QObject):
         if dialog.exec():
             self.open_paths(dialog.paths())
         dialog.deleteLater()
+
+    @property
+    def commands(self) -> dict[str, Callable[[], object]]:
+        """What the commands of opening do, by their keys."""
+        return {"open": self.ask, "sample": self.open_sample, "columns": self.ask_columns}
+
+    @Slot()
+    def ask_columns(self) -> None:
+        """Ask what the columns of the table are that is open, and read it again so."""
+        plan = self._session.plan
+        self._ask_columns(plan.data, plan, "")
+
+    @Slot(str, object, str)
+    def _ask_columns(self, path: str, options: Plan, problem: str) -> None:
+        """Ask what the columns of a table are, once its first rows are there; then open it."""
+
+        def show(preview: TablePreview) -> None:
+            dialog = ColumnsDialog(preview, DataColumns.of(options.columns), problem, self._window)
+            if dialog.exec():
+                self._columns[path] = dialog.columns()
+                plan = options.changed(columns=self._columns[path].as_dict())
+                self._loader.open(path, plan)
+            elif problem:
+                self.failed.emit(problem)
+            dialog.deleteLater()
+
+        def fail(text: str) -> None:
+            self.failed.emit(problem or text)
+
+        what = tr("Looking at the columns")
+        self._worker.task(what, preview_table, Path(path), on_done=show, on_error=fail, slot="columns")
 
     @Slot()
     def open_sample(self) -> None:
@@ -110,7 +150,9 @@ class OpenController(QObject):
                 return
             path = plan.data
         absolute = path if path == SAMPLE else str(Path(path).absolute())
-        self._loader.open(absolute, plan or self._session.plan, plan)
+        told = self._columns.get(absolute, DataColumns())
+        options = plan or self._session.plan.changed(columns=told.as_dict())
+        self._loader.open(absolute, options, plan)
 
     @Slot(str, str)
     def read_again(self, name: str, value: str) -> None:
@@ -140,6 +182,8 @@ class OpenController(QObject):
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)
+        if dataset.read_as.qid:
+            self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
             more = len(dataset.warnings) - 1
             self.warned.emit(

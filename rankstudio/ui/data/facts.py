@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
 from rankstudio.ui.language import tr
 from rankstudio.ui.widgets import Fact
@@ -20,6 +21,35 @@ ABSENT = Fact(
     tr("The run is shown with what its study knows of the data."),
 )
 """Stands where the documents would be counted, while a run is shown without its data."""
+
+
+def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
+    """Return as what a dataset was read, where something beside its lines told query or label."""
+    read_as = dataset.read_as
+    if not read_as.qid:
+        return ()
+    rows = [Fact(tr("read as"), BY_KEY[read_as.format].label, tooltip=read_as_sentence(dataset))]
+    rows.append(Fact(tr("query"), read_as.qid, tooltip=tr("What tells the query of each document.")))
+    if read_as.label:
+        rows.append(Fact(tr("label"), read_as.label, tooltip=tr("The column of the relevance label.")))
+    return tuple(rows)
+
+
+def read_as_sentence(dataset: FoldedDataset) -> str:
+    """Return as what a dataset was read, as a sentence."""
+    read_as, train = dataset.read_as, dataset.folds[0].train
+    counts = tr("{n_features} features, {n_queries} queries in the first part").format(
+        n_features=train.n_features, n_queries=train.n_queries
+    )
+    if not read_as.label:
+        told = tr("Read as {format}: {qid} tells how many documents each query has; {counts}.")
+    else:
+        told = tr(
+            "Read as {format}: the query is in {qid}, the label in {label}; {counts}. "
+            "File, Columns changes that."
+        )
+    label = BY_KEY[read_as.format].label
+    return told.format(format=label, qid=read_as.qid, label=read_as.label, counts=counts)
 
 
 def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Fact, ...]:

@@ -168,7 +168,13 @@ class Session(QObject):
                 if p.kind not in (Kind.FEATURES, Kind.COSTS)
             }
             groups = dataset.feature_groups
-            plan = self.plan.changed(groups=groups, parameters=kept, folds=(), convention=dataset.convention)
+            plan = self.plan.changed(
+                groups=groups,
+                parameters=kept,
+                folds=(),
+                convention=dataset.convention,
+                columns=dataset.columns.as_dict(),
+            )
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
                 plan = plan.changed(select_by=CRITERION)
@@ -315,7 +321,7 @@ class Session(QObject):
 def reading(plan: Plan) -> tuple[object, ...]:
     """Return what of a plan says how its data are read and divided."""
     drawn = plan.seed if plan.protocol != GIVEN else 0
-    return plan.missing, plan.normalize, plan.protocol, drawn
+    return plan.missing, plan.normalize, plan.protocol, drawn, plan.columns
 
 
 def _without(ids: tuple[int, ...], others: Container[int]) -> tuple[int, ...]:

@@ -43,7 +43,7 @@ class Command:
 
 _FILE = (
     Command(
-        "open", tr("&Open…"), tr("Open a LETOR file, a folder of folds, a plan or a study."), "Ctrl+O", "open"
+        "open", tr("&Open…"), tr("Open a data file, a folder of folds, a plan or a study."), "Ctrl+O", "open"
     ),
     Command(
         "sample", tr("Open &sample"), tr("Open the sample that comes with RankStudio."), "Ctrl+D", "sample"
@@ -52,6 +52,11 @@ _FILE = (
         "sources",
         tr("&Where to get data…"),
         tr("Say where LETOR, MSLR, Yahoo's and Istella's data are to be had, and on which terms."),
+    ),
+    Command(
+        "columns",
+        tr("Co&lumns…"),
+        tr("Say which columns of the open table are query, label and features."),
     ),
     Command("recent", tr("Open &again"), tr("Open what was open lately.")),
     Command(

@@ -18,9 +18,19 @@ from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.theme import Theme
 
 _TOOL = "QToolButton { border: none; background: transparent; padding: 0; min-height: 22px; }"
-_DATA_NAME = re.compile(r".*\.(txt|letor|dat|svm|svmlight|gz)", re.IGNORECASE)
+_DATA_NAME = re.compile(
+    r".*\.(txt|letor|dat|svm|svmlight|libsvm|csv|tsv|parquet|pq|feather|arrow|gz|bz2|xz|zst)", re.IGNORECASE
+)
+_TABLE_NAME = re.compile(r".*\.(csv|tsv|parquet|pq|feather|arrow)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
 _FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
-_ICONS = {"dataset": "data", "fold": "sample", "study": "compare", "plan": "settings", "file": "report"}
+_ICONS = {
+    "dataset": "data",
+    "fold": "sample",
+    "study": "compare",
+    "plan": "settings",
+    "table": "features",
+    "file": "report",
+}
 _VIEWS = ("listView", "treeView")
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -34,7 +44,7 @@ def holds_data(folder: Path) -> bool:
 
 
 def kind_of(path: Path) -> str:
-    """Return what can be opened there: "dataset", "fold", "study", "plan", "file", or "" for nothing."""
+    """Return what can be opened: "dataset", "fold", "study", "plan", "table", "file", or "" for nothing."""
     try:
         if path.is_dir():
             inside = [*path.iterdir()]
@@ -45,6 +55,8 @@ def kind_of(path: Path) -> str:
         return ""
     suffix = path.suffix.lower()
     by_suffix = {".rankstudio": "study", ".toml": "plan"}
+    if _TABLE_NAME.fullmatch(path.name):
+        return "table"
     return by_suffix.get(suffix, "file" if _DATA_NAME.fullmatch(path.name) or is_part_file(path) else "")
 
 
@@ -69,7 +81,7 @@ class _IconModel(QIdentityProxyModel):
 
 
 class OpenDialog(QFileDialog):
-    """Chooses a LETOR file, the files of a fold, a folder with folds, a plan or a study.
+    """Chooses a data file, the files of a fold, a folder with folds, a plan or a study.
 
     Qt's dialogs choose files or folders. This one opens a folder where it is a dataset or a fold, chosen or
     double-clicked, and goes into it where it is not.
@@ -83,14 +95,15 @@ class OpenDialog(QFileDialog):
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None, folder: str) -> None:
-        super().__init__(parent, tr("Open a LETOR file or a folder of folds"), folder)
+        super().__init__(parent, tr("Open a data file or a folder of folds"), folder)
         self.setObjectName("open-dialog")
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
         self.setNameFilters(
             [
                 tr("All files (*)"),
-                tr("LETOR text (*.txt *.letor *.dat *.svm *.gz)"),
+                tr("Text of LETOR or SVMlight (*.txt *.letor *.dat *.svm *.libsvm *.gz *.bz2 *.xz *.zst)"),
+                tr("Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow)"),
                 tr("Plans (*.toml)"),
                 tr("Studies (*.rankstudio)"),
             ]

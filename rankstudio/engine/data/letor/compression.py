@@ -13,7 +13,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from rankstudio.engine.arrays import Bytes
-from rankstudio.engine.data.letor.file_access import BZIP2, GZIP, PADDING, XZ, ZSTANDARD, padded
+from rankstudio.engine.data.letor.file_access import (
+    BZIP2,
+    GZIP,
+    PADDING,
+    XZ,
+    ZSTANDARD,
+    padded,
+    regular_file_size,
+)
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import FileAccessError, MissingExtraError
 from rankstudio.engine.language import tr
@@ -102,6 +110,38 @@ def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
         text[done : done + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
         done += len(piece)
     return text
+
+
+def read_beginning(path: Path, most: int = _PIECE) -> bytes:
+    """Return the beginning of a file, unpacked where it is compressed.
+
+    Raises
+    ------
+    FileAccessError
+        Where it cannot be read.
+    MissingExtraError
+        Where the library of Zstandard is not installed.
+    """
+    regular_file_size(path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(most)
+    except OSError as error:
+        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
+    found = next((make for magic, _, make in _KINDS if content.startswith(magic)), None)
+    if found is None:
+        return content
+    text = b""
+    try:
+        for piece in found(path).pieces(content):
+            text += piece
+            if len(text) >= most:
+                break
+    except MissingExtraError:
+        raise
+    except Exception:  # it is damaged, which its reader tells
+        return text
+    return text[:most]
 
 
 class _Pieces:

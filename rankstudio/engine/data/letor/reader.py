@@ -204,7 +204,7 @@ def make_dataset(
         query_ptr=table.query_ptr,
         query_ids=table.query_ids,
         feature_ids=feature_ids,
-        feature_names=table.feature_names or default_names(feature_ids),
+        feature_names=_names(table.feature_names, feature_ids),
         comments=table.comments,
         source=source,
         missing=counts,
@@ -212,6 +212,13 @@ def make_dataset(
         sparse=not table.dense,
         file_rows=None if table.scattered is None else table.file_rows,
     )
+
+
+def _names(names: tuple[str, ...], feature_ids: Ints) -> tuple[str, ...]:
+    """Return the names of the features; those of a file with ids from 0 go on where others are wider."""
+    if not names:
+        return default_names(feature_ids)
+    return names + tuple(f"id {i - 1}" for i in feature_ids[len(names) :].tolist())
 
 
 def _recall(checksum: str, progress: ReadProgress, n_features: int | None, refuse: bool) -> Table | None:

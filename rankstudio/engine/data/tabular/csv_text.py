@@ -17,7 +17,14 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.tabular.documents import MISSING, TableColumns, read_documents
 from rankstudio.engine.data.tabular.recognition import recognise_columns
-from rankstudio.engine.errors import DataError, DatasetError, FormatError, MissingValueError, shown_path
+from rankstudio.engine.errors import (
+    ColumnValueError,
+    DataError,
+    DatasetError,
+    FormatError,
+    MissingValueError,
+    shown_path,
+)
 from rankstudio.engine.support.csv_cells import unguarded
 
 _DELIMITERS = ",\t;|"
@@ -196,7 +203,7 @@ class CsvTable:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def _error(self, row: int, found: str, expected: str, missing: bool = False) -> DataError:
-        kind = MissingValueError if missing else FormatError
+        kind = MissingValueError if missing else ColumnValueError
         return kind(self._path, self.line(row), 0, found, expected)
 
     def line(self, row: int) -> int:

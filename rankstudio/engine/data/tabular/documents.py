@@ -183,6 +183,11 @@ def _number(value: Any, text_numbers: bool) -> float | None:
     return None if np.isinf(number) else number
 
 
+def is_numeral(text: str) -> bool:
+    """Tell whether a text in a table is a number, or says that there is none."""
+    return _number(text, True) is not None
+
+
 def _features(
     table: TableColumns, found: RecognisedColumns, check: Callable[[], None]
 ) -> tuple[Floats, list[int], list[int]]:

@@ -15,10 +15,10 @@ from rankstudio.engine.data.letor.file_access import PADDING, PARQUET
 from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.tabular.documents import TableColumns, read_documents
 from rankstudio.engine.errors import (
+    ColumnValueError,
     DataError,
     DatasetError,
     FileAccessError,
-    FormatError,
     MissingExtraError,
     MissingValueError,
     shown_path,
@@ -54,7 +54,7 @@ def read_parquet(
             raise _damaged(path, error) from None
 
     def error(row: int, found: str, expected: str, missing: bool = False) -> DataError:
-        kind = MissingValueError if missing else FormatError
+        kind = MissingValueError if missing else ColumnValueError
         return kind(path, 0, 0, f"{found}, row {row + 1}", expected)
 
     columns = TableColumns(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import UnknownColumnsError
 
 QUERY_NAMES = (
     "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
@@ -52,10 +52,6 @@ class RecognisedColumns:
     features: tuple[int, ...]
     unsure: tuple[int, ...]
     ignored: tuple[int, ...]
-
-
-class UnknownColumnsError(DatasetError):
-    """A table of which it is not clear what is the query, the label or a feature."""
 
 
 def recognise_columns(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,13 +37,13 @@ def path(tmp_path: Path) -> Path:
 def parses(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files that were parsed rather than found in the cache."""
     seen: list[Path] = []
-    parse = reader._parse
+    parse = reader.parse_letor
 
-    def spy(path: Path, *rest: object) -> object:
+    def spy(path: Path, *rest: Any, **named: Any) -> object:
         seen.append(path)
-        return parse(path, *rest)  # type: ignore[arg-type]
+        return parse(path, *rest, **named)
 
-    monkeypatch.setattr(reader, "_parse", spy)
+    monkeypatch.setattr(reader, "parse_letor", spy)
     return seen
 
 

@@ -1,0 +1,140 @@
+"""The first rows of a table, and what was recognised of its columns, before it is read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.folders import first_file
+from rankstudio.engine.data.formats.data_format import BY_KEY, DataFormat, format_of_name
+from rankstudio.engine.data.formats.group_sizes import sizes_file
+from rankstudio.engine.data.letor import file_access
+from rankstudio.engine.data.letor.compression import read_beginning
+from rankstudio.engine.data.letor.file_access import ARROW, PARQUET
+from rankstudio.engine.data.letor.progress import ReadProgress
+from rankstudio.engine.data.tabular.csv_text import read_head
+from rankstudio.engine.data.tabular.documents import is_numeral
+from rankstudio.engine.data.tabular.parquet import arrow_table
+from rankstudio.engine.data.tabular.recognition import RecognisedColumns, recognise_columns
+from rankstudio.engine.errors import UnknownColumnsError
+from rankstudio.engine.support.csv_cells import unguarded
+
+_ROWS = 6
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class TablePreview:
+    """What a table looks like.
+
+    Attributes
+    ----------
+    path : Path
+        The file; of a folder, the first training part.
+    format : DataFormat
+    names : tuple of str
+        Of the columns.
+    rows : tuple of tuple of str
+        The first documents, a text for each column.
+    has_header : bool
+        Whether the names are the table's own.
+    sizes : str
+        The name of the file of sizes beside it; "" where there is none.
+    """
+
+    path: Path
+    format: DataFormat
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    has_header: bool = True
+    sizes: str = ""
+
+    def recognised(self, told: DataColumns) -> RecognisedColumns | None:
+        """Return what the columns are; None where that is not clear."""
+        try:
+            return recognise_columns(
+                str(self.path),
+                self.names,
+                told,
+                with_sizes=bool(self.sizes),
+                has_header=self.has_header,
+            )
+        except UnknownColumnsError:
+            return None
+
+    def is_text(self, position: int) -> bool:
+        """Tell whether what is seen of a column cannot be numbers."""
+        return not all(is_numeral(row[position]) for row in self.rows)
+
+
+def preview_table(path: Path) -> TablePreview:
+    """Look at the first rows of a table, or of the tables of a folder.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    DataError, MissingExtraError
+        Where there is none that can be read.
+    """
+    file = first_file(path)
+    beside = sizes_file(file)
+    sizes = beside.name if beside else ""
+    begin = read_beginning(file)
+    if begin.startswith((PARQUET, ARROW)):
+        table = arrow_table(file, file_access.read_file(file, ReadProgress()), _ROWS)
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        key = format_of_name(file.name).key
+        form = BY_KEY[key if key in ("parquet", "arrow") else "parquet"]
+        return TablePreview(file, form, tuple(table.column_names), _shown(rows), True, sizes)
+    head = read_head(file, begin)
+    text = io.StringIO(begin.decode("utf-8", errors="replace"), newline="")
+    for _ in range(head.n_lines):
+        text.readline()
+    cells = csv.reader(text, delimiter=head.delimiter, skipinitialspace=True)
+    found = []
+    try:
+        for row in cells:
+            if len(row) == len(head.names):
+                found.append([unguarded(cell) for cell in row])
+            if len(found) == _ROWS:
+                break
+    except csv.Error:  # the reader tells where
+        pass
+    form = BY_KEY["tsv" if head.delimiter == "\t" else "csv"]
+    return TablePreview(file, form, head.names, _shown(found), head.has_header, sizes)
+
+
+def _shown(rows: Any) -> tuple[tuple[str, ...], ...]:
+    """Return cells as texts of a length that can be shown."""
+    return tuple(tuple(_cell(value) for value in row) for row in rows)
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    printable = "".join(c if c.isprintable() else " " for c in text[: _LONGEST + 1])
+    return printable if len(printable) <= _LONGEST else printable[:_LONGEST] + "…"
+
+
+def columns_of(preview: TablePreview, qid: str, label: str, left_out: Sequence[str]) -> DataColumns:
+    """Return what to tell of the columns so that they are read so: only what their names do not tell.
+
+    Parameters
+    ----------
+    preview : TablePreview
+    qid, label : str
+        The columns of query and label; "" for the file of sizes.
+    left_out : sequence of str
+        Columns that are no features.
+    """
+    told = DataColumns(qid, label, (), tuple(dict.fromkeys(left_out)))
+    plain = preview.recognised(DataColumns())
+    wanted = preview.recognised(told)
+    return DataColumns() if plain is not None and plain == wanted else told
