@@ -1,8 +1,8 @@
 """The runs as they are measured now: by the measure and the convention that are looked at.
 
 What a run measured itself is taken as it is; anything else is measured anew on the task worker, from the
-models that are there, and kept. All runs are measured in one task, whose results arrive together, so that
-what shows several runs is drawn once.
+models that are there, and kept; their rankings are made when the runs are done. All runs are measured in one
+task, whose results arrive together, so that what shows several runs is drawn once.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_rankings import RunRankings
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
 
@@ -87,6 +88,7 @@ class MeasuredRuns(QObject):
         self._known: dict[tuple[int, Measurement], tuple[_State, MeasuredRun]] = {}
         self._asked: dict[int, _Request] = {}
         self._engine: Remeasurement | None = None
+        self.rankings = RunRankings(runs, worker, self._rank_models, self)
         runs.removed.connect(self._forget)
         runs.cleared.connect(self._forget_all)
 
@@ -216,6 +218,9 @@ class MeasuredRuns(QObject):
         now = wanted.plan(plan)
         result = found.result and _with(found.result, now, folds)
         return MeasuredRun(now, paths, folds, baselines, result)
+
+    def _rank_models(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
+        yield from self._remeasurement().rank_models(result, dataset)
 
     def _remeasurement(self) -> Remeasurement:
         from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - on the worker only

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankstudio.engine.analysis.queries.convention_order import ConventionRow, reversed_pairs
+from rankstudio.engine.analysis.convention_order import ConventionRow, reversed_pairs
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
 from rankstudio.ui.language import tr
 from rankstudio.ui.results.view import RUN_DOT, View

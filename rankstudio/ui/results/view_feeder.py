@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.analysis.convention_order import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
-from rankstudio.engine.analysis.queries.convention_order import convention_rows
 from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.ui.background.job import Job

@@ -141,6 +141,32 @@ def test_measures_read_off_rankings_are_exactly_those_of_the_scores(key: str, da
         np.testing.assert_array_equal(values, of_one[name], err_msg=name)
 
 
+@pytest.mark.parametrize("apart", [0.0, 0.02, 0.3, 5.0])
+@pytest.mark.parametrize("decimals", [0, 1, 12])
+def test_each_of_many_models_is_ranked_as_it_is_alone(apart: float, decimals: int) -> None:
+    rng = np.random.default_rng(3)
+    ptr = np.append(0, np.cumsum([1, 2, 9, 40, 150, 3, 700]))
+    y = rng.integers(0, 3, ptr[-1]).astype(np.float64)
+    path = rng.normal(size=y.size) + np.cumsum(apart * rng.normal(size=(30, y.size)), axis=0)
+    path[15] *= -1.0  # the other way round
+    scores = np.round(path, decimals)  # with ties, at which documents stay in the order of the file
+    ranked = rank(scores, y, ptr)
+    for row, alone in zip(scores, ranked, strict=True):
+        order = np.lexsort((-row, np.repeat(np.arange(ptr.size - 1), np.diff(ptr))))
+        tied = np.append(False, np.diff(row[order]) == 0)
+        tied[ptr[:-1]] = False
+        np.testing.assert_array_equal(alone, 2 * y[order] + tied)
+
+
+def test_a_nan_anywhere_is_named_by_model_and_document() -> None:
+    rng = np.random.default_rng(4)
+    for model, document in ((0, 7), (2, 0), (4, 11)):
+        scores = rng.normal(size=(5, 12))
+        scores[model, document] = np.nan
+        with pytest.raises(DatasetError, match=f"document {document + 1} by model {model + 1} "):
+            rank(scores, np.ones(12), np.array([0, 5, 12]))
+
+
 def test_more_labels_than_fit_into_a_byte_are_ranked() -> None:
     y, scores = np.arange(300.0) / 30, np.random.default_rng(3).normal(size=(2, 300))
     evaluator = Evaluator(y, [0, 100, 300], measures=["NDCG", "Disagreement", "ERR"])

@@ -91,6 +91,36 @@ class Remeasurement:
             )
         return replace(result, plan=plan, folds=tuple(folds))
 
+    def rank_models(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
+        """Rank the documents by a run's models before anybody asks for a measure.
+
+        Yields after each path, and may be left there. A path of more scores than are computed at a time is
+        ranked when it is asked for, and so is the rest where half the room for rankings is taken.
+
+        Parameters
+        ----------
+        result : RunResult
+        dataset : FoldedDataset
+            Its data, with documents.
+        """
+        parts = {fold.number: fold for fold in dataset.folds}
+        for one in result.folds:
+            fold = parts[one.fold]
+            for part in filter(None, (fold.vali, fold.test)):
+                self._ranked(_single_feature(one.baseline, fold), part, one.baseline)
+                if one.chosen.step.whole:
+                    self._ranked(one.chosen.step, part)
+            yield
+            if fold.vali is None or result.plan.inner:
+                continue
+            for path in one.paths:
+                if self._nbytes > _KEPT // 2:
+                    return
+                steps = [step for step in path.steps if step.whole]
+                if steps and len(steps) * fold.vali.n_documents <= _SCORES:
+                    self._places(path, steps, fold.vali)
+                yield
+
     def mean(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> float:
         """Return the mean of the wanted measure over the folds, of the models that the run chose itself.
 
@@ -151,10 +181,7 @@ class Remeasurement:
         now = wanted.plan(plan)
         if now is plan:
             return replace(baseline, test=FrozenMapping({})) if wanted.sealed else baseline
-        column = int(np.flatnonzero(fold.train.feature_ids == baseline.feature)[0])
-        coef = np.zeros(fold.train.feature_ids.size)
-        coef[column] = 1.0 if baseline.descending else -1.0
-        step = Step(1, (column,), coef, float("nan"), np.empty(0))
+        step = _single_feature(baseline, fold)
         known = baseline.validation if wanted.convention == plan.convention else {}
         validation = known if plan.inner else self._model(step, fold.vali, now, baseline)
         test = self._model(step, None if wanted.sealed else fold.test, now, baseline)
@@ -179,16 +206,26 @@ class Remeasurement:
         if len(steps) * part.n_documents > _KEPT // 2:
             values = [evaluator.evaluate_rankings(ranked)[name] for ranked in _rankings(steps, part)]
             return np.concatenate(values)
+        places = self._places(path, steps, part)
+        return self._distinct[part].means(places, evaluator)[name]
+
+    def _places(self, path: PathResult, steps: Sequence[Step], part: RankingDataset) -> Places:
+        """Return where the rankings of a part by whole steps stand among the different ones."""
         kept = self._paths.get(path)
         if kept is None or kept.part is not part:
             distinct = self._make_room(part)
             places = np.concatenate([distinct.enter(ranked) for ranked in _rankings(steps, part)])
             self._paths[path] = kept = _RankedPath(part, places)
-        return self._distinct[part].means(kept.places, evaluator)[name]
+        return kept.places
+
+    @property
+    def _nbytes(self) -> int:
+        """Bytes of memory that the rankings take."""
+        return sum(one.nbytes for one in self._distinct.values())
 
     def _make_room(self, part: RankingDataset) -> DistinctRankings:
         """Return where the rankings of a part are kept; forget all there are where they are too many."""
-        if sum(one.nbytes for one in self._distinct.values()) > _KEPT:
+        if self._nbytes > _KEPT:
             self._paths.clear()
             self._distinct.clear()
         if part not in self._distinct:
@@ -236,6 +273,14 @@ def without_test(result: FoldResult) -> FoldResult:
     baseline = replace(result.baseline, test=FrozenMapping({}))
     per_query = FrozenMapping({}) if result.test else result.per_query
     return replace(result, test=FrozenMapping({}), baseline=baseline, per_query=per_query)
+
+
+def _single_feature(baseline: Baseline, fold: Fold) -> Step:
+    """Return the model that ranks by the best single feature alone."""
+    column = int(np.flatnonzero(fold.train.feature_ids == baseline.feature)[0])
+    coef = np.zeros(fold.train.feature_ids.size)
+    coef[column] = 1.0 if baseline.descending else -1.0
+    return Step(1, (column,), coef, float("nan"), np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)

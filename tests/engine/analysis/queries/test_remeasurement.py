@@ -141,6 +141,39 @@ def test_a_plan_that_is_measured_as_it_stands_stays_the_very_same_though_another
     assert all(wanted.plan(plan) is plan for plan in plans)
 
 
+@pytest.mark.parametrize("plan", [GREEDY, *OTHERS.values(), GREEDY.changed(protocol="nested 2-fold")])
+def test_rankings_that_are_prepared_are_all_there_are(
+    data: FoldedDataset, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, wanted = finished(plan, data), Measurement("ranklib", "NDCG@3")
+    expected = Remeasurement().run(first, data, wanted)
+    prepared = Remeasurement()
+    for _ in prepared.rank_models(first, data):
+        pass
+    monkeypatch.setattr(remeasurement, "rank", None)  # nothing is ranked any more
+    again = prepared.run(first, data, wanted)
+    assert again.average == expected.average
+    for mine, its in zip(again.folds, expected.folds, strict=True):
+        assert dict(mine.baseline.test) == dict(its.baseline.test)
+        for path, its_path in zip(mine.paths, its.paths, strict=True):
+            for name in its_path.validation:
+                np.testing.assert_array_equal(path.validation[name], its_path.validation[name])
+
+
+@pytest.mark.parametrize("left_out", ["_SCORES", "_KEPT"])
+def test_what_is_too_large_to_be_prepared_is_ranked_when_it_is_asked_for(
+    data: FoldedDataset, left_out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, wanted = finished(GREEDY, data), Measurement("ranklib", "NDCG@3")
+    expected = Remeasurement().run(first, data, wanted)
+    prepared = Remeasurement()
+    with monkeypatch.context() as patch:
+        patch.setattr(remeasurement, left_out, 1)
+        assert sum(1 for _ in prepared.rank_models(first, data)) > 0
+        assert len(prepared._paths) <= 1
+    same(prepared.run(first, data, wanted), expected)
+
+
 @pytest.mark.parametrize("kept", [0, 4000])
 def test_without_room_for_rankings_the_measures_are_the_same(
     data: FoldedDataset, kept: int, monkeypatch: pytest.MonkeyPatch

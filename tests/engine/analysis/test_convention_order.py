@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import nan
 
-from rankstudio.engine.analysis.queries.convention_order import convention_rows, reversed_pairs
+from rankstudio.engine.analysis.convention_order import convention_rows, reversed_pairs
 
 
 def test_places_and_reversed_pairs() -> None:

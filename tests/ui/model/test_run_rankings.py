@@ -1,0 +1,90 @@
+"""Finished runs are ranked while nothing runs, so that any measure is read off what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.engine.analysis.queries import remeasurement
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model import run_rankings
+
+
+def test_nothing_is_ranked_when_another_measure_is_looked_at(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_rankings, "_MOMENT", 0.0)  # a task a path
+    finish(window)
+    record = window.runs.records[0]
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the rankings are there")
+
+    monkeypatch.setattr(remeasurement, "rank", refuse)
+    window.session.show_measure("RR")
+    settle(window)
+    measured = window.models.measured.view(record)
+    assert measured.complete
+    assert all("RR" in path.validation for path in measured.paths.values())
+    assert all("RR" in fold.test for fold in measured.folds.values())
+
+
+def test_nothing_is_ranked_while_a_run_works_and_each_run_is_ranked_once(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[RunResult] = []
+    ranked: list[RunResult] = []
+
+    def rank_models(result: RunResult, _: FoldedDataset) -> Iterator[None]:
+        began.append(result)
+        yield
+        ranked.append(result)
+
+    rankings = window.models.measured.rankings
+    monkeypatch.setattr(rankings, "_rank_models", rank_models)
+    monkeypatch.setattr(run_rankings, "_MOMENT", 0.0)
+    finish(window)
+    first = window.runs.records[0]
+    assert ranked == [first.result]
+    window.runs.remove(first)
+    assert window.session.dataset is not None
+    second = window.runs.start(window.session.plan, window.session.dataset, paused=True)
+    window.runs.restore(first)  # brought back while another run works
+    assert rankings._job is None
+    window.runs.stop(second)
+    wait_until(lambda: second.state.ended)
+    settle(window)
+    assert ranked == [first.result] * 2
+    window.runs.changed.emit(first)
+    assert rankings._job is None
+    assert began == ranked
+
+
+def test_a_run_that_cannot_be_ranked_is_left_until_it_is_asked_for(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> Iterator[None]:
+        yield
+        raise DatasetError("A score is not a number.")
+
+    rankings = window.models.measured.rankings
+    monkeypatch.setattr(rankings, "_rank_models", fail)
+    finish(window)
+    assert (rankings._job, rankings._rest) == (None, None)
+    assert "not a number" not in window.notice.text()
+
+
+def test_another_study_s_runs_are_others_although_their_numbers_are_the_same(window: MainWindow) -> None:
+    finish(window)
+    rankings = window.models.measured.rankings
+    assert rankings._begun == {1}
+    window.runs.clear()
+    assert not rankings._begun
+    finish(window)
+    assert rankings._begun == {1}
