@@ -121,10 +121,10 @@ def _curve(
 ) -> tuple[Floats, list[TriedModel]] | None:
     """Return x and models of the combination with the best mean, by ascending x."""
     sign = 1.0 if measure(name).higher_is_better else -1.0
-    paths = [models for path in tried_models(run, name) if (models := best_of_sizes([path], name))]
+    paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths:
         return None
-    models = max(paths, key=lambda path: max(sign * model.mean for model in path))
+    models = best_of_sizes([max(paths, key=lambda path: _greatest(sign * path.means))], name)
     if by == "seconds":
         return np.array([run.seconds]), [max(models, key=lambda model: sign * model.mean)]
     if by == "size":
@@ -132,6 +132,10 @@ def _curve(
     x = np.array([_cost(model, run.feature_ids, costs) for model in models])
     order = np.argsort(x, kind="stable")
     return x[order], [models[i] for i in order]
+
+
+def _greatest(values: Floats) -> float:
+    return float(values[np.isfinite(values)].max())
 
 
 def _cost(model: TriedModel, ids: Ints, costs: Mapping[int, float]) -> float:
