@@ -69,12 +69,14 @@ class Walk:
 
         from rankstudio.ui import app as starting
         from rankstudio.ui.main_window import MainWindow
+        from rankstudio.ui.process.garbage_collection import GarbageCollection
         from rankstudio.ui.process.settings import Settings
         from rankstudio.ui.style.theme import Theme
 
         starting.leave_room_for_the_window()
         self.record, self.prefix = record, prefix
         self.app = starting.application()
+        GarbageCollection(self.app)
         self.theme = Theme("light")
         self.theme.apply(self.app)
         self.window = MainWindow(self.theme, Settings())

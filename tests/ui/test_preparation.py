@@ -73,3 +73,21 @@ def test_nobody_searches_for_garbage_while_the_engine_is_loaded(monkeypatch: pyt
     assert searched == []
     collect_due()
     assert searched == [2]
+
+
+def test_all_objects_are_searched_again_when_there_are_a_quarter_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched: list[int] = []
+    objects = [0] * 1000
+    monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**6, 10**6))
+    monkeypatch.setattr(gc, "get_objects", lambda generation: objects)
+    monkeypatch.setattr(gc, "collect", searched.append)
+    old = collect_due()
+    assert old == 1000
+    objects *= 2
+    objects = objects[:1249]
+    assert collect_due(old) == 1000  # the younger ones alone
+    objects.append(0)
+    assert collect_due(old) == 1250
+    assert searched == [2, 1, 2]

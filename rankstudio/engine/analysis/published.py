@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -80,7 +80,7 @@ class PublishedRow:
         """Ours less the printed one."""
         return self.ours - self.printed.value
 
-    @property
+    @cached_property
     def set(self) -> str:
         """What the run has otherwise than by default: pins, another grid."""
         plan = self.run.plan

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from waiting import turn, wait_until
 
 from rankstudio.engine.errors import Cancelled, DatasetError
+from rankstudio.ui.background import worker as background_worker
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 
@@ -66,6 +67,28 @@ def test_messages_arrive_in_order_on_the_gui_thread(worker: Worker) -> None:
     assert heard.outcomes == [Outcome(Ending.DONE)]
     assert heard.threads == {threading.get_ident()}
     assert threading.get_ident() not in ran_on
+    assert worker.jobs == ()
+
+
+def test_a_turn_delivers_for_ten_milliseconds_and_the_rest_later_in_order(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard, now = Heard(), [0.0]
+
+    def take_four_milliseconds(message: int) -> None:
+        now[0] += 0.004
+        heard.message(message)
+
+    monkeypatch.setattr(background_worker.time, "perf_counter", lambda: now[0])
+    worker._timer.stop()
+    job = Job("Counting", count_to(8), on_message=take_four_milliseconds, on_end=heard.end)
+    worker._jobs.append(job)
+    worker._outbox.extend([*((job, i) for i in range(8)), (job, Outcome(Ending.DONE))])
+    for delivered in (3, 6, 8):
+        assert worker.jobs == (job,)
+        worker._drain()
+        assert heard.messages == list(range(delivered))
+    assert heard.outcomes == [Outcome(Ending.DONE)]
     assert worker.jobs == ()
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from rankstudio.ui.plots import CurvesPlot
 from rankstudio.ui.plots.curves import curve_layers
+from rankstudio.ui.process.turns import turns
 
 
 def test_a_layer_that_fails_is_reported_once_and_ends_nothing(monkeypatch, stage, theme):
@@ -26,3 +27,31 @@ def test_a_family_without_curves_can_be_drawn(stage, theme, kind):
     plot.set_family((), (), kind=kind)
     plot.flush()
     plot.grab()
+
+
+def test_a_painting_lays_its_frame_out_once(monkeypatch, stage, theme):
+    plot = stage(CurvesPlot(theme, "validation MAP"))
+    plot.set_family((0, 1), ("one", "two"), (1, 3))
+    plot.set_curve(0, (1, 2, 3), (0.1, 0.2, 0.3))
+    plot.flush()
+    asked = []
+    lay_out = plot.frame_for
+    monkeypatch.setattr(plot, "frame_for", lambda size: asked.append(size) or lay_out(size))
+    plot.viewport().repaint()
+    assert len(asked) == 1
+    plot.frame()
+    assert len(asked) == 2  # what is asked for between two paintings is of that moment
+
+
+def test_plots_that_are_due_together_are_redrawn_in_turns_of_their_own(stage, theme):
+    plots = [stage(CurvesPlot(theme, "validation MAP")) for _ in range(2)]
+    for plot in plots:
+        plot.flush()
+        plot.set_family((0,), ("one",))
+        plot.set_curve(0, (1, 2, 3), (0.1, 0.2, 0.3))
+        plot._timer.timeout.emit()
+    assert all(plot.accessibleDescription() == "" for plot in plots)
+    turns()._turn()
+    assert [bool(plot.accessibleDescription()) for plot in plots] == [True, False]
+    plots[1].flush()  # whoever cannot wait draws at once, and it is not drawn again
+    assert not turns().waiting

@@ -1,0 +1,102 @@
+"""Work spread over turns of the event loop: one piece a turn, in order, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
+from PySide6.QtWidgets import QApplication
+from waiting import wait_until
+
+from rankstudio.ui.process.turns import Turns, turns
+
+
+@pytest.fixture
+def made(app: QApplication) -> Iterator[Turns]:
+    turns = Turns()
+    yield turns
+    turns.deleteLater()
+
+
+class Listener(QObject):
+    """Notes the events that Qt hands to it, and what it is called for."""
+
+    def __init__(self, noted: list[str]) -> None:
+        super().__init__()
+        self.noted = noted
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.User:
+            self.noted.append("event")
+        return super().event(event)
+
+    def note(self) -> None:
+        self.noted.append("called")
+
+
+def test_a_turn_calls_one_function(made: Turns) -> None:
+    called: list[str] = []
+    made.ask(lambda: called.append("a"), lambda: called.append("b"))
+    made.ask(lambda: called.append("c"))
+    for done in ("a", "ab", "abc", "abc"):
+        made._turn()
+        assert "".join(called) == done
+    assert not made.waiting
+
+
+def test_between_two_turns_qt_hands_over_what_happened(made: Turns) -> None:
+    noted: list[str] = []
+    listener = Listener(noted)
+
+    def first() -> None:
+        noted.append("first")
+        QCoreApplication.postEvent(listener, QEvent(QEvent.Type.User))
+
+    made.ask(first, lambda: noted.append("second"))
+    wait_until(lambda: not made.waiting)
+    assert noted == ["first", "event", "second"]
+
+
+def test_what_waits_already_is_called_once_and_what_asks_again_later_once_more(made: Turns) -> None:
+    noted: list[str] = []
+    listener = Listener(noted)
+
+    def again() -> None:
+        noted.append("again")
+        made.ask(again)
+
+    made.ask(listener.note, listener.note, again)
+    made.ask(listener.note)
+    for _ in range(4):
+        made._turn()
+    assert noted == ["called", "again", "again", "again"]
+    made.drop(again)
+    assert not made.waiting
+
+
+def test_what_was_dropped_or_deleted_is_not_called(made: Turns) -> None:
+    noted: list[str] = []
+    dropped, deleted = Listener(noted), Listener(noted)
+    made.ask(dropped.note, deleted.note, lambda: noted.append("last"))
+    made.drop(dropped.note)
+    deleted.deleteLater()
+    QCoreApplication.sendPostedEvents(deleted, QEvent.Type.DeferredDelete.value)
+    wait_until(lambda: not made.waiting)
+    assert noted == ["last"]
+
+
+def test_a_failure_stops_no_other_function(made: Turns) -> None:
+    called: list[str] = []
+
+    def fail() -> None:
+        raise ValueError("no drawing today")
+
+    made.ask(fail, lambda: called.append("next"))
+    with pytest.raises(ValueError, match="no drawing today"):
+        made._turn()
+    wait_until(lambda: called == ["next"])
+
+
+def test_an_application_has_one_queue_of_turns(app: QApplication) -> None:
+    assert turns() is turns()
