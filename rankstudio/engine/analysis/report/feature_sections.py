@@ -21,6 +21,7 @@ from rankstudio.engine.analysis.selection_stability import (
     SelectionStability,
     selection_stability,
 )
+from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.export.tables import range_text
@@ -188,6 +189,8 @@ def _substitutes(run: ReportedRun) -> Iterator[Block]:
         "alike by their correlation r inside the queries of its training part."
     )
     yield from _groups(run, found)
+    if found.group_swaps:
+        yield _group_swaps(run, found)
 
 
 def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
@@ -200,7 +203,7 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
         header = ["in the model", "like it", "least |r|", "best swap"] + (
             ["change of criterion"] if exact else []
         )
-        note = f"The change of the {run.plan.criterion} is per document; less is better." if exact else ""
+        note = f"The change is that of {_criterion(run)}; less is better." if exact else ""
         title = f"Run {run.number}: features that are alike"
         yield ReportTable(title, tuple(header), rows, (0, 1, 3), f"{note} {found.why_no_swaps}".strip())
     if alone:
@@ -211,6 +214,31 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
             f"{names[swap.added]} instead of {names[swap.removed]} would have lowered the criterion by "
             f"{_change(abs(swap.change))} per document."
         )
+
+
+def _group_swaps(run: ReportedRun, found: Substitutes) -> ReportTable:
+    """Return the swaps of whole groups, those that lower the criterion most first."""
+    names, group_of = run.result.feature_names, group_names(run.plan.groups)
+    ids = run.result.feature_ids.tolist()
+
+    def called(columns: Sequence[int]) -> str:
+        members = listed(names[column] for column in columns)
+        group = group_of.get(ids[columns[0]], "")
+        return f"{group} ({members})" if group else members
+
+    swaps = sorted(found.group_swaps, key=lambda swap: swap.change)
+    rows = tuple((called(s.removed), called(s.added), _change(s.change, sign=True)) for s in swaps)
+    note = (
+        "A group is taken or left as a whole. The best swap of each candidate of the model with which a "
+        f"group goes or comes. The change is that of {_criterion(run)}; less is better."
+    )
+    header = ("in the model", "best replaced by", "change of criterion")
+    return ReportTable(f"Run {run.number}: groups of features swapped as a whole", header, rows, (0, 1), note)
+
+
+def _criterion(run: ReportedRun) -> str:
+    """Return the criterion as changes of it are told: "the leave-query-out error per document"."""
+    return f"the {run.plan.criterion.removesuffix(' per document')} per document"
 
 
 def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> tuple[str, ...]:

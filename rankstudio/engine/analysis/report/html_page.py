@@ -91,7 +91,8 @@ def _block(block: Block) -> str:
         case ReportTable():
             return _table(block)
         case ReportFigure():
-            return f"<figure>\n{block.svg}\n<figcaption>{html_text(block.caption)}</figcaption>\n</figure>"
+            drawn = f'<div class="drawing">\n{block.svg}\n</div>'
+            return f"<figure>\n{drawn}\n<figcaption>{html_text(block.caption)}</figcaption>\n</figure>"
         case CodeText():
             return f"<h3>{html_text(block.title)}</h3>\n<pre><code>{html_text(block.text)}</code></pre>"
         case _:

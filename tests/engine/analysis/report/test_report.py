@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from experiment.small import dataset, ended, quick
 
+from rankstudio.engine.analysis.report import svg
 from rankstudio.engine.analysis.report.document import (
     SECTIONS,
     ReportTable,
@@ -28,8 +29,43 @@ from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabe
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.export.html_text import html_text
 from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.support.resources import resource
 
 VOID = {"meta", "br", "path", "line", "rect", "circle", "polyline", "polygon", "stop"}
+PLACES = {
+    "head": {"html"},
+    "body": {"html"},
+    "title": {"head", "svg"},
+    "meta": {"head"},
+    "style": {"head"},
+    "header": {"body"},
+    "nav": {"body"},
+    "main": {"body"},
+    "footer": {"body"},
+    "section": {"main"},
+    "h1": {"header"},
+    "h2": {"section"},
+    "h3": {"section"},
+    "li": {"ul"},
+    "dl": {"section"},
+    "dt": {"dl"},
+    "dd": {"dl"},
+    "figure": {"section"},
+    "figcaption": {"figure"},
+    "svg": {"div"},
+    "table": {"div"},
+    "caption": {"table"},
+    "thead": {"table"},
+    "tbody": {"table"},
+    "tr": {"thead", "tbody"},
+    "th": {"tr"},
+    "td": {"tr"},
+    "code": {"pre"},
+    "desc": {"svg"},
+}
+"""Where a tag may stand; others stand anywhere."""
+BLOCKS = {"p", "div", "ul", "dl", "table", "figure", "section", "pre", "h1", "h2", "h3"}
+DRAWN = {"title", "desc", "rect", "text", "line", "polyline", "polygon", "circle", "path", "g"}
 HOSTILE = '<script>alert("x")</script><img src=http://x/y onerror=alert(1)>&amp;\x00\u202e'
 
 
@@ -42,12 +78,23 @@ class Reader(HTMLParser):
         self.text = ""
         self._open: list[str] = []
 
+    def _check_place(self, tag: str) -> None:
+        """Refuse what stands where HTML does not allow it."""
+        inside = self._open[-1] if self._open else ""
+        assert inside in PLACES.get(tag, {inside}), f"<{tag}> in <{inside}>"
+        assert tag not in BLOCKS or not {"p", "h1", "h2", "h3", "pre", "caption"} & set(self._open), tag
+        assert "svg" not in self._open or tag in DRAWN, f"<{tag}> in a drawing"
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._check_place(tag)
+        assert len(dict(attrs)) == len(attrs), f"an attribute twice in <{tag}>"
         self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
             self._open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert "svg" in self._open, f"<{tag}/> outside a drawing"
+        self._check_place(tag)
         self.tags.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag: str) -> None:
@@ -202,3 +249,41 @@ def test_a_study_without_a_finished_run_has_a_report() -> None:
     page = html_page(make_report(ReportSource("Empty", ())))
     assert "0 finished runs" in page
     read(page)
+
+
+def test_what_stands_in_the_wrong_place_is_found() -> None:
+    for wrong in (
+        "<section><p><table></table></p></section>",
+        "<p><b></p></b>",
+        "<div><td></td></div>",
+        "<p/>",
+    ):
+        with pytest.raises(AssertionError):
+            read(f"<html><body><main>{wrong}</main></body></html>")
+
+
+def test_a_figure_is_recoloured_in_the_dark_by_the_colours_that_it_is_drawn_in() -> None:
+    style = resource("report", "report.css").read_text(encoding="utf-8")
+    named = set(re.findall(r'\[(?:fill|stroke)="(#\w+)"\]', style))
+    assert named == {svg.TEXT, svg.MUTED, svg.LINE, svg.FAINT, "#ffffff"}
+    drawn = svg.drawing(10, 10, "A title", "What it shows", [])
+    assert "</desc>\n<rect" in drawn  # the ground, which the style finds behind the description
+    assert not re.search(r"url\(|@import|https?:", style)
+
+
+def test_groups_are_told_as_they_are_swapped() -> None:
+    data = dataset(3)
+    ids = data.feature_ids.tolist()
+    groups = {"First": tuple(ids[:2]), "Others": tuple(ids[2:4])}
+    plan = Plan("small", "greedy-rankrls", quick(method("greedy-rankrls")), groups=groups)
+    result = ended(run(plan, data))
+    found = fingerprint(data)
+    recorded = RecordedData("Small", "", found.checksum, (), (1, 2, 3), tuple(ids), data.feature_names)
+    source = ReportSource("Groups", (ReportedRun(1, result, recorded, data, RunLabel()),), ReportSettings())
+    made = tables(source, "substitutes")
+    [swaps] = [table for table in made if "swapped as a whole" in table.title]
+    assert swaps.header == ("in the model", "best replaced by", "change of criterion")
+    assert any(row[side].startswith(("First (", "Others (")) for row in swaps.rows for side in (0, 1))
+    changes = [float(row[2].replace("−", "-")) for row in swaps.rows]
+    assert changes == sorted(changes)
+    assert "of the leave-query-out error per document; less is better" in swaps.note
