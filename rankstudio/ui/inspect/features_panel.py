@@ -247,9 +247,9 @@ class FeaturesPanel(Panel):
     def _make_room(self) -> None:
         """Leave out columns without a value, and those that give way to the names."""
         columns, rows = self.table.rows_model.columns, self.table.rows_model.rows
-        # A round brings several features or none: what was measured after it is of no single one.
+        # Trees bring several features at once: a column of dashes would not say more than none.
         rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
-        out = {key for key in ("gain", "after") if rounds or not has_own_values(rows, key)}
+        out = {key for key in ("gain", "after") if not has_own_values(rows, key, most=rounds)}
         if self.width() < _ROOM_FOR_MARGIN:
             out.add("margin")
         widths = {column.key: scaled(column.width) for column in columns if not column.stretch}

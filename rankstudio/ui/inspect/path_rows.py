@@ -132,16 +132,19 @@ def path_rows(
     return tuple(rows)
 
 
-def has_own_values(rows: Sequence[FeatureRow], key: str) -> bool:
+def has_own_values(rows: Sequence[FeatureRow], key: str, *, most: bool = False) -> bool:
     """Tell whether rows have a gain or a measure of their own, and not just the model as a whole.
 
     Parameters
     ----------
     rows : sequence of FeatureRow
     key : {"gain", "after"}
+    most : bool
+        Whether more than half of them have to.
     """
     known = sum(not isnan(getattr(row, key)) for row in rows)
-    return known >= min(2, sum(row.rank is not None for row in rows))
+    ranked = sum(row.rank is not None for row in rows)
+    return known >= min(2, ranked) and (not most or 2 * known > ranked)
 
 
 class Arrivals:

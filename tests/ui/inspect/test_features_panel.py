@@ -247,16 +247,18 @@ def test_a_column_without_a_value_is_left_out(panel):
 
 
 def test_rounds_that_bring_several_features_are_no_measure_of_one(panel):
-    coefs = ([0.1, 0.9, 0, 0], [0.1, 0.9, 0.5, 0], [0.1, 0.9, 0.5, 0.2])
-    steps = tuple(
-        Step(i, tuple(np.flatnonzero(coef)), np.array(coef), 0.5 / i, np.zeros(0))
-        for i, coef in enumerate(coefs, start=1)
-    )
-    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5, 0.6])}, 1.0)
-    panel.show_path(path, IDS, NAMES, "MAP", 1)
-    assert "after" in shown_columns(panel)
-    panel.show_path(replace(path, step_kind=StepKind.ROUNDS), IDS, NAMES, "MAP", 1)
-    assert "after" not in shown_columns(panel)
+    def shown_of(*coefs):
+        steps = tuple(
+            Step(i, tuple(np.flatnonzero(coef).tolist()), np.array(coef), 0.5 / i, np.zeros(0))
+            for i, coef in enumerate(coefs, start=1)
+        )
+        measured = {"MAP": np.linspace(0.4, 0.6, len(steps))}
+        unit = Unit(1, 0, ParameterCombination())
+        panel.show_path(PathResult(unit, steps, measured, 1.0, StepKind.ROUNDS), IDS, NAMES, "MAP", 1)
+        return shown_columns(panel)
+
+    assert "after" not in shown_of([0.1, 0.9, 0.2, 0.0], [0.1, 0.9, 0.5, 0.2])
+    assert "after" in shown_of([0.1, 0.0, 0.0, 0.0], [0.1, 0.9, 0.0, 0.0], [0.1, 0.9, 0.5, 0.2])
 
 
 def test_other_columns_give_way_to_long_names_and_their_numbers_are_said(panel):
