@@ -24,6 +24,7 @@ COMMANDS = (
     "reproduce",
     "evaluate",
     "predict",
+    "export",
     "convert",
     "methods",
     "completion",

@@ -14,8 +14,11 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
 
 from rankstudio.engine import LambdaMART
-from rankstudio.engine.errors import DataError
-from rankstudio.engine.export.models import Model, load_model, model_json, save_model
+from rankstudio.engine.errors import DataError, OutputError
+from rankstudio.engine.export.formats.model_format import Documents
+from rankstudio.engine.export.formats.registry import MODEL_FORMATS
+from rankstudio.engine.export.models import Model, Weight, load_model, model_json, save_model
+from rankstudio.engine.export.score_function import score_function
 from rankstudio.engine.methods.rankers.lambdamart import TreeStep
 
 N = 6
@@ -36,6 +39,21 @@ THRESHOLDS = LINEAR | {
         "thresholds": [{"id": 3, "above": 0.25, "adds": 1.5}, {"id": 1, "above": 0.5, "adds": -1}],
     },
 }
+
+
+WHOLE = json.loads(
+    model_json(
+        Model(
+            (Weight(3, "BM25", 0.5), Weight(1, "é", -2.0)),
+            "greedy-rankrls",
+            {"regularization": 2.0},
+            {"data": "Sample", "fold": 1, "normalize": "none", "missing": "zero", "test": {"MAP": 0.5}},
+            plan={"data": "sample", "method": "greedy-rankrls"},
+        )
+    )
+)
+OF_PYTHON = ("ranklib", "svmlight", "solr", "elasticsearch", "vespa", "pmml", "python", "sql")
+"""Formats whose readers are Python, whatever stands in a file."""
 
 
 @cache
@@ -91,6 +109,7 @@ def check(path: Path) -> Outcome:
     assert (model.method, model.parameters, model.origin) == tuple(
         values[name] for name in ("method", "parameters", "origin")
     )
+    check_export(model)
     again = path.with_name("again.json")
     save_model(again, model)
     assert model_json(load_model(again)) == model_json(model)
@@ -108,6 +127,24 @@ def check(path: Path) -> Outcome:
     return Outcome.READ
 
 
+def check_export(model: Model) -> None:
+    """Write a model for another program, and read that: the same scores, or a sentence."""
+    form = MODEL_FORMATS[OF_PYTHON[len(model.method) % len(OF_PYTHON)]]
+    try:
+        function = score_function(model)
+        files = form.files(function)
+        expected = model.predict(documents())
+    except (DataError, OutputError):
+        return
+    X = np.column_stack([np.zeros(len(documents())), *(documents()[:, i.id - 1] for i in function.inputs)])
+    with np.errstate(all="ignore"):
+        found = form.read(files, function, Documents(X[:, 1:], np.array([0, len(X)])))
+    size = sum(
+        abs(w) for w in (*function.weights, *(leaf for tree in function.trees for leaf in tree.leaves))
+    )
+    assert np.allclose(found, expected, rtol=1e-6, atol=1e-6 * size)
+
+
 def test_linear_models(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         path = folder / "model.json"
@@ -115,6 +152,17 @@ def test_linear_models(fuzz: Fuzz) -> None:
         return check(path)
 
     fuzz("linear models", attempt, 1500)
+
+
+def test_models_with_a_digest(fuzz: Fuzz) -> None:
+    """What was changed is refused; with the digest made anew it is whatever it says."""
+
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        path = folder / "model.json"
+        path.write_bytes(damaged(rng, WHOLE))
+        return check(path)
+
+    fuzz("models with a digest", attempt, 400)
 
 
 def test_models_of_trees(fuzz: Fuzz) -> None:

@@ -58,11 +58,7 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     DataError
         Where the text is anything else: a child that is no node, a list of another length, no number.
     """
-    head, *blocks = _blocks(text)
-    for key, value in head.items():
-        if key not in _KNOWN and _HEADER.get(key) != value:
-            raise _refusal("its header", f"{key}={value}", "one ranking by trees that are added up")
-    trees = [_Tree.of(number, values, n_columns) for number, values in enumerate(blocks)]
+    trees = parsed_trees(text, n_columns)
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
     place = {column: number for number, column in enumerate(columns)}
     written = [f"Tree={number}\n{tree.text(place)}\n\n" for number, tree in enumerate(trees)]
@@ -82,9 +78,28 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     return Trees(columns, "\n".join(lines) + "\n\n" + "".join(written) + end)
 
 
+def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
+    """Return what stands in LightGBM's text of a model, tree by tree; see :func:`checked_trees`.
+
+    Raises
+    ------
+    DataError
+        As there.
+    """
+    head, *blocks = _blocks(text)
+    for key, value in head.items():
+        if key not in _KNOWN and _HEADER.get(key) != value:
+            raise _refusal("its header", f"{key}={value}", "one ranking by trees that are added up")
+    return tuple(TextTree.of(number, values, n_columns) for number, values in enumerate(blocks))
+
+
 @dataclass(frozen=True)
-class _Tree:
-    """What a tree's scores depend on, and their parts on ``counts``; an entry for each split or leaf."""
+class TextTree:
+    """What a tree's scores depend on, and their parts on ``counts``; an entry for each split or leaf.
+
+    A child is the number of a split, or -1 for the first leaf, -2 for the second. What is at most the
+    threshold goes left. A decision has 2 in it where a missing value goes left, 4 or 8 where 0 or NaN is one.
+    """
 
     features: tuple[int, ...]
     thresholds: tuple[str, ...]
@@ -95,7 +110,7 @@ class _Tree:
     counts: Mapping[str, tuple[int, ...]]
 
     @classmethod
-    def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> _Tree:
+    def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
         """Check one tree."""
         where = f"tree {number}"
         for key, plain in _PLAIN.items():

@@ -1,0 +1,111 @@
+"""``rankstudio export``: a model in the format of another program, with the proof that it ranks alike."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.engine.errors import DataError, PlanError
+from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
+
+if TYPE_CHECKING:
+    from rankstudio.engine.export.formats.model_format import Files, ModelFormat
+    from rankstudio.engine.export.models import Model
+    from rankstudio.engine.export.proof import RankingProof
+    from rankstudio.engine.export.score_function import ScoreFunction
+
+HELP = "write a model in the format of another program"
+DESCRIPTION = """\
+Write a model that RankStudio wrote in the format of another program. What was written is read back by a
+reader of its own and ranks the documents of the test part, and how many queries it ranks as the model does is
+told.
+
+  rankstudio export results/models/fold1.json --to ranklib --out fold1.txt
+  rankstudio export results/models/fold1.json --to python --out fold1.py --data MQ2008
+  rankstudio export results/models/fold1.json --to sql --out fold1.sql --no-proof --json
+
+Without --data the documents are those of the model's plan, where they are there."""
+
+
+def _epilog() -> str:
+    """Return the formats with what they are, from the registry."""
+    lines = ["formats:"]
+    for form in MODEL_FORMATS.values():
+        limits = (
+            [] if form.linear and form.trees else ["Trees only." if form.trees else "Weighted sums only."]
+        )
+        extra = [f'Needs the extra "{form.extra}".'] if form.extra else []
+        text = " ".join([form.summary, *limits, *extra])
+        lines.append(
+            textwrap.fill(text, 100, initial_indent=f"  {form.key:<14} ", subsequent_indent=" " * 17)
+        )
+    return "\n".join(lines)
+
+
+EPILOG = _epilog()
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a model, as JSON")
+    parser.add_argument(
+        "--to", metavar="FORMAT", choices=list(MODEL_FORMATS), required=True, help="format (see below)"
+    )
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write")
+    parser.add_argument("--data", type=Path, help="a LETOR file or a folder of folds to try it on")
+    parser.add_argument("--no-proof", action="store_true", help="write it only")
+    add_force_option(parser)
+    parser.add_argument("--json", action="store_true", help="print what was written and found as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.export.models import load_model
+    from rankstudio.engine.export.score_function import score_function
+    from rankstudio.engine.support.files import write_bytes
+
+    form = model_format(args.to)
+    model = load_model(args.model)
+    function = score_function(model)
+    files = form.files(function)
+    paths = form.paths(args.out, files)
+    refuse_existing(paths.values(), args.force)
+    for ending, path in paths.items():
+        write_bytes(path, files[ending])
+    written = [str(path) for path in paths.values()]
+    if not args.json:
+        print(f"Written: {', '.join(written)}", file=sys.stderr)
+    proof, where = (None, "") if args.no_proof else _proof(args, model, function, form, files)
+    sentence = _sentence(proof, where) if proof else ""
+    if args.json:
+        found = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
+        single = {"identical_in_single_precision": proof.single} if proof and proof.single is not None else {}
+        print(as_json({"format": form.key, "written": written, **found, **single, "proof": sentence}))
+    elif sentence:
+        print(sentence)
+    return 0
+
+
+def _proof(
+    args: argparse.Namespace, model: Model, function: ScoreFunction, form: ModelFormat, files: Files
+) -> tuple[RankingProof, str]:
+    """Try what was written; where no data were named and there are none, say so."""
+    from rankstudio.engine.experiment.model_data import trial_parts
+    from rankstudio.engine.export.proof import ranking_proof, unproved
+
+    try:
+        parts, where = trial_parts(model, args.data)
+        return ranking_proof(model, function, form, files, parts), where
+    except (PlanError, DataError) as error:
+        if args.data is not None:
+            raise
+        return unproved(str(error)), ""
+
+
+def _sentence(proof: RankingProof, where: str) -> str:
+    return f"{proof.sentence} Tried on {where}." if where and not proof.failure else proof.sentence

@@ -1,0 +1,66 @@
+"""The documents on which an exported model is tried: those of the test part that its run kept for last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.letor.missing_values import Missing
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.experiment.runner import open_data
+from rankstudio.engine.export.models import Model
+from rankstudio.engine.support.files import is_there
+
+_PARTS: Mapping[str, str] = {"test": "test part", "vali": "validation part", "train": "training part"}
+
+
+def trial_parts(model: Model, place: Path | None = None) -> tuple[list[RankingDataset], str]:
+    """Return documents to try a model on, filled as it needs them and not scaled, and what they are.
+
+    Parameters
+    ----------
+    model : Model
+    place : Path, optional
+        A file or a folder of folds; the data of the model's plan where it is not given.
+
+    Returns
+    -------
+    tuple
+        The test part of the model's fold, or those of all folds where it has none; of folds without a test
+        part the validation part, or else the training part. And in words, "the test part of fold 1".
+
+    Raises
+    ------
+    PlanError
+        Where the model names no data, or data that are not there.
+    DataError
+        Where they cannot be read.
+    """
+    dataset = _named(model) if place is None else _opened(model, place)
+    own = [fold for fold in dataset.folds if fold.number == model.origin.get("fold")]
+    folds = own or dataset.folds
+    name = next(name for name in _PARTS if name in folds[0].parts)
+    of_fold = f" of fold {folds[0].number}" if len(dataset.folds) > 1 and len(folds) == 1 else ""
+    alone = len(folds[0].parts) == 1 and len(dataset.folds) == 1
+    part = "documents" if alone else f"{_PARTS[name]}{'s' if len(folds) > 1 else ''}"
+    what = f"the {part}{of_fold} of {dataset.name}"
+    return [fold.parts.get(name, fold.train) for fold in folds], what
+
+
+def _named(model: Model) -> FoldedDataset:
+    """Open the data that the model's plan names, with its folds."""
+    if not model.plan:
+        raise PlanError("the model names no data; expected --data with a file or a folder.")
+    plan = plan_from_dict(model.plan)
+    if plan.data != SAMPLE and not is_there(Path(plan.data)):
+        raise PlanError(f"the data of the model, {plan.data}, are not there; expected others by --data.")
+    return open_data(plan.changed(normalize="none"))
+
+
+def _opened(model: Model, place: Path) -> FoldedDataset:
+    return open_dataset(place, missing=cast(Missing, model.missing))

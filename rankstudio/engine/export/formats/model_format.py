@@ -1,0 +1,107 @@
+"""What a format of another program is: how it is written, read back, and what it cannot express."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.score_function import ScoreFunction
+
+Files = Mapping[str, bytes]
+"""What is written, by the ending of a name after its stem: the file itself, then what stands beside it."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents to score with what was written.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, k)
+        One column for each of the function's inputs, in their order.
+    query_ptr : ndarray of shape (Q + 1,)
+        First row of each query, and m.
+    dtype : type
+        The numbers to compute with, float64 or float32, where the reader has a choice.
+    """
+
+    X: Floats
+    query_ptr: Ints
+    dtype: Any = np.float64
+
+
+@dataclass(frozen=True)
+class ModelFormat:
+    """A format of another program.
+
+    Attributes
+    ----------
+    key : str
+        As on the command line.
+    label : str
+        As people call it.
+    suffix : str
+        Of the file.
+    summary : str
+        What is written, as a sentence.
+    write : callable(ScoreFunction) -> Files
+    read : callable(Files, ScoreFunction, Documents) -> ndarray of shape (m,)
+        Scores documents with the files alone; of the function it needs to know the inputs.
+    linear, trees, scales : bool
+        Whether it has weighted sums, trees that are added up, and scaling within a query.
+    single : str
+        Whose arithmetic is of single precision; "" where it is double.
+    extra : str
+        Of the package, where writing needs a library.
+    """
+
+    key: str
+    label: str
+    suffix: str
+    summary: str
+    write: Callable[[ScoreFunction], Files]
+    read: Callable[[Files, ScoreFunction, Documents], Floats]
+    linear: bool = True
+    trees: bool = True
+    scales: bool = False
+    single: str = ""
+    extra: str = ""
+
+    def why_not(self, function: ScoreFunction) -> str:
+        """Return why it cannot express a model, as a sentence; "" where it can."""
+        if function.scaled and not self.scales:
+            return (
+                f"{self.label} scores one document at a time, and this model was learned from features "
+                "scaled within each query (query_minmax): learn it without, or scale the values before they "
+                "are indexed, or export it as Python, which scales them itself."
+            )
+        if function.linear and not self.linear:
+            return f"{self.label} has trees only, and this model is a weighted sum."
+        if not function.linear and not self.trees:
+            return f"{self.label} has weighted sums only, and this model adds up {len(function.trees)} trees."
+        return ""
+
+    def files(self, function: ScoreFunction) -> Files:
+        """Return what is to be written.
+
+        Raises
+        ------
+        OutputError
+            Where the format cannot express the model; the text says why.
+        MissingExtraError
+            Where a library is missing.
+        """
+        if reason := self.why_not(function):
+            raise OutputError(reason)
+        return self.write(function)
+
+    def paths(self, path: Path, endings: Mapping[str, object]) -> dict[str, Path]:
+        """Return where files go, by their endings: the first to the path, the others beside it."""
+        first, *others = endings
+        return {first: path, **{ending: path.with_name(f"{path.stem}{ending}") for ending in others}}

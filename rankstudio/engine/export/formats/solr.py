@@ -1,0 +1,101 @@
+"""A model for Solr's Learning To Rank, and its features beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, weighted_sum
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.score_function import ScoreFunction
+
+FEATURES = "-features.json"
+_PACKAGE = "org.apache.solr.ltr"
+_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
+
+
+def write(function: ScoreFunction) -> Files:
+    """Return the model, for ``PUT …/schema/model-store``, and its features, for ``…/feature-store``."""
+    names = [given.identifier for given in function.inputs]
+    parameters: dict[str, Any]
+    if function.linear:
+        kind, parameters = "LinearModel", {"weights": dict(zip(names, function.weights, strict=True))}
+    else:
+        trees = [
+            {"weight": "1", "root": _root(nested(tree.splits, tree.leaves, tree.root), names)}
+            for tree in function.trees
+        ]
+        kind, parameters = "MultipleAdditiveTreesModel", {"trees": trees}
+    model = {
+        "class": f"{_PACKAGE}.model.{kind}",
+        "store": function.name,
+        "name": function.name,
+        "features": [{"name": name} for name in names],
+        "params": parameters,
+    }
+    features = [
+        {
+            "store": function.name,
+            "name": name,
+            "class": f"{_PACKAGE}.feature.FieldValueFeature",
+            "params": {"field": name},
+        }
+        for name in names
+    ]
+    return {"": _json(model), FEATURES: _json(features)}
+
+
+def _root(node: Node, names: list[str]) -> dict[str, Any]:
+    """Return a node; older versions of Solr want its numbers as texts."""
+    if not isinstance(node, tuple):
+        return {"value": repr(node)}
+    column, threshold, below, above = node
+    sides = {"left": _root(below, names), "right": _root(above, names)}
+    return {"feature": names[column], "threshold": _threshold(threshold), **sides}
+
+
+def _threshold(value: float) -> str:
+    """Return the number that makes a threshold in Solr, which adds a millionth to it, both as floats."""
+    wanted = np.float32(value)
+    found = wanted - _SLACK
+    near = (found, np.nextafter(found, np.float32(np.inf)), np.nextafter(found, np.float32(-np.inf)), wanted)
+    return str(next((number for number in near if number + _SLACK == wanted), found))
+
+
+def _json(values: Any) -> bytes:
+    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents as Solr does: in floats, every threshold raised by a millionth."""
+    model = json.loads(files[""])
+    columns = {given.identifier: column for column, given in enumerate(function.inputs)}
+    if "weights" in model["params"]:
+        weights = model["params"]["weights"]
+        terms = [(columns[f["name"]], float(weights[f["name"]])) for f in model["features"]]
+        return weighted_sum(documents.X, terms, documents.dtype)
+    trees = [_node(tree["root"], columns) for tree in model["params"]["trees"]]
+    return tree_sum(documents.X, trees, np.float32)
+
+
+def _node(node: dict[str, Any], columns: dict[str, int]) -> Node:
+    if "value" in node:
+        return float(node["value"])
+    threshold = float(np.float32(node["threshold"]) + _SLACK)
+    below, above = (_node(node[side], columns) for side in ("left", "right"))
+    return columns[node["feature"]], threshold, below, above
+
+
+FORMAT = ModelFormat(
+    "solr",
+    "Solr LTR",
+    ".json",
+    "A LinearModel or MultipleAdditiveTreesModel for Solr's model store, and beside it the features, each "
+    "the value of a field of its name.",
+    write,
+    read,
+    single="Solr",
+)

@@ -1,0 +1,126 @@
+"""A rank profile for Vespa: an expression over attributes of the documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.formats.evaluation import Node, nested
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.score_function import ScoreFunction
+
+_TOKEN = re.compile(r"\s*(?:(\d[\d.]*(?:e[+-]?\d+)?)|(attribute)\((\w+)\)|(if)|(<=|[-+*(),]))")
+
+
+def write(function: ScoreFunction) -> Files:
+    """Return the profile, for ``schemas/SCHEMA/NAME.profile``; attributes are called as the features are."""
+    names = [f"attribute({given.identifier})" for given in function.inputs]
+    if function.linear:
+        terms = [
+            f"{'-' if w < 0 else '+'} {abs(w)!r} * {n}" for n, w in zip(names, function.weights, strict=True)
+        ]
+    else:
+        terms = [f"+ {_if(nested(t.splits, t.leaves, t.root), names)}" for t in function.trees]
+    lines = [
+        f"# {function.about}",
+        *(f"# {given.identifier}: feature {given.id}, {given.name}" for given in function.inputs),
+        f"rank-profile {function.name} {{",
+        "    first-phase {",
+        "        expression {",
+        "            0",
+        *(f"            {term}" for term in terms),
+        "        }",
+        "    }",
+        "}",
+    ]
+    return {"": ("\n".join(lines) + "\n").encode()}
+
+
+def _if(node: Node, names: list[str]) -> str:
+    if not isinstance(node, tuple):
+        return repr(node)
+    column, threshold, below, above = node
+    return f"if ({names[column]} <= {threshold!r}, {_if(below, names)}, {_if(above, names)})"
+
+
+def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents by the expression, in doubles as Vespa does."""
+    _, _, body = files[""].decode().partition("expression {")
+    values = {given.identifier: documents.X[:, column] for column, given in enumerate(function.inputs)}
+    return _Expression(body.partition("}")[0], values).value() + np.zeros(documents.X.shape[0])
+
+
+class _Expression:
+    """An expression of sums, products, attributes and ifs, evaluated for all documents while it is read."""
+
+    def __init__(self, text: str, values: Mapping[str, Floats]) -> None:
+        self._tokens = [*_tokens(text), ""]
+        self._values = values
+        self._at = 0
+
+    def value(self) -> Floats:
+        total = self._product()
+        while self._tokens[self._at] in ("+", "-"):
+            added = self._next() == "+"
+            term = self._product()
+            total = total + term if added else total - term
+        return total
+
+    def _product(self) -> Floats:
+        result = self._factor()
+        while self._tokens[self._at] == "*":
+            self._next()
+            result = result * self._factor()
+        return result
+
+    def _factor(self) -> Floats:
+        match self._next():
+            case "-":
+                return -self._factor()
+            case "if":
+                self._next("(")
+                left = self.value()
+                self._next("<=")
+                low = left <= self.value()
+                self._next(",")
+                below = self.value()
+                self._next(",")
+                above = self.value()
+                self._next(")")
+                return np.where(low, below, above)
+            case name if name in self._values:
+                return self._values[name]
+            case number:
+                return np.array(float(number))
+
+    def _next(self, expected: str | None = None) -> str:
+        token = self._tokens[self._at]
+        if expected is not None and token != expected:
+            raise ValueError(f"found {token!r} in the expression, expected {expected!r}")
+        self._at += 1
+        return token
+
+
+def _tokens(text: str) -> Iterator[str]:
+    """Yield numbers, names of attributes, and signs."""
+    at = 0
+    while text[at:].strip():
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise ValueError(f"found {text[at : at + 20]!r} in the expression")
+        number, _, name, condition, sign = found.groups()
+        yield number or name or condition or sign
+        at = found.end()
+
+
+FORMAT = ModelFormat(
+    "vespa",
+    "Vespa",
+    ".profile",
+    "A rank profile whose first phase computes the score from attributes called as the features are.",
+    write,
+    read,
+)

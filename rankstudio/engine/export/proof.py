@@ -1,0 +1,162 @@
+"""Whether what was written for another program ranks as the model does, document by document."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.letor.missing_values import normalize_queries
+from rankstudio.engine.errors import MissingExtraError, OutputError
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.model_scores import model_scores
+from rankstudio.engine.export.models import Model
+from rankstudio.engine.export.score_function import ScoreFunction
+
+
+@dataclass(frozen=True)
+class RankingProof:
+    """How many queries are ranked alike, by the model and by what was written.
+
+    Attributes
+    ----------
+    n_queries : int
+        That were ranked.
+    identical : int
+        Of them those in which all documents stand in the same order, and those are equal that were.
+    single : int or None
+        The same in single precision; None where the other program computes in double.
+    whose : str
+        Who computes in single precision.
+    failure : str
+        Why nothing was proved, as a sentence; "" where something was.
+    """
+
+    n_queries: int
+    identical: int
+    single: int | None = None
+    whose: str = ""
+    failure: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every query is ranked alike, in the precision of the numbers that were written."""
+        return not self.failure and self.identical == self.n_queries
+
+    @property
+    def sentence(self) -> str:
+        """What was found, as a sentence."""
+        if self.failure:
+            return f"Not proved: {self.failure}"
+        found = f"Identical ranking on {self.identical} of {self.n_queries} queries"
+        if self.single is None:
+            return f"{found}."
+        if self.single == self.identical:
+            return f"{found}, also in the single precision that {self.whose} computes with."
+        return (
+            f"{found}; in the single precision that {self.whose} computes with, on {self.single} of "
+            f"{self.n_queries}."
+        )
+
+
+def unproved(reason: str) -> RankingProof:
+    """Return that nothing was proved, and why."""
+    return RankingProof(0, 0, failure=reason)
+
+
+def ranking_proof(
+    model: Model, function: ScoreFunction, form: ModelFormat, files: Files, parts: Sequence[RankingDataset]
+) -> RankingProof:
+    """Score documents with a model and with what was written of it, and compare the rankings.
+
+    Parameters
+    ----------
+    model : Model
+    function : ScoreFunction
+        What was written.
+    form : ModelFormat
+        In which format.
+    files : Files
+        What is to be read back.
+    parts : sequence of RankingDataset
+        Documents, filled as the model needs it and not scaled.
+    """
+    wrote_single = form.single != ""
+    counts = np.zeros(3, dtype=np.int64)
+    for part in parts:
+        expected = model_scores(model, _scaled(part) if function.scaled else part)
+        given = _inputs(function, part)
+        try:
+            with np.errstate(all="ignore"):
+                found = form.read(files, function, Documents(given, part.query_ptr))
+                again = found
+                if wrote_single:
+                    again = form.read(files, function, Documents(given, part.query_ptr, np.float32))
+        except (OutputError, MissingExtraError) as error:
+            return unproved(str(error))
+        except (OSError, subprocess.SubprocessError) as error:
+            return unproved(f"it could not be read back ({error}).")
+        same = [ranked_alike(expected, scores, part.query_ptr).sum() for scores in (found, again)]
+        counts += [part.n_queries, *same]
+    n_queries, identical, single = counts.tolist()
+    return RankingProof(n_queries, identical, single if wrote_single else None, form.single)
+
+
+def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
+    """Tell for each query whether two sets of scores rank its documents alike, ties included.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (m,)
+    query_ptr : ndarray of shape (Q + 1,)
+
+    Returns
+    -------
+    ndarray of shape (Q,), bool
+
+    Notes
+    -----
+    O(m log m).
+    """
+    differs = _ranks(first, query_ptr) != _ranks(second, query_ptr)
+    alike: Bools = ~np.logical_or.reduceat(differs, query_ptr[:-1])
+    return alike
+
+
+def _ranks(scores: Floats, query_ptr: Ints) -> Ints:
+    """Return how many different scores of its query are less than each document's."""
+    query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
+    order = np.lexsort((scores, query))
+    ordered = scores[order]
+    rises = np.concatenate([[False], ordered[1:] != ordered[:-1]])
+    rises[query_ptr[:-1]] = False  # the first of a query
+    steps = np.cumsum(rises)
+    ranks = np.empty(scores.size, dtype=np.int64)
+    ranks[order] = steps - np.repeat(steps[query_ptr[:-1]], np.diff(query_ptr))
+    return ranks
+
+
+def _inputs(function: ScoreFunction, part: RankingDataset) -> Floats:
+    """Return the columns that a function asks for; those that a sparse file leaves out are 0."""
+    columns = {i: column for column, i in enumerate(part.feature_ids.tolist())}
+    zeros = np.zeros(part.n_documents)
+    rows = [part.X[:, columns[i.id]] if i.id in columns else zeros for i in function.inputs]
+    return np.column_stack(rows) if rows else np.zeros((part.n_documents, 0))
+
+
+def _scaled(part: RankingDataset) -> RankingDataset:
+    X = np.array(part.X)
+    normalize_queries(X, part.query_ptr)
+    return RankingDataset(
+        X,
+        part.y,
+        part.query_ptr,
+        part.query_ids,
+        part.feature_ids,
+        part.feature_names,
+        sparse=part.sparse,
+    )

@@ -1,0 +1,174 @@
+"""What a model computes, as plain as any other program can compute it: a weighted sum, or a sum of trees."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.models import NORMALIZE, Model
+from rankstudio.engine.export.tree_text import TextTree, parsed_trees
+
+DEEPEST = 100
+"""Splits one below the other that other programs still read."""
+
+_ZERO_IS_MISSING = 4  # in a decision of LightGBM
+
+
+@dataclass(frozen=True)
+class ModelInput:
+    """A feature that a model asks for.
+
+    Attributes
+    ----------
+    id : int
+        1-based, as in the data files.
+    name : str
+        As in the dataset, with nothing in it that cannot be printed.
+    identifier : str
+        The name in a form that every language takes, such as ``bm25_of_body``; no two are the same.
+    """
+
+    id: int
+    name: str
+    identifier: str
+
+
+@dataclass(frozen=True)
+class ScoreTree:
+    """A tree of decisions.
+
+    Attributes
+    ----------
+    splits : tuple of (int, float, int, int)
+        The position of an input, a threshold, and where to go on: with a value up to the threshold to the
+        first, else to the second. From 0 up it is the number of a split, -1 is the first leaf, -2 the second.
+    leaves : tuple of float
+        What the tree adds to a score.
+    """
+
+    splits: tuple[tuple[int, float, int, int], ...]
+    leaves: tuple[float, ...]
+
+    @property
+    def root(self) -> int:
+        """Where to begin: the first split, or the only leaf."""
+        return 0 if self.splits else -1
+
+
+@dataclass(frozen=True)
+class ScoreFunction:
+    """A model as other programs are told of it.
+
+    Attributes
+    ----------
+    name : str
+        An identifier, such as ``mq2008_fold1_greedy_rankrls``.
+    about : str
+        Where it comes from, in a line.
+    inputs : tuple of ModelInput
+        By ascending id: the order in which a weighted sum is added up.
+    weights : tuple of float
+        Of the inputs; empty where trees are added up.
+    trees : tuple of ScoreTree
+        In the order in which they are added up; empty for a weighted sum.
+    scaled : bool
+        Whether every input is first scaled to [0, 1] within its query; what is constant there becomes 0.
+    """
+
+    name: str
+    about: str
+    inputs: tuple[ModelInput, ...]
+    weights: tuple[float, ...]
+    trees: tuple[ScoreTree, ...]
+    scaled: bool
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is a weighted sum."""
+        return bool(self.weights) or not self.trees
+
+
+def score_function(model: Model) -> ScoreFunction:
+    """Return what a model computes.
+
+    Raises
+    ------
+    OutputError
+        For trees that no other program has the means for.
+    DataError
+        For trees that are none.
+    """
+    weights: tuple[float, ...] = ()
+    trees: tuple[ScoreTree, ...] = ()
+    match model.beyond.get("kind", "linear"):
+        case "linear":
+            ids = sorted(f.id for f in model.features)
+            by_id = {f.id: f.weight for f in model.features}
+            weights = tuple(by_id[i] for i in ids)
+        case "thresholds":
+            weak: Sequence[Mapping[str, Any]] = model.beyond["thresholds"]
+            ids = sorted({w["id"] for w in weak})
+            places = {i: place for place, i in enumerate(ids)}
+            rows = [(places[w["id"]], float(w["above"]), float(w["adds"])) for w in weak]
+            trees = tuple(ScoreTree(((place, above, -1, -2),), (0.0, adds)) for place, above, adds in rows)
+        case _:
+            columns = model.beyond["columns"]
+            parsed = parsed_trees(model.beyond["lightgbm"], len(columns))
+            ids = sorted({columns[feature] for tree in parsed for feature in tree.features})
+            place_of = {column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)}
+            trees = tuple(_tree(tree, place_of) for tree in parsed)
+    names = {f.id: f.name for f in model.features}
+    inputs = model_inputs([(i, names.get(i, f"feature {i}")) for i in ids])
+    fold = model.origin.get("fold", "")
+    data = str(model.origin.get("data", "model"))
+    name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
+    about = printable(f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}")
+    return ScoreFunction(name, about, inputs, weights, trees, model.normalize != NORMALIZE[0])
+
+
+def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:
+    """Return LightGBM's tree without what only LightGBM needs."""
+    if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):
+        raise OutputError(
+            "The model's trees treat 0 as a missing value, which only LightGBM does; expected others."
+        )
+    rows = zip(tree.features, tree.thresholds, tree.left, tree.right, strict=True)
+    splits = tuple((place_of[f], float(t), left, right) for f, t, left, right in rows)
+    depth = [0] * len(splits)
+    for node, (_, _, *children) in enumerate(splits):  # a split stands before those below it
+        for child in children:
+            if child >= 0:
+                depth[child] = depth[node] + 1
+    if splits and max(depth) >= DEEPEST:
+        raise OutputError(
+            f"The model has a tree with {max(depth) + 1} splits one below the other; expected at most "
+            f"{DEEPEST}."
+        )
+    return ScoreTree(splits, tuple(float(value) for value in tree.leaves))
+
+
+def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
+    """Return inputs of features by id and name, with identifiers that differ."""
+    plain = [identifier(name) for _, name in features]
+    twice = {name for name, count in Counter(plain).items() if count > 1}
+    return tuple(
+        ModelInput(i, printable(name), f"feature_{i}" if own in twice or own.startswith("feature_") else own)
+        for (i, name), own in zip(features, plain, strict=True)
+    )
+
+
+def identifier(text: str) -> str:
+    """Return a text as a name of lower-case letters, digits and ``_``; "feature_" where none is left."""
+    letters = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
+    words = "_".join(re.findall(r"[a-z0-9]+", letters))
+    return words if words and not words[0].isdigit() else f"feature_{words}"
+
+
+def printable(text: str) -> str:
+    """Return a text in one line with nothing in it that cannot be printed."""
+    return "".join(c if c.isprintable() else " " for c in text)[:200]

@@ -1,0 +1,168 @@
+"""What every format has in common: refusals, names, files beside, our own readers; no name is code."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.errors import DataError, MissingExtraError, OutputError, ParameterError
+from rankstudio.engine.export.formats import onnx_graph
+from rankstudio.engine.export.formats.model_format import Documents
+from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
+from rankstudio.engine.export.models import Model, Weight
+from rankstudio.engine.export.proof import ranked_alike, ranking_proof
+from rankstudio.engine.export.score_function import identifier, model_inputs, score_function
+
+KEYS = ["ranklib", "svmlight", "svmrank", "lightgbm", "solr", "elasticsearch", "vespa", "onnx", "pmml"]
+KEYS += ["python", "c", "sql"]
+
+
+def linear(*weights: float, **origin: Any) -> Model:
+    named = tuple(Weight(i, f"name {i}", w) for i, w in enumerate(weights, start=1))
+    return Model(named, "gas", {}, {"data": "Small", "fold": 1, **origin})
+
+
+def test_the_registry_has_the_formats_that_were_promised() -> None:
+    assert list(MODEL_FORMATS) == KEYS
+    assert all(form.key == key and form.summary.endswith(".") for key, form in MODEL_FORMATS.items())
+    with pytest.raises(ParameterError, match=r"format: expected one of ranklib, svmlight, .*, got 'rank'"):
+        model_format("rank")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_our_own_reader_ranks_alike_and_what_cannot_be_expressed_is_refused(given, key: str) -> None:
+    form, function = MODEL_FORMATS[key], score_function(given.model)
+    if reason := form.why_not(function):
+        assert (given.linear, key) in {(True, "lightgbm"), (False, "svmlight"), (False, "svmrank")}
+        with pytest.raises(OutputError) as raised:
+            form.files(function)
+        assert str(raised.value) == reason and reason.endswith(("is a weighted sum.", "trees."))
+        return
+    proof = ranking_proof(given.model, function, form, form.files(function), [given.test])
+    assert proof.holds, proof.sentence
+    assert proof.sentence.startswith(f"Identical ranking on {given.all} queries")
+    assert (proof.single is None) == (not form.single)
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key != "lightgbm"])
+def test_scaling_within_a_query_travels_along_or_is_refused(key: str) -> None:
+    model, form = linear(1.0, -0.7, normalize="query_minmax"), MODEL_FORMATS[key]
+    function = score_function(model)
+    if key != "python":
+        with pytest.raises(OutputError, match="features scaled within each query \\(query_minmax\\)"):
+            form.files(function)
+        return
+    X = np.random.default_rng(1).integers(0, 9, (40, 2)).astype(float)
+    X[:4] = 3.0  # nothing to scale in the first query
+    data = RankingDataset.from_arrays(X, np.zeros(40), np.arange(40) // 4)
+    proof = ranking_proof(model, function, form, form.files(function), [data])
+    assert proof.sentence == "Identical ranking on 10 of 10 queries."
+    scaled = form.read(form.files(function), function, Documents(X, data.query_ptr))
+    assert not ranked_alike(scaled, X @ np.array([1.0, -0.7]), data.query_ptr).all(), (
+        "it is another ranking unscaled"
+    )
+
+
+HOSTILE = ('"""\nimport os', "*/ int x; /*", "-- \n; DROP TABLE documents", "\\", "'\"", "]]>&<x>", "é ü", "")
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key != "lightgbm"])
+def test_no_name_of_a_feature_is_code(key: str) -> None:
+    names = tuple(Weight(i, name, float(i)) for i, name in enumerate(HOSTILE, start=1))
+    origin = {"data": HOSTILE[0] + HOSTILE[1], "fold": HOSTILE[2]}
+    model = Model(names, HOSTILE[3] + '"""\n1/0', {}, origin)
+    form, function = MODEL_FORMATS[key], score_function(model)
+    X = np.random.default_rng(2).random((12, len(HOSTILE)))
+    data = RankingDataset.from_arrays(X, np.zeros(12), np.arange(12) // 4)
+    proof = ranking_proof(model, function, form, form.files(function), [data])
+    assert proof.holds, proof.sentence
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key != "lightgbm"])
+def test_extreme_numbers_survive(key: str) -> None:
+    weights = (1e-300, -1e300, 5e-324, 0.1 + 0.2, -0.0, 1 / 3, 123456789.123456789)
+    form, function = MODEL_FORMATS[key], score_function(linear(*weights))
+    X = np.eye(len(weights))
+    found = form.read(form.files(function), function, Documents(X, np.array([0, len(weights)])))
+    if key in ("sql", "onnx"):  # SQLite reads decimals to the last place or so
+        np.testing.assert_allclose(found, weights, rtol=1e-15, atol=1e-320)
+    else:
+        assert found.tolist() == list(weights)
+
+
+def test_a_model_without_a_feature_scores_nothing() -> None:
+    for key, form in MODEL_FORMATS.items():
+        if key != "lightgbm":
+            function = score_function(linear())
+            found = form.read(form.files(function), function, Documents(np.zeros((3, 0)), np.array([0, 3])))
+            assert found.tolist() == [0.0, 0.0, 0.0], key
+
+
+def test_files_stand_beside_each_other() -> None:
+    for key, form in MODEL_FORMATS.items():
+        if key != "lightgbm":
+            paths = form.paths(Path("out") / f"model{form.suffix}", form.files(score_function(linear(1.0))))
+            expected = {"solr": "model-features.json", "elasticsearch": "model-featureset.json"}.get(key)
+            assert [path.name for path in paths.values()][1:] == ([expected] if expected else [])
+
+
+def test_identifiers_are_names_in_every_language_and_no_two_are_the_same() -> None:
+    assert identifier("TF*IDF of whole document") == "tf_idf_of_whole_document"
+    assert identifier("Ähnlichkeit ≥ 3") == "ahnlichkeit_3"
+    given = [(1, "BM25"), (2, "bm25!"), (3, "feature 9"), (9, "日本"), (10, "42nd")]
+    named = [i.identifier for i in model_inputs(given)]
+    assert named == ["feature_1", "feature_2", "feature_3", "feature_9", "feature_10"]
+
+
+def test_trees_that_others_cannot_have_are_refused(grown) -> None:
+    if "lightgbm" not in grown.model.beyond:
+        return
+    text = grown.model.beyond["lightgbm"]
+    zero_is_missing = text.replace("decision_type=2 ", "decision_type=6 ")
+    changed = replace(grown.model, beyond={**grown.model.beyond, "lightgbm": zero_is_missing})
+    with pytest.raises(OutputError, match="treat 0 as a missing value, which only LightGBM does"):
+        score_function(changed)
+    chain = 150
+    deep = {
+        "num_leaves": chain + 1,
+        "split_feature": " ".join(["0"] * chain),
+        "threshold": " ".join(map(str, range(chain))),
+        "decision_type": " ".join(["2"] * chain),
+        "left_child": " ".join(str(~n) for n in range(chain)),
+        "right_child": " ".join([*(str(n + 1) for n in range(chain - 1)), str(~chain)]),
+        "leaf_value": " ".join(map(str, range(chain + 1))),
+    }
+    tree = "\n".join(f"{key}={value}" for key, value in deep.items())
+    text = f"tree\nversion=v4\n\nTree=0\n{tree}\n\nend of trees\n"
+    changed = replace(grown.model, beyond={**grown.model.beyond, "lightgbm": text})
+    with pytest.raises(OutputError, match="150 splits one below the other; expected at most 100"):
+        score_function(changed)
+
+
+def test_an_expression_that_sqlite_does_not_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    form, function = MODEL_FORMATS["sql"], score_function(linear(1.0))
+    data = RankingDataset.from_arrays(np.ones((2, 1)), np.zeros(2))
+    files = {"": b"0e0" + b"\n+ 1e0" * 5000}
+    proof = ranking_proof(linear(1.0), function, form, files, [data])
+    assert not proof.holds
+    assert proof.sentence.startswith("Not proved: SQLite does not read it back: ")
+    assert isinstance(sqlite3.sqlite_version, str)
+
+
+def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+    with pytest.raises(MissingExtraError, match=r'Writing ONNX needs onnx, .*"rankstudio\[onnx\]"'):
+        onnx_graph.write(score_function(linear(1.0)))
+
+
+def test_documents_without_a_feature_of_the_model_are_refused() -> None:
+    form, function = MODEL_FORMATS["ranklib"], score_function(linear(1.0, 2.0))
+    data = RankingDataset.from_arrays(np.ones((2, 1)), np.zeros(2))
+    with pytest.raises(DataError, match="needs feature 2, which the data do not have"):
+        ranking_proof(linear(1.0, 2.0), function, form, form.files(function), [data])

@@ -1,0 +1,294 @@
+"""Every format read by a reader that shares nothing with ours: all queries are ranked alike."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import xml.dom.minidom
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import lightgbm
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from rankstudio.engine.export.formats.registry import MODEL_FORMATS
+from rankstudio.engine.export.score_function import score_function
+
+single = np.float32
+
+
+def written(given: Any, key: str) -> dict[str, bytes]:
+    return dict(MODEL_FORMATS[key].files(score_function(given.model)))
+
+
+def names(given: Any) -> dict[str, int]:
+    """The identifiers that the files use, and the ids they stand for."""
+    return {i.identifier: i.id for i in score_function(given.model).inputs}
+
+
+def ranklib_scores(text: str, rows: list[dict[int, float]]) -> list[float]:
+    """Read RankLib's two kinds of file as its manual describes them, line by line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("##")]
+    if text.startswith("## Coordinate Ascent"):
+        (line,) = lines
+        pairs = [(int(n), float(w)) for n, w in (word.split(":") for word in line.split(" "))]
+        return [sum(w * row[n] for n, w in pairs) for row in rows]
+    assert text.startswith("## LambdaMART") and lines[0] == "<ensemble>" and lines[-1] == "</ensemble>"
+    scores = [0.0] * len(rows)
+    lines = lines[1:-1]
+    while lines:
+        assert re.fullmatch(r'<tree id="\d+" weight="1.0">', lines.pop(0))
+        tree = ranklib_split(lines)
+        assert lines.pop(0) == "</tree>"
+        for number, row in enumerate(rows):
+            scores[number] += walked(tree, row)
+    return scores
+
+
+def ranklib_split(lines: list[str]) -> Any:
+    assert re.fullmatch(r'<split( pos="(left|right)")?>', lines.pop(0))
+    if (output := re.fullmatch(r"<output> (\S+) </output>", lines[0])) is not None:
+        del lines[:2]
+        return float(output[1])
+    feature, threshold = (re.fullmatch(r"<\w+> (\S+) </\w+>", lines.pop(0))[1] for _ in range(2))
+    assert 'pos="left"' in lines[0]
+    left = ranklib_split(lines)
+    assert 'pos="right"' in lines[0]
+    right = ranklib_split(lines)
+    assert lines.pop(0) == "</split>"
+    return int(feature), float(threshold), left, right
+
+
+def walked(node: Any, row: dict[Any, float]) -> float:
+    while isinstance(node, tuple):
+        feature, threshold, left, right = node
+        node = left if row[feature] <= threshold else right
+    return float(node)
+
+
+def test_ranklib(given) -> None:
+    text = written(given, "ranklib")[""].decode()
+    assert given.same(ranklib_scores(text, given.rows)) == given.all
+
+
+@pytest.mark.parametrize(("key", "version"), [("svmlight", "V6.02"), ("svmrank", "V6.20")])
+def test_svm_light(weighted, key: str, version: str) -> None:
+    lines = written(weighted, key)[""].decode().split("\n")
+    assert lines[0] == f"SVM-light Version {version}"
+    for at, what in ((1, "0 # kernel type"), (9, "2 # number of support vectors plus 1 "), (6, "empty# ")):
+        assert lines[at].startswith(what)
+    head = {line.partition(" # ")[2].strip(): line.partition(" # ")[0] for line in lines[1:11]}
+    ids = [f.id for f in weighted.model.features]
+    assert int(head["highest feature index"]) == max(ids)
+    (vector,) = lines[11:-1]
+    alpha, *pairs = vector.removesuffix("#").split()
+    weights = {int(n): float(w) for n, w in (pair.split(":") for pair in pairs)}
+    assert alpha == "1" and list(weights) == sorted(ids), "SVM-light refuses ids that do not ascend"
+    scores = [sum(weight * row[n] for n, weight in weights.items()) for row in weighted.rows]
+    assert weighted.same(scores) == weighted.all
+
+
+def test_lightgbm(grown) -> None:
+    booster = lightgbm.Booster(model_str=written(grown, "lightgbm")[""].decode())
+    known = names(grown)
+    assert [n for n in booster.feature_name() if not n.startswith("unused")] == list(known)
+    X = np.array([[row[i] for i in known.values()] for row in grown.rows])
+    X = np.column_stack([X, np.zeros((len(X), booster.num_feature() - X.shape[1]))])
+    assert grown.same(booster.predict(X, raw_score=True).tolist()) == grown.all
+
+
+def test_solr_as_solr_computes(given) -> None:
+    files = written(given, "solr")
+    model, features = json.loads(files[""]), json.loads(files["-features.json"])
+    known = names(given)
+    assert [f["name"] for f in model["features"]] == [f["name"] for f in features] == list(known)
+    assert {f["class"] for f in features} == {"org.apache.solr.ltr.feature.FieldValueFeature"}
+    assert {f["store"] for f in features} == {model["store"]}
+    kind = model["class"].removeprefix("org.apache.solr.ltr.model.")
+    rows = [{name: single(row[i]) for name, i in known.items()} for row in given.rows]
+    scores = []
+    if kind == "LinearModel":
+        weights = {name: single(weight) for name, weight in model["params"]["weights"].items()}
+        for row in rows:
+            score = single(0)
+            for feature in model["features"]:
+                score += weights[feature["name"]] * row[feature["name"]]
+            scores.append(float(score))
+    else:
+        assert kind == "MultipleAdditiveTreesModel"
+        trees = [(single(tree["weight"]), solr_node(tree["root"])) for tree in model["params"]["trees"]]
+        for row in rows:
+            score = single(0)
+            for weight, root in trees:
+                score += weight * single(walked(root, row))
+            scores.append(float(score))
+    assert given.same(scores) == given.all
+
+
+def solr_node(node: dict[str, Any]) -> Any:
+    if "value" in node:
+        return single(node["value"])
+    threshold = single(node["threshold"]) + single(1e-6)  # Solr's slack
+    return node["feature"], threshold, solr_node(node["left"]), solr_node(node["right"])
+
+
+def test_elasticsearch(given) -> None:
+    files = written(given, "elasticsearch")
+    model = json.loads(files[""])["model"]["model"]
+    chosen = json.loads(files["-featureset.json"])["featureset"]["features"]
+    known = names(given)
+    assert [f["name"] for f in chosen] == list(known)
+    if given.linear:
+        assert model["type"] == "model/linear"
+        weights = json.loads(model["definition"])
+        scores = [sum(w * row[known[name]] for name, w in weights.items()) for row in given.rows]
+    else:
+        assert model["type"] == "model/ranklib"
+        numbered = [dict(enumerate((row[known[f["name"]]] for f in chosen), start=1)) for row in given.rows]
+        scores = ranklib_scores(model["definition"], numbered)
+    assert given.same(scores) == given.all
+
+
+def test_vespa(given) -> None:
+    text = written(given, "vespa")[""].decode()
+    profile = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    pattern = r"rank-profile \w+ \{\s+first-phase \{\s+expression \{([^{}]+)\}\s+\}\s+\}"
+    expression = re.fullmatch(pattern, profile.strip())[1]
+    assert set(re.findall(r"attribute\((\w+)\)", expression)) <= set(names(given))
+    terms = [line.strip() for line in expression.strip().splitlines()]
+    calls = [compile(as_python(term), "term", "eval") for term in terms]
+    scores = [0.0] * len(given.rows)
+    for number, row in enumerate(given.rows):
+        values = {f"v_{name}": row[i] for name, i in names(given).items()}
+        for call in calls:
+            scores[number] += eval(call, values)
+    assert given.same(scores) == given.all
+
+
+def as_python(term: str) -> str:
+    """Return a term of Vespa as Python, its ifs resolved from the inside, by their brackets."""
+    term = re.sub(r"attribute\((\w+)\)", r"v_\1", term)
+    parts: list[str] = []
+    while (start := term.rfind("if (")) >= 0:
+        end, depth = start + 3, 0
+        while True:
+            depth += {"(": 1, ")": -1}.get(term[end], 0)
+            if depth == 0:
+                break
+            end += 1
+        condition, below, above = term[start + 4 : end].split(", ")
+        parts.append(f"(({below}) if {condition} else ({above}))")
+        term = f"{term[:start]}@{len(parts) - 1}@{term[end + 1 :]}"
+    for number in reversed(range(len(parts))):
+        term = term.replace(f"@{number}@", parts[number])
+    return term
+
+
+def test_onnx(given) -> None:
+    content = written(given, "onnx")[""]
+    model = onnx.load_from_string(content)
+    onnx.checker.check_model(model, full_check=True)
+    properties = {entry.key: entry.value.split("\n") for entry in model.metadata_props}
+    ids = [int(i) for i in properties["feature_ids"]]
+    by_id = {f.id: f.name for f in given.model.features}
+    assert properties["feature_names"] == [by_id[i] for i in ids]
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    X = np.array([[row[i] for i in ids] for row in given.rows])
+    (scores,) = session.run(["score"], {"X": X})
+    assert scores.dtype == np.float64 and scores.shape == (len(X), 1)
+    assert given.same(scores[:, 0].tolist()) == given.all
+
+
+def test_pmml(given) -> None:
+    document = xml.dom.minidom.parseString(written(given, "pmml")[""])
+    root = document.documentElement
+    assert (root.tagName, root.getAttribute("version")) == ("PMML", "4.4")
+    fields = {f.getAttribute("name"): f for f in root.getElementsByTagName("DataField")}
+    known = names(given)
+    assert list(fields) == list(known)
+    by_id = {f.id: f.name for f in given.model.features}
+    assert [f.getAttribute("displayName") for f in fields.values()] == [by_id[i] for i in known.values()]
+    rows = [{name: row[i] for name, i in known.items()} for row in given.rows]
+    if given.linear:
+        (table,) = root.getElementsByTagName("RegressionTable")
+        assert table.getAttribute("intercept") == "0"
+        terms = [
+            (p.getAttribute("name"), float(p.getAttribute("coefficient")))
+            for p in table.getElementsByTagName("NumericPredictor")
+        ]
+        scores = [sum(weight * row[name] for name, weight in terms) for row in rows]
+    else:
+        (segments,) = root.getElementsByTagName("Segmentation")
+        assert segments.getAttribute("multipleModelMethod") == "sum"
+        tops = [children(tree, "Node")[0] for tree in root.getElementsByTagName("TreeModel")]
+        scores = [sum(pmml_score(top, row) for top in tops) for row in rows]
+    assert given.same(scores) == given.all
+
+
+def children(element: Any, *tags: str) -> list[Any]:
+    return [c for c in element.childNodes if getattr(c, "tagName", None) in tags]
+
+
+def pmml_score(node: Any, row: dict[str, float]) -> float:
+    """Go down to the first child whose predicate holds, as the standard says."""
+    operators = {"lessOrEqual": lambda a, b: a <= b, "greaterThan": lambda a, b: a > b}
+    while inner := children(node, "Node"):
+        for child in inner:
+            (asked,) = children(child, "SimplePredicate", "True")
+            value = float(asked.getAttribute("value"))
+            if operators[asked.getAttribute("operator")](row[asked.getAttribute("field")], value):
+                node = child
+                break
+    return float(node.getAttribute("score"))
+
+
+def test_python(given) -> None:
+    module: dict[str, Any] = {}
+    exec(written(given, "python")[""].decode(), module)
+    assert "import" not in written(given, "python")[""].decode()
+    by_id = {f.id: f.name for f in given.model.features}
+    assert module["FEATURES"] == {i: by_id[i] for i in names(given).values()}
+    assert given.same([module["score"](row) for row in given.rows]) == given.all
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "tcc", "clang"])
+def test_c(given, compiler: str, tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"there is no {compiler}")
+    source = written(given, "c")[""].decode()
+    function = score_function(given.model)
+    ids = [int(i) for i in re.findall(r"^ +x\[\d+\]  feature (\d+), ", source, re.MULTILINE)]
+    assert ids == [i.id for i in function.inputs]
+    main = (
+        f"#include <stdio.h>\ndouble {function.name}(const double *x);\n"
+        f"int main(void) {{ double x[{len(ids)}]; int i; for (;;) {{ "
+        f'for (i = 0; i < {len(ids)}; i++) if (scanf("%lf", x + i) != 1) return 0; '
+        f'printf("%.17g\\n", {function.name}(x)); }} }}\n'
+    )
+    (tmp_path / "model.c").write_text(source)
+    (tmp_path / "main.c").write_text(main)
+    flags = [] if compiler == "tcc" else ["-std=c89", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1"]
+    command = [compiler, *flags, "-o", "model", "model.c", "main.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    text = "".join(" ".join(repr(row[i]) for i in ids) + "\n" for row in given.rows)
+    run = subprocess.run([str(tmp_path / "model")], input=text, capture_output=True, text=True, check=True)
+    assert given.same([float(line) for line in run.stdout.splitlines()]) == given.all
+
+
+def test_sql(given) -> None:
+    expression = written(given, "sql")[""].decode()
+    known = names(given)
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute(f"CREATE TABLE t (n INTEGER PRIMARY KEY, {', '.join(f'{n} DOUBLE' for n in known)})")
+        rows = [(n, *(row[i] for i in known.values())) for n, row in enumerate(given.rows)]
+        base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        scores = [s for (s,) in base.execute(f"SELECT {expression.strip()} FROM t ORDER BY n")]
+    assert given.same(scores) == given.all
