@@ -144,6 +144,7 @@ class MainWindow(QMainWindow):
             save_study=self.study_files.ask_save_as,
             save_plan=export_controller.ask_save_plan,
             export=export_controller.show_dialog,
+            export_table=self.sections.results.table.open,
             copy_command=export_controller.copy_command,
             copy_python=export_controller.copy_python,
             quit=self.close,
@@ -346,8 +347,6 @@ class MainWindow(QMainWindow):
         self.sections.run.show_preparation(sentence)
         if not sentence:
             self._show_runs()
-
-    # State
 
     @Slot()
     def _update(self) -> None:

@@ -74,7 +74,8 @@ def write_table(args: argparse.Namespace) -> int:
         Where the options do not go together.
     """
     from rankstudio.engine.analysis.report.study_source import read_study
-    from rankstudio.engine.analysis.result_table.builder import TableQuery, result_table
+    from rankstudio.engine.analysis.result_table.builder import result_table
+    from rankstudio.engine.analysis.result_table.query import TableQuery
     from rankstudio.engine.analysis.result_table.table_run import table_runs
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.engine.export.result_table.formats import table_format

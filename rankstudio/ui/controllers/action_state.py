@@ -22,6 +22,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     paused = current is not None and current.state is RunState.PAUSED
     return {
         **dict.fromkeys(_ON_DATA, there),
+        "export_table": any(record.result is not None for record in models.runs.records),
         "run": ready,
         "columns": there and bool(models.session.dataset and models.session.dataset.read_as.label),
         **{f"page_{page.key}": there for page in PAGES},

@@ -97,9 +97,9 @@ class ComparisonDialog(QDialog):
         self.plan.addItem(tr("What is ticked below"), "")
         for key, label in offers.plans:
             self.plan.addItem(label, key)
-        self.methods = _ticks("comparison-methods", tr("Methods"), offers.methods)
-        self.rankers = _ticks("comparison-rankers", tr("Rankers of the selected features"), offers.rankers)
-        self.data = _ticks("comparison-data", tr("Data"), offers.data)
+        self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
+        self.rankers = tick_list("comparison-rankers", tr("Rankers of the selected features"), offers.rankers)
+        self.data = tick_list("comparison-data", tr("Data"), offers.data)
         self._work = named(PlainLabel(), "comparison-work", role="muted")
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)
@@ -153,7 +153,8 @@ def ticked(ticks: QListWidget) -> tuple[str, ...]:
     return tuple(item.data(Qt.ItemDataRole.UserRole) for item in on)
 
 
-def _ticks(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
+def tick_list(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
+    """Return a list whose entries are ticked."""
     made = named(QListWidget(), name, said)
     for offer in offers:
         item = QListWidgetItem(offer.label, made)

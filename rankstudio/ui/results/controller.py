@@ -16,6 +16,7 @@ from rankstudio.ui.results.curves_view import CurvesView
 from rankstudio.ui.results.paired_tests import PairedTests
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.runs_panel import RunsPanel, run_row
+from rankstudio.ui.results.table.controller import TableController
 from rankstudio.ui.results.view_feeder import ViewFeeder
 from rankstudio.ui.style.theme import Theme
 
@@ -42,6 +43,8 @@ class ResultsController(QObject):
     curves : CurvesView
     panel : RunsPanel
         The table of runs.
+    table : TableController
+        Makes the table of a paper of them.
     """
 
     removalAsked = Signal(object)
@@ -71,6 +74,8 @@ class ResultsController(QObject):
         self.panel = RunsPanel(theme)
         self.curves = CurvesView(theme)
         scope = ComparisonScope(session, runs, measured, marks)
+        self.table = TableController(session, runs, scope, worker, self.panel, self)
+        self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
         self._tests = PairedTests(session, runs, scope, worker, self.panel.isVisible, self)
         self._tests.changed.connect(self._show_tests)
         session.measureChanged.connect(self._show_tests)

@@ -84,6 +84,12 @@ _FILE = (
     Command("save_plan", tr("Save &plan…"), tr("Save data, method and protocol as a TOML file."), "Ctrl+S"),
     Command("export", tr("&Export…"), tr("Save the model, tables, plots or the plan."), "Ctrl+E", "export"),
     Command(
+        "export_table",
+        tr("Export &table…"),
+        tr("Copy or save the ticked runs as the table of a paper, with a preview."),
+        "Ctrl+Shift+E",
+    ),
+    Command(
         "copy_command",
         tr("Copy run as comman&d"),
         tr("Copy the command that does this run in a terminal."),

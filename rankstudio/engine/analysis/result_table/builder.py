@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 from statistics import stdev
-from typing import Literal, get_args
 
 import numpy as np
 
 from rankstudio.engine.analysis.repeated_runs import first_equals
+from rankstudio.engine.analysis.result_table.query import BY, By, TableQuery
 from rankstudio.engine.analysis.result_table.rows import RowRuns, row_runs
 from rankstudio.engine.analysis.result_table.table_run import TableRun, check_conventions
 from rankstudio.engine.analysis.significance import named, why_unpaired
@@ -30,37 +30,7 @@ from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import holm
 from rankstudio.engine.statistics.randomisation import randomisation
 
-By = Literal["measures", "folds", "datasets"]
-BY: tuple[str, ...] = get_args(By)
-"""What the columns of a table can be, within groups of the others."""
-
 _ASSIGNMENTS = 100_000
-
-
-@dataclass(frozen=True)
-class TableQuery:
-    """What a table is asked for.
-
-    Attributes
-    ----------
-    measures : tuple of str
-        Which ones; empty for those of the first run, or the one that chose where folds are the columns.
-    by : {"measures", "folds", "datasets"}
-        What the columns are.
-    against : int or str
-        The row whose run the others are tested against: its number, from 1, its title, or its method such as
-        "gas" or "gas/ranksvm". "" for the best of the first column.
-    tested : bool
-        Whether differences are tested.
-    seed : int
-        Of the randomisation.
-    """
-
-    measures: tuple[str, ...] = ()
-    by: By = "measures"
-    against: int | str = ""
-    tested: bool = True
-    seed: int = 0
 
 
 @dataclass(frozen=True)

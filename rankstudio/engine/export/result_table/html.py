@@ -47,7 +47,7 @@ def html_table(table: ResultTable, style: TableStyle) -> str:
     titles = "".join(f'<th scope="col">{_text(column.title)}</th>' for column in table.columns)
     lines += [f'<tr><th scope="col">{_text(table.corner)}</th>{titles}</tr>', "</thead>", "<tbody>"]
     for row, cells_of_row in table.styled(style):
-        cells = (f"<td>{_cell(*cell, style)}</td>" for cell in cells_of_row)
+        cells = (f"<td>{cell_html(*cell, style)}</td>" for cell in cells_of_row)
         lines.append(f'<tr><th scope="row">{_text(row.title)}</th>{"".join(cells)}</tr>')
     lines += ["</tbody>", "</table>"]
     notes = table.notes_of(style)
@@ -56,7 +56,8 @@ def html_table(table: ResultTable, style: TableStyle) -> str:
     return "\n".join([*lines, ""])
 
 
-def _cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
+def cell_html(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
+    """Return what stands in a cell: mean, deviation and mark."""
     text = _RANKS[rank] % style.number(cell.mean)
     sd = f" ± {style.number(cell.sd)}" if style.sd and not isnan(cell.sd) else ""
     return text + sd + (f"<sup>{mark}</sup>" if mark else "")

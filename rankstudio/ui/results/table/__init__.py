@@ -1,0 +1,1 @@
+"""The table of a paper, made of the runs that are compared."""
