@@ -95,7 +95,7 @@ class Walk:
         """Act as a timer's slot of the event loop does, wait until something happened, and report."""
         from PySide6.QtCore import QEventLoop, QTimer
 
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         self.meter.take()
         acted: list[bool] = []
 
@@ -110,16 +110,16 @@ class Walk:
             done = acted and (until() if until is not None else not self.busy)
             late = time.perf_counter() - began > _LONGEST_SECONDS
             settled = (settled or time.perf_counter()) if done or late else None
-        self.report(what, settled - began)
+        self.report(what, settled - began, time.process_time() - worked)
 
-    def report(self, what: str, seconds: float) -> None:
-        """Print the longest gaps, with what the window's thread did in them."""
+    def report(self, what: str, seconds: float, cpu: float) -> None:
+        """Print the longest gaps, with what the window's thread did in them, and the CPU's seconds."""
         gaps = self.meter.take()
         p99 = float(np.percentile([1000 * gap.length for gap in gaps], 99))
         own = float(np.percentile([1000 * gap.computed for gap in gaps], 99))
         longest = [gap for gap in gaps[:_SHOWN] if 1000 * gap.length > MOST_GAP_MS] or gaps[:1]
         print(
-            f"{self.prefix}{what:<46} {seconds:6.2f} s   p99 {p99:4.0f}, own {own:3.0f}   "
+            f"{self.prefix}{what:<46} {seconds:6.2f} s, CPU {cpu:5.2f}   p99 {p99:4.0f}, own {own:3.0f}   "
             f"longest {1000 * gaps[0].length:6.0f} ms, computed {1000 * gaps[0].computed:4.0f}",
             flush=True,
         )
@@ -137,6 +137,7 @@ class Walk:
             "gaps",
             self.prefix + what,
             seconds=seconds,
+            cpu_seconds=cpu,
             p99_ms=p99,
             p99_computed_ms=own,
             longest_ms=1000 * worst.length,

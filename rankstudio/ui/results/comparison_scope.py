@@ -19,23 +19,23 @@ class ComparisonScope:
     """
 
     def __init__(self, session: Session, runs: Runs, measured: MeasuredRuns, marks: RunMarks) -> None:
-        self._session, self._runs, self.measured, self.marks = session, runs, measured, marks
+        self.session, self.runs, self.measured, self.marks = session, runs, measured, marks
 
     def finished(self) -> dict[int, RunResult]:
         """Return the ticked runs that are done, by their numbers, as they are measured now."""
-        found = {record.key: self.measured.view(record).result for record in self._runs.records}
+        found = {record.key: self.measured.view(record).result for record in self.runs.records}
         done = {key: result for key, result in found.items() if result is not None and result.complete}
         return {key: result for key, result in done.items() if self.marks.is_ticked(key)}
 
     def anchor(self, runs: dict[int, RunResult]) -> int | None:
         """Return the run whose data and folds are meant: the reference, the one shown, or the last."""
-        shown = self._runs.shown
+        shown = self.runs.shown
         meant = (self.marks.reference, shown.key if shown is not None else None)
         return next((key for key in meant if key in runs), next(reversed(runs), None))
 
     def paired(self, runs: dict[int, RunResult], anchor: int) -> dict[int, RunResult]:
         """Return the runs whose measures are of the same queries as those of one of them."""
-        name = self._session.measure
+        name = self.session.measure
         return {key: run for key, run in runs.items() if not why_unpaired(run, runs[anchor], name)}
 
     def reference(self, runs: dict[int, RunResult]) -> int | None:
@@ -44,5 +44,5 @@ class ComparisonScope:
         if anchor is None or anchor == self.marks.reference:
             return anchor
         paired = self.paired(runs, anchor)
-        best = best_run(list(paired.values()), self._session.measure)
+        best = best_run(list(paired.values()), self.session.measure)
         return next((key for key, run in paired.items() if run is best), anchor)

@@ -76,13 +76,13 @@ class ResultsController(QObject):
         scope = ComparisonScope(session, runs, measured, marks)
         self.table = TableController(session, runs, scope, worker, self.panel, self)
         self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
-        self._tests = PairedTests(session, runs, scope, worker, self.panel.isVisible, self)
+        self._tests = PairedTests(scope, worker, self.panel.isVisible, self)
         self._tests.changed.connect(self._show_tests)
         session.measureChanged.connect(self._show_tests)
         self._feeders = (
             self._tests,
-            ViewFeeder(session, runs, scope, self._tests, worker, self.views, self),
-            CurvesFeeder(session, runs, scope, worker, self.curves, self),
+            ViewFeeder(scope, self._tests, worker, self.views, self),
+            CurvesFeeder(scope, worker, self.curves, self),
         )
         for feeder in self._feeders:
             feeder.failed.connect(self.failed)

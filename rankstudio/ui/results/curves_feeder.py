@@ -2,64 +2,36 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, run_curves
-from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.results.comparison_feeder import ComparisonFeeder
 from rankstudio.ui.results.comparison_scope import ComparisonScope
 from rankstudio.ui.results.curves_view import CurvesView
 
-_SLOT = "run curves"
 
-
-class CurvesFeeder(QObject):
+class CurvesFeeder(ComparisonFeeder):
     """Has the curves computed on the task worker, and hands them over.
 
     Parameters
     ----------
-    session, runs
-        What is shown.
     scope : ComparisonScope
         Which runs are compared.
     worker : Worker
     view : CurvesView
     """
 
-    failed = Signal(str)
-
     def __init__(
-        self,
-        session: Session,
-        runs: Runs,
-        scope: ComparisonScope,
-        worker: Worker,
-        view: CurvesView,
-        parent: QObject | None = None,
+        self, scope: ComparisonScope, worker: Worker, view: CurvesView, parent: QObject | None = None
     ) -> None:
-        super().__init__(parent)
-        self._session, self._runs, self._scope, self._worker = session, runs, scope, worker
+        super().__init__(scope, worker, "run curves", parent)
         self._view = view
-        self._shown: tuple[object, ...] = ()
-        self._job: Job | None = None
         view.by.chosen.connect(self.update)
-        for signal in (
-            runs.added,
-            runs.ended,
-            runs.removed,
-            runs.labelled,
-            runs.cleared,
-            runs.shownChanged,
-            session.measureChanged,
-            session.datasetChanged,
-            scope.marks.changed,
-            scope.measured.changed,
-        ):
+        for signal in (self._runs.removed, self._runs.labelled, self._runs.cleared):
             signal.connect(self.update)
-        session.choiceChanged.connect(self._mark)
+        self._session.choiceChanged.connect(self._mark)
 
     @Slot()
     def update(self) -> None:
@@ -79,8 +51,7 @@ class CurvesFeeder(QObject):
             self._mark()
             return
         self._shown = state
-        if self._job is not None:
-            self._job.abandon()
+        self._abandon()
         plans = {key: (self._runs.record(key).title, run.plan) for key, run in runs.items()}
 
         def show(found: tuple[RunCurve | None, ...]) -> None:
@@ -91,12 +62,8 @@ class CurvesFeeder(QObject):
             show(())
             return
         results, position = list(runs.values()), list(runs).index(reference)
-        self._job = self._worker.task(
-            tr("Comparing the curves of runs"),
-            lambda: run_curves(results, name, position, data, by),
-            on_done=show,
-            on_error=self.failed.emit,
-            slot=_SLOT,
+        self._submit(
+            tr("Comparing the curves of runs"), lambda: run_curves(results, name, position, data, by), show
         )
 
     @Slot()

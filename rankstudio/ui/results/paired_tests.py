@@ -8,27 +8,21 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.significance import ComparedRun, compare_with, compared_runs
 from rankstudio.engine.statistics.paired import PairedComparison
-from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.results.comparison_feeder import ComparisonFeeder
 from rankstudio.ui.results.comparison_scope import ComparisonScope
 
 Pair = tuple[int, int, tuple[object, ...]]  # two runs by their numbers, and how they are measured
 
-_SLOT = "paired tests"
 
-
-class PairedTests(QObject):
+class PairedTests(ComparisonFeeder):
     """Has the tests computed while somebody sees them, and keeps what was found.
 
     Parameters
     ----------
-    session, runs
-        What is compared by which measure.
     scope : ComparisonScope
-        Which runs are compared.
+        Which runs are compared, by which measure.
     worker : Worker
         Comparisons are jobs of their own, so that a path that the slider asks for waits for one at most.
     is_seen : callable
@@ -41,35 +35,20 @@ class PairedTests(QObject):
     """
 
     changed = Signal()
-    failed = Signal(str)
 
     def __init__(
         self,
-        session: Session,
-        runs: Runs,
         scope: ComparisonScope,
         worker: Worker,
         is_seen: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
-        self._session, self._scope, self._worker, self._is_seen = session, scope, worker, is_seen
+        super().__init__(scope, worker, "paired tests", parent)
+        self._is_seen = is_seen
         self.rows: list[ComparedRun] = []
         self._found: dict[Pair, PairedComparison] = {}
-        self._shown: tuple[object, ...] = ()
-        self._job: Job | None = None
-        for signal in (
-            runs.added,
-            runs.ended,
-            runs.shownChanged,
-            session.measureChanged,
-            session.datasetChanged,
-            scope.marks.changed,
-            scope.measured.changed,
-        ):
-            signal.connect(self.update)
-        runs.removed.connect(self._forget)
-        runs.cleared.connect(self._forget_all)
+        self._runs.removed.connect(self._forget)
+        self._runs.cleared.connect(self._forget_all)
 
     @property
     def titles(self) -> dict[int, str]:
@@ -111,12 +90,10 @@ class PairedTests(QObject):
             self._found[pairs[waiting]] = test
             self._go_on()
 
-        self._job = self._worker.task(
+        self._submit(
             tr("Comparing run {waiting} with run {reference}").format(waiting=waiting, reference=reference),
             lambda: compare_with(runs[waiting], runs[reference], name),
-            on_done=keep,
-            on_error=self.failed.emit,
-            slot=_SLOT,
+            keep,
         )
 
     @Slot(int)
@@ -132,8 +109,3 @@ class PairedTests(QObject):
         self._found, self._shown, self.rows = {}, (), []
         self.changed.emit()
         self.update()
-
-    def _abandon(self) -> None:
-        if self._job is not None:
-            self._job.abandon()
-            self._job = None

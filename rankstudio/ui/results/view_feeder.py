@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.analysis.convention_order import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
-from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.results.comparison_feeder import ComparisonFeeder
 from rankstudio.ui.results.comparison_scope import ComparisonScope
 from rankstudio.ui.results.paired_tests import PairedTests
 from rankstudio.ui.results.panel import ResultsPanel
 from rankstudio.ui.results.view import ALL
 
-Found = TypeVar("Found")
 
-_SLOT = "insight"
-
-
-class ViewFeeder(QObject):
+class ViewFeeder(ComparisonFeeder):
     """Has what the shown view needs computed on the task worker, and hands it over.
 
     Parameters
     ----------
-    session, runs
-        What is shown.
     scope : ComparisonScope
         Which runs are compared.
     tests : PairedTests
@@ -44,23 +35,16 @@ class ViewFeeder(QObject):
     views : ResultsPanel
     """
 
-    failed = Signal(str)
-
     def __init__(
         self,
-        session: Session,
-        runs: Runs,
         scope: ComparisonScope,
         tests: PairedTests,
         worker: Worker,
         views: ResultsPanel,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
-        self._session, self._runs, self._worker, self._views = session, runs, worker, views
-        self._scope, self._tests = scope, tests
-        self._shown: tuple[object, ...] = ()
-        self._job: Job | None = None
+        super().__init__(scope, worker, "insight", parent)
+        self._tests, self._views = tests, views
         self._update: dict[str, Callable[[], None]] = {
             "folds": self._update_folds,
             "tests": self._update_tests,
@@ -71,22 +55,12 @@ class ViewFeeder(QObject):
         }
         views.viewChosen.connect(self.update)
         views.tests.referenceChosen.connect(scope.marks.refer_to)
-        scope.marks.changed.connect(self.update)
         views.folds.scope.chosen.connect(self.update)
-        for signal in (
-            runs.added,
-            runs.ended,
-            runs.shownChanged,
-            session.measureChanged,
-            session.datasetChanged,
-            scope.measured.changed,
-        ):
-            signal.connect(self.update)
-        runs.removed.connect(self.update)
-        runs.cleared.connect(self._forget)
+        self._runs.removed.connect(self.update)
+        self._runs.cleared.connect(self._forget)
         tests.changed.connect(self._show_tests)
-        session.foldChanged.connect(self._mark)
-        session.choiceChanged.connect(self._mark)
+        self._session.foldChanged.connect(self._mark)
+        self._session.choiceChanged.connect(self._mark)
 
     @Slot()
     def update(self) -> None:
@@ -222,16 +196,6 @@ class ViewFeeder(QObject):
         record, choice = self._record, self._session.choice
         self._views.folds.mark(self._session.fold)
         self._views.pareto.mark(record.key if record is not None else None, choice.values, choice.place)
-
-    def _submit(self, what: str, compute: Callable[[], Found], receive: Callable[[Found], None]) -> None:
-        """Have something computed on the worker, and receive it on the window's thread."""
-        self._job = self._worker.task(what, compute, on_done=receive, on_error=self.failed.emit, slot=_SLOT)
-
-    def _abandon(self) -> None:
-        """Let what was asked for another state come to nothing."""
-        if self._job is not None:
-            self._job.abandon()
-            self._job = None
 
 
 def _name(record: RunRecord) -> str:
