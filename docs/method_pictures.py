@@ -18,7 +18,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
-from screenshots import rest, wait
+from screenshots import delete, rest, wait
 from sklearn.cluster import KMeans
 
 from rankstudio.engine.experiment.plan.plan import SAMPLE
@@ -89,7 +89,7 @@ def take(app: QApplication, theme: Theme, settings: Settings, key: str) -> None:
         wait(app, lambda: not window.models.task_worker.jobs)
         rest(app)
         grabbed.append(window.grab().toImage())
-    window.close()
+    delete(window)
     reduced(below_each_other(grabbed)).save(str(IMAGES / f"{key}.png"))
 
 

@@ -5,6 +5,7 @@ python docs/screenshots.py
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.experiment.plan.plan import SAMPLE
@@ -58,7 +60,7 @@ def take(app: QApplication, settings: Settings) -> None:
     window.grab().save(str(IMAGES / "window-ranker.png"))
     take_results(app, window)
     take_pages(app, window, theme)
-    window.close()
+    delete(window)
 
 
 def take_results(app: QApplication, window: MainWindow) -> None:
@@ -94,6 +96,17 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
             rest(app)
             window.grab().save(str(IMAGES / f"page-{page.key}-{mode}.png"))
     theme.set_mode("light")
+
+
+def delete(window: MainWindow) -> None:
+    """Close a window and delete it with all that it holds, which closing alone does not.
+
+    In the program the process ends with its one window; here one follows the other.
+    """
+    window.close()
+    window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    gc.collect()
 
 
 def rest(app: QApplication) -> None:
