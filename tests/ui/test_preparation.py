@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -91,3 +94,28 @@ def test_all_objects_are_searched_again_when_there_are_a_quarter_more(
     objects.append(0)
     assert collect_due(old) == 1250
     assert searched == [2, 1, 2]
+
+
+def test_what_the_window_loads_has_no_pandas_which_can_be_had_later(tmp_path: Path) -> None:
+    text = (
+        "import sys\n"
+        "from rankstudio.ui.background import tasks\n"
+        "tasks.warm_up()\n"
+        "print([m for m in ('sklearn', 'pandas', 'pyarrow') if m in sys.modules])\n"
+        "from rankstudio.engine.data.sample import open_sample\n"
+        "from rankstudio.engine.methods.rankers.rankrls import RankRLS\n"
+        "data = open_sample().folds[0].train\n"
+        "frame = data.to_frame()\n"
+        "model = RankRLS().fit(frame.iloc[:, 2:], data.y, qid=data.qid)\n"
+        "print(list(model.feature_names_in_) == list(data.feature_names))\n"
+    )
+    environment = {**os.environ, "RANKSTUDIO_CONFIG_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        timeout=300,
+    )
+    assert (done.stdout, done.stderr) == ("['sklearn']\nTrue\n", "")
