@@ -6,8 +6,8 @@ runs greedy RankRLS ten times in the real window, then changes measure and conve
 sorts, ticks and looks at every view. For each it prints the time until all workers are idle again and
 everything is drawn, the seconds of all cores, the percentiles of the gaps of the event loop, and what caused
 the longest. A measure and a convention have two lines: until all runs are measured, and from 0.15 s after
-that until what is made of it (paired tests, curves, front) is there. ``--large`` runs methods on 42,000
-made-up documents with 46 features as well.
+that until what is made of it (paired tests, curves, front) is there. ``--large`` runs every method on
+42,000 made-up documents with 46 features as well.
 """
 
 from __future__ import annotations
@@ -21,10 +21,20 @@ import numpy as np
 from record import Record, parser
 from window_gaps import Walk, write_folds
 
+from rankstudio.engine.methods.catalog import methods
+
 RUNS, COMBINATIONS = 10, 31
 _MEASURES = ("MAP", "NDCG@5", "RR", "P@3")
 _CONVENTIONS = ("ranklib", "trec_eval", "letor4")
-_LARGE = ("greedy-rankrls", "fsmrank", "gas", "expected-divergence", "single-feature", "rankrls")
+_SHORT: dict[str, dict[str, object]] = {
+    "fs-bfs": {"regularization": (1.0,), "max_iter": 1, "patience": 1},
+    "coordinate-ascent": {"n_restarts": 1, "max_iter": 3},
+    "lambdamart": {"n_rounds": 30},
+    "lambdamart-top": {"n_features_to_select": 3, "n_rounds": 5},
+    "rankboost": {"n_rounds": 30},
+    "adarank": {"n_rounds": 20},
+}
+"""Parameters of methods that would take minutes."""
 
 
 def ten_runs(walk: Walk, data: Path, n_runs: int) -> None:
@@ -70,8 +80,8 @@ def large(walk: Walk, folder: Path) -> None:
     if not data.exists():
         write_folds(data, 25_200, 46)  # with two thirds as many again in the other parts: 42,000
     walk.open("42,000 documents x 46", data)
-    for method in _LARGE:
-        walk.run(f"{method}, 42,000 documents", method)
+    for entry in methods():
+        walk.run(f"{entry.key}, 42,000 documents", entry.key, **_SHORT.get(entry.key, {}))
 
 
 def main() -> int:
