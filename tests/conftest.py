@@ -9,6 +9,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+# Threads of libraries that have nothing to do sleep: to wait for the next sum they would turn in circles, and
+# several test processes have them on the same processors. Read when numpy and LightGBM are loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+
 import pytest
 from fuzz_report import rows_of, table
 from hypothesis import settings
