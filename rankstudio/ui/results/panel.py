@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
@@ -139,7 +139,10 @@ class ResultsPanel(Panel):
         beside = self.width() >= own + all_views + scaled(_BESIDE_TOOLS)
         if beside is not self._beside:
             self._beside = beside
-            (self.tools if beside else self.body).insertWidget(0, self._own_tools)
+            if beside:
+                self.tools.insertWidget(0, self._own_tools)
+            else:
+                self.body.insertWidget(0, self._own_tools, 0, Qt.AlignmentFlag.AlignLeft)
             self._own_tools.setContentsMargins(*((0, 0, 0, 0) if beside else (12, 8, 8, 0)))
 
     @Slot()
