@@ -105,13 +105,16 @@ class OpenController(QObject):
 
         def show(preview: TablePreview) -> None:
             dialog = ColumnsDialog(preview, DataColumns.of(options.columns), problem, self._window)
-            if dialog.exec():
+
+            def open_so() -> None:
                 self._columns[path] = dialog.columns()
                 plan = options.changed(columns=self._columns[path].as_dict())
-                self._loader.open(path, plan)
-            elif problem:
-                self.failed.emit(problem)
-            dialog.deleteLater()
+                self._loader.open(path, plan, None if path != self._session.plan.data else plan)
+
+            dialog.accepted.connect(open_so)
+            dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
 
         def fail(text: str) -> None:
             self.failed.emit(problem or text)

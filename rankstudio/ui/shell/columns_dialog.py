@@ -26,7 +26,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 _SIZE = (760, 560)
 _ROW = 27
-_WIDEST = 220
+_WIDEST, _VALUE = 260, 130  # of columns, in pixels
 
 
 class ColumnsDialog(QDialog):
@@ -98,7 +98,7 @@ class ColumnsDialog(QDialog):
         table = self._table
         table.setRowCount(len(names))
         table.setColumnCount(2 + len(rows))
-        titles = [tr("feature"), tr("is")]
+        titles = [tr("column"), tr("is")]
         titles += [tr("document {number}").format(number=i + 1) for i in range(len(rows))]
         table.setHorizontalHeaderLabels(titles)
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -189,8 +189,8 @@ class ColumnsDialog(QDialog):
         self._table.blockSignals(blocked)
         self._table.resizeColumnsToContents()
         for j in range(self._table.columnCount()):
-            self._table.setColumnWidth(j, min(self._table.columnWidth(j) + 12, _WIDEST))
-        self._count.setText(trn("{n} feature", "{n} features", n))
+            self._table.setColumnWidth(j, min(self._table.columnWidth(j) + 12, _WIDEST if j == 0 else _VALUE))
+        self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
         fine = (qid >= 0 or bool(self._preview.sizes)) and label >= 0 and qid != label and n > 0
         self._buttons.button(QDialogButtonBox.StandardButton.Open).setEnabled(fine)
 
