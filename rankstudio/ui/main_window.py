@@ -13,7 +13,6 @@ from rankstudio.ui.background.loader import LoadingBar
 from rankstudio.ui.controllers.action_state import enabled_commands
 from rankstudio.ui.controllers.comparison_runs import ComparisonRuns
 from rankstudio.ui.controllers.export import ExportController
-from rankstudio.ui.controllers.export_items import export_items
 from rankstudio.ui.controllers.feature_names import FeatureNames
 from rankstudio.ui.controllers.lambda_slider import SliderController
 from rankstudio.ui.controllers.measurement import MeasurementController
@@ -81,9 +80,7 @@ class MainWindow(QMainWindow):
         self.control = RunCommands(
             self.session, self.runs, models.loader, sections.run, sections.method.form, self
         )
-        self.export_controller = ExportController(
-            theme, self.session, settings, partial(export_items, models, sections), self
-        )
+        self.export_controller = ExportController(theme, models, sections, settings, self)
         self.refresh_timer = RefreshTimer(*sections.parts, self._show_runs, parent=self)
         self._lay_out()
         self._connect_commands()
@@ -145,6 +142,7 @@ class MainWindow(QMainWindow):
             save_plan=export_controller.ask_save_plan,
             export=export_controller.show_dialog,
             export_table=self.sections.results.table.open,
+            figures=export_controller.show_figures,
             copy_command=export_controller.copy_command,
             copy_python=export_controller.copy_python,
             quit=self.close,
@@ -199,6 +197,7 @@ class MainWindow(QMainWindow):
             table.failed.connect(self.say_error)
         for plot in self.workspace.findChildren(Plot):
             plot.failed.connect(self.say_error)
+            plot.figureAsked.connect(self.export_controller.show_figures)
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
         for teller in (self.open_controller, self.study_files, self.menus):

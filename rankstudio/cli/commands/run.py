@@ -198,8 +198,8 @@ def _refit(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
 def _draw(result: RunResult, out: Path) -> list[str]:
     """Draw the figures; say in a sentence why not where Qt cannot be loaded."""
     try:
-        from rankstudio.ui.plots.figures import write_figures
+        from rankstudio.ui.plots.figure_files import write_run_figures
     except ImportError as error:
         print(f"No figures: Qt cannot be loaded ({error}).", file=sys.stderr)
         return []
-    return [str(path) for path in write_figures(result, out)]
+    return [str(path) for path in write_run_figures(result, out)]

@@ -7,7 +7,7 @@ from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.shell.workspace import PAGES
 
 _ON_DATA = (
-    *("export", "save_plan", "copy_command", "copy_python"),
+    *("export", "figures", "save_plan", "copy_command", "copy_python"),
     *("group", "best", "next_fold", "previous_fold"),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,13 +24,14 @@ from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.table_texts import FORMATS
 
 if TYPE_CHECKING:
+    from rankstudio.engine.export.figures.values import Figure
     from rankstudio.engine.export.models import Model as PortableModel
 
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
     session, current = models.session, models.current
-    run, inspect, results = sections.run, sections.inspect, sections.results
+    inspect, results = sections.inspect, sections.results
     name = _stem(session.dataset.name if session.dataset else "rankstudio")
     tables = (
         ("features", tr("Features table"), tr("The path as it is shown, with weights, gains and measures."),
@@ -38,8 +40,73 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *(results.views.shown_tables() if results.views.isVisible() else ()),
         *(sections.queries.tables() if sections.queries.bar.isVisible() else ()),
     )  # fmt: skip
+    return (
+        _model_item(session, current, name),
+        _run_item(models.runs.shown, name, sealed=session.sealed),
+        *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
+        *(_plot_item(key, label, plot, name) for key, (label, plot) in _plots(sections).items()),
+        *_plan_items(session, name),
+    )
+
+
+def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]]:
+    """Return the plots that show something as figures, with their names and captions."""
+    results = sections.results
+    compared = {key for key, *_ in (*results.curves.plots(), *results.views.shown_plots())}
+    return [
+        (plot, plot_figure(models, plot, label, key, compared=key in compared))
+        for key, (label, plot) in _plots(sections).items()
+        if not plot.is_empty()
+    ]
+
+
+def plot_figure(
+    models: Models, plot: Plot, label: str = "", key: str = "figure", *, compared: bool = False
+) -> Figure:
+    """Return what a plot shows as a figure, with a caption that says of what.
+
+    Parameters
+    ----------
+    models : Models
+    plot : Plot
+    label, key : str
+        What it is called, for people and for files.
+    compared : bool
+        Whether it shows several runs rather than the one that is looked at.
+    """
+    plot.flush()
+    figure, dataset = plot.figure(), models.session.dataset
+    title = ": ".join(dict.fromkeys(filter(None, [label or plot.accessibleName(), figure.title])))
+    data = dataset.name if dataset is not None else "RankStudio"
+    caption = f"{data}, {title}. {_caption(models, compared=compared)}".strip()
+    return replace(figure, name=f"{_stem(data)}-{key}", title=title, caption=caption)
+
+
+def _caption(models: Models, *, compared: bool) -> str:
+    """Return what the numbers of a plot are of: of which runs, or of which plan and model."""
+    from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
+    from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
+
+    session, model = models.session, models.current.model
+    shown, dataset = models.runs.shown, session.dataset
+    finished = [(r.key, r.result) for r in models.runs.records if r.result is not None and not r.label.hidden]
+    if compared and finished:
+        return captions.runs_text(finished, session.measure)
+    if dataset is None:
+        return ""
+    said = ""
+    if model is not None:
+        size = len(model.step.selected)
+        said = captions.model_text(model.plan, model.fold.number, model.values, size)
+    plan = shown.plan if shown is not None else session.plan
+    return captions.plan_text(plan, dataset.name, versions(), len(dataset.folds), session.measure, said)
+
+
+def _plots(sections: Sections) -> dict[str, tuple[str, Plot]]:
+    """Return the plots by their keys, with what they are called."""
+    run, inspect, results = sections.run, sections.inspect, sections.results
     features = sections.substitutes.panel.plot
-    plots = {
+    return {
         "criterion": (tr("Criterion curves"), run.curves.criterion_plot),
         "validation": (tr("Validation curves"), run.curves.validation_plot),
         "candidates": (tr("Candidates"), run.candidates.plot),
@@ -50,13 +117,6 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         **(sections.queries.plots() if sections.queries.bar.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.views.shown_plots() if plot.isVisible()},
     }
-    return (
-        _model_item(session, current, name),
-        _run_item(models.runs.shown, name, sealed=session.sealed),
-        *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
-        *(_plot_item(key, label, plot, name) for key, (label, plot) in plots.items()),
-        *_plan_items(session, name),
-    )
 
 
 def _stem(name: str) -> str:

@@ -10,9 +10,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.export.figures.values import FigureAxis, RowSeries, RowsFigure
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
+from rankstudio.ui.plots.figure_values import MOST_ROWS, floats
 from rankstudio.ui.plots.frame import Frame, padded
 from rankstudio.ui.plots.layers import draw_marker, pen
 from rankstudio.ui.plots.readout import Line
@@ -88,6 +90,26 @@ class AlonePlot(Plot):
     def is_empty(self) -> bool:
         """Tell whether nothing was measured."""
         return self.shown is None or not np.isfinite(self.shown.parts["train"]).any()
+
+    def figure(self) -> RowsFigure:
+        """Return the features in the order that is shown, a row each; those of the model stand out."""
+        order = self._order[:MOST_ROWS].tolist()
+        parts = self.shown.parts.items() if self.shown is not None else ()
+        strong = frozenset(at for at, column in enumerate(order) if self._selected[column])
+        return RowsFigure(
+            "figure",
+            self.axes.title,
+            "",
+            FigureAxis(self.axes.title),
+            tuple(f"{self._names[column]} ({self._ids[column]})" for column in order),
+            tuple(
+                RowSeries(tr(part), floats(values[column] for column in order), number=number)
+                for number, (part, values) in enumerate(parts)
+            ),
+            strong=strong,
+            strong_label=tr("in the model") if strong else "",
+            row_title=tr("feature"),
+        )
 
     def numbers(self) -> Numbers:
         """Return one row a feature, in the order that is shown: id, name, each part, whether in the model."""

@@ -10,12 +10,14 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QResizeEve
 
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.analysis.features.choice_explanation import number
+from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
+from rankstudio.ui.plots.figure_values import floats, heat_figure
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_layer import draw_cells, draw_values, outline
 from rankstudio.ui.plots.layers import pen
@@ -180,6 +182,34 @@ class CandidateMapPlot(HeatMapPlot):
             *lines,
             Line(tr("rank"), tr("{ranks:.0f} of {of}").format(ranks=self._map.ranks[row, column], of=of)),
         ]
+
+    def figure(self) -> MapFigure:
+        """Return the part of the map that is shown; outlined is what each step took."""
+        shown = self._map
+        if shown is None:
+            return heat_figure(self)
+        values = shown.ranks if self._ranked else shown.shares
+        score = self._score.name if self._score else ""
+        title = tr("rank among the candidates") if self._ranked else tr("share of the step's best")
+        greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
+        return MapFigure(
+            "figure",
+            tr("{score} of the candidates by step").format(score=tr(score))
+            if score
+            else self.accessibleName(),
+            "",
+            tuple(self._all_names[feature] for feature in shown.features),
+            tuple(map(str, shown.numbers)),
+            tuple(floats(row) for row in values),
+            "",
+            self._names[1],
+            FigureAxis(title, whole=self._ranked, low=float(self._ranked), high=max(greatest, 1.0)),
+            0 if self._ranked else 2,
+            self._ranked,
+            self._ranked,
+            tuple((int(row), int(column)) for row, column in np.argwhere(shown.taken)),
+            tr("taken"),
+        )
 
     def numbers(self) -> Numbers:
         """Return one row per feature, one column per step, shown or not: the scores, or the ranks."""

@@ -12,6 +12,7 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
+from rankstudio.ui.plots.figure_values import bars_figure
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline
 from rankstudio.ui.plots.readout import Line
@@ -86,6 +87,16 @@ class BarsPlot(Plot):
         self.box.silence()
         self.mark_dirty()
 
+    @property
+    def bars(self) -> tuple[Bar, ...]:
+        """All candidates, the best first."""
+        return tuple(self._bars)
+
+    @property
+    def winner(self) -> Hashable | None:
+        """Id of the one that was taken."""
+        return self._winner
+
     def select(self, bar_id: Hashable | None) -> None:
         """Outline a bar."""
         self._chosen = bar_id
@@ -143,6 +154,8 @@ class BarsPlot(Plot):
     def is_empty(self) -> bool:
         """Tell whether there are no candidates."""
         return not self._bars
+
+    figure = bars_figure
 
     def numbers(self) -> Numbers:
         """Return all candidates, best first: id, name, value."""

@@ -12,6 +12,7 @@ from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import QSizePolicy
 from shiboken6 import isValid
 
+from rankstudio.engine.export.figures.values import Figure
 from rankstudio.ui.plots.axes import Axes, draw_axes
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Draw, Layer, pen
@@ -47,6 +48,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     ----------
     failed : Signal(str)
         A sentence, when something the user asked the plot for (to save it, say) did not work.
+    figureAsked : Signal()
+        The user wants the plot as a figure: copied with its caption, or in a file.
     placeholder : str
         What an empty plot says.
     under_mouse : object
@@ -54,6 +57,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     """
 
     failed = Signal(str)
+    figureAsked = Signal()
 
     def __init__(self, theme: Theme, axes: Axes) -> None:
         super().__init__(background=theme.colors.panel)
@@ -91,6 +95,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def numbers(self) -> Numbers:
         """Return the numbers behind the plot: column names, and rows of texts and numbers."""
+        raise NotImplementedError
+
+    def figure(self) -> Figure:
+        """Return what the plot shows as a figure, to be printed; its name and caption are the owner's."""
         raise NotImplementedError
 
     def summary(self) -> str:

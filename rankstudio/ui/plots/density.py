@@ -14,6 +14,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot
+from rankstudio.ui.plots.figure_values import density_figure
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline, pen
 from rankstudio.ui.plots.readout import Line
@@ -140,6 +141,8 @@ class DensityPlot(Plot):
                 for d in self._with_zeros()
             ]
         )
+
+    figure = density_figure
 
     def numbers(self) -> Numbers:
         """Return class, value and density, one row per point, and a row with the share of zeros."""

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
 from rankstudio.engine.export.figures.files import caption_text, figure_bytes, figure_path, formats_for
 from rankstudio.engine.export.figures.layout import drawing_of
-from rankstudio.engine.export.figures.style import FigureStyle
+from rankstudio.engine.export.figures.style import FigureStyle, style_of
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.support.files import make_folder, write_bytes
 from rankstudio.ui.plots.figure_image import png_bytes
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.results.results import RunResult
 
 FigureFile = tuple[Path, bytes]
 """A path, and what goes there."""
@@ -69,3 +73,30 @@ def _start_application() -> None:
     if QGuiApplication.instance() is None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
         _started.append(QGuiApplication([]))
+
+
+def write_run_figures(result: RunResult, folder: Path) -> list[Path]:
+    """Draw the criterion and the validation measures of a run by size as PNG files: a curve a combination.
+
+    These are Figures 3 and 4 of the greedy RankRLS paper where that is what was run.
+
+    Returns
+    -------
+    list of Path
+        What was written; nothing for a method without steps to draw.
+
+    Raises
+    ------
+    OutputError
+        Where a file cannot be written.
+    """
+    from rankstudio.engine.analysis.figures.run_figures import path_figure  # noqa: PLC0415 - brings kernels
+
+    figures = []
+    for name in ("", *result.plan.evaluated):
+        figure = path_figure(result, name)
+        if figure is not None and not figure.empty:
+            called = f"validation-{name.replace('@', '-at-')}" if name else "criterion"
+            figures.append((folder / f"{called}.png", figure))
+    style = style_of("page")
+    return write_figure_files([(path, bytes_of(figure, style, "png", 300.0)) for path, figure in figures])

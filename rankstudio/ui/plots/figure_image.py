@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+import threading
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, Qt
 from PySide6.QtGui import (
@@ -26,6 +26,7 @@ from rankstudio.engine.support.resources import resource
 from rankstudio.ui.language import tr
 
 _INCH = {"pt": 72.0, "px": 96.0}
+_fonts = threading.local()  # a QRawFont is of the thread that made it
 _OUTLINE = 1000.0  # size at which outlines are asked for, so that nothing of them is fitted to pixels
 
 
@@ -141,9 +142,15 @@ def _outline(text: str) -> QPainterPath:
     return path
 
 
-@cache
 def _raw_font() -> QRawFont:
-    """Return the bundled font itself, of whatever the system may have under its name."""
+    """Return the bundled font itself, of whatever the system may have under its name: one a thread."""
+    found = getattr(_fonts, "raw", None)
+    if found is None:
+        found = _fonts.raw = _loaded_font()
+    return found
+
+
+def _loaded_font() -> QRawFont:
     return QRawFont(
         str(resource("fonts", "Inter-Regular.otf")), _OUTLINE, QFont.HintingPreference.PreferNoHinting
     )

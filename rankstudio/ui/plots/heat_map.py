@@ -14,6 +14,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
+from rankstudio.ui.plots.figure_values import heat_figure
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_layer import NAME_WIDTH, draw_map
 from rankstudio.ui.plots.readout import Line
@@ -85,6 +86,16 @@ class HeatMapPlot(Plot):
         self._decimals = decimals
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False))
         self.add_layer(self.draw_map, 0.0, clipped=False)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """How row and column are called."""
+        return self._names
+
+    @property
+    def decimals(self) -> int:
+        """Of the values as they are written."""
+        return self._decimals
 
     def set_names(self, row: str, column: str) -> None:
         """Call rows and columns otherwise; "" for rows whose labels say what they are."""
@@ -197,6 +208,8 @@ class HeatMapPlot(Plot):
     def is_empty(self) -> bool:
         """Tell whether no cell has a value."""
         return not bool(np.isfinite(self.values).any())
+
+    figure = heat_figure
 
     def numbers(self) -> Numbers:
         """Return one row per row of the map, from its first to its last, and one column per column."""

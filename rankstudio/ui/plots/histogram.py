@@ -11,6 +11,7 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
+from rankstudio.ui.plots.figure_values import histogram_figure
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
@@ -83,6 +84,8 @@ class HistogramPlot(Plot):
         shift = 0.5 if self.width_of_bins == 1 else 0.0
         low = float(self.starts[0]) - shift
         return (low, low + self.width_of_bins * self.starts.size), (0.0, float(self.counts.max()) * 1.05)
+
+    figure = histogram_figure
 
     def numbers(self) -> Numbers:
         """Return first and last number of each bin, and how often they occur."""

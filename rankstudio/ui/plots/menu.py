@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSizeF, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.figures.layout import drawing_of
+from rankstudio.engine.export.figures.style import style_of
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.export import FORMATS, csv_text, export_plot, image
+from rankstudio.ui.plots.export import FORMATS, csv_text, export_plot
+from rankstudio.ui.plots.figure_image import figure_image
 
 if TYPE_CHECKING:
     from rankstudio.ui.plots.base import Plot
@@ -29,6 +32,8 @@ class PlotMenu(QMenu):
         super().__init__(plot)
         self.setObjectName("plot-menu")
         self._plot = plot
+        self.addAction(tr("Figure for print…")).triggered.connect(plot.figureAsked)
+        self.addSeparator()
         self.addAction(tr("Copy picture")).triggered.connect(self.copy_picture)
         self.addAction(tr("Copy numbers")).triggered.connect(self.copy_numbers)
         self.addSeparator()
@@ -44,8 +49,10 @@ class PlotMenu(QMenu):
 
     @Slot()
     def copy_picture(self) -> None:
-        """Put the figure on the clipboard, at twice the screen's resolution."""
-        QGuiApplication.clipboard().setImage(image(self._plot, QSizeF(self._plot.size()), 192.0))
+        """Put the figure on the clipboard, two columns wide."""
+        self._plot.flush()
+        picture = figure_image(drawing_of(self._plot.figure(), style_of("page")), 220.0)
+        QGuiApplication.clipboard().setImage(picture)
 
     @Slot()
     def copy_numbers(self) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtGui import QKeyEvent
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
+from rankstudio.ui.plots.figure_values import pareto_figure
 from rankstudio.ui.plots.frame import readable_range
 from rankstudio.ui.plots.pareto_layers import draw_band_name, draw_marks, draw_pareto_front, draw_spots
 from rankstudio.ui.plots.readout import Line
@@ -121,6 +122,8 @@ class ParetoPlot(Plot):
     def is_empty(self) -> bool:
         """Tell whether there is no model."""
         return not self.spots
+
+    figure = pareto_figure
 
     def numbers(self) -> Numbers:
         """Return one row a model: which it is, size, worth, error, and what is marked."""

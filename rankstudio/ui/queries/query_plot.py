@@ -10,9 +10,11 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPolygonF
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
+from rankstudio.ui.plots.figure_values import floats
 from rankstudio.ui.plots.frame import padded
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.queries.polygon import inside_polygon
@@ -121,6 +123,14 @@ class QueryPlot(Plot):
     def is_empty(self) -> bool:
         """Tell whether there is no query with a value."""
         return not self._known.size
+
+    def figure(self) -> CurvesFigure:
+        """Return the queries as points, or their differences as bars."""
+        xs, ys = (floats(values[self._known]) for values in self.points)
+        scatter = self.mode == SCATTER
+        one = Series("" if scatter else self.axes.title, xs, ys, kind="points" if scatter else "bars")
+        x, y = FigureAxis(self.axes.x_label, whole=not scatter), FigureAxis(self.axes.title)
+        return CurvesFigure("figure", tr("A against B"), "", x, y, (one,), square=scatter)
 
     def numbers(self) -> Numbers:
         """Return one row a query: its fold, id, and what both models measure."""

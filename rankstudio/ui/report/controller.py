@@ -98,7 +98,7 @@ class ReportController(QObject):
         """Have the report made anew where it is seen and something of it is another."""
         if not self.preview.isVisible():
             return
-        asked = self._request()
+        asked = self.request()
         state = (asked.sealed, id(asked.study), *(self._state_of(run) for run in asked.runs))
         if state == self._shown:
             return
@@ -146,7 +146,8 @@ class ReportController(QObject):
         if report is not None:
             self._worker.task(tr("Saving the report"), write, report, on_done=then, on_error=self.failed.emit)
 
-    def _request(self) -> ReportRequest:
+    def request(self) -> ReportRequest:
+        """Return what a report of the runs that are listed is made of."""
         records = [r for r in self._runs.records if r.result is not None and not r.label.hidden]
         runs = tuple(
             ListedRun(r.key, r.result, r.dataset, r.label, r.stored, r.recorded)

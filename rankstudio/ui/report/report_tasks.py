@@ -18,16 +18,18 @@ from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
 from rankstudio.ui.language import tr
+from rankstudio.ui.plots.figure_files import FigureFile, figure_files
 from rankstudio.ui.report.rich_text import figure_name, picture, rich_text
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.document import Report, ReportFigure
-    from rankstudio.engine.analysis.report.source import ReportedRun
+    from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.results.results import RunResult
     from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel
     from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.export.figures.style import FigureStyle
 
 PDF_WIDTH = 640.0
 """Of figures in a PDF, in pixels of 1/96 inch: A4 between its margins."""
@@ -79,6 +81,22 @@ class ReportRequest:
 def report_of(asked: ReportRequest) -> Report:
     """Return the report with all its sections."""
     from rankstudio.engine.analysis.report.report import make_report  # noqa: PLC0415 - on the worker only
+
+    return make_report(source_of(asked))
+
+
+def figures_of(
+    asked: ReportRequest, format_name: str, style: FigureStyle, dpi: float, folder: Path
+) -> list[FigureFile]:
+    """Return the files of all figures of the runs: those that the terminal writes."""
+    from rankstudio.engine.analysis.report import study_figures  # noqa: PLC0415 - on the worker only
+
+    found = tuple(study_figures.made(study_figures.study_figures(source_of(asked))))
+    return figure_files(found, (format_name,), style, dpi, folder)
+
+
+def source_of(asked: ReportRequest) -> ReportSource:
+    """Return what a report and its figures are made of."""
     from rankstudio.engine.analysis.report.source import ReportSource  # noqa: PLC0415 - on the worker only
 
     marks = asked.study.seal_marks if asked.study is not None else ()
@@ -86,7 +104,7 @@ def report_of(asked: ReportRequest) -> Report:
         marks = (*marks, SealMark.now(sealed=True))
     title = asked.study.title if asked.study is not None else tr("Study")
     runs = tuple(_reported(run, asked.study) for run in asked.runs)
-    return make_report(ReportSource(title, runs, asked.settings, marks))
+    return ReportSource(title, runs, asked.settings, marks)
 
 
 def save_html(report: Report, path: Path) -> Path:

@@ -90,6 +90,12 @@ _FILE = (
         "Ctrl+Shift+E",
     ),
     Command(
+        "figures",
+        tr("F&igures for print…"),
+        tr("Copy or save what is shown as a paper prints it, or all figures of the study."),
+        "Ctrl+Shift+G",
+    ),
+    Command(
         "copy_command",
         tr("Copy run as comman&d"),
         tr("Copy the command that does this run in a terminal."),

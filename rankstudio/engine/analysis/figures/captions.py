@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
@@ -59,26 +59,52 @@ def run_text(run: RunResult, measure: str = "") -> str:
     measure : str
         Which one is shown; else the one that chose.
     """
-    plan = run.plan
+    chose = "the criterion" if run.plan.select_by == CRITERION else run.plan.select_by
+    chosen = f"Chosen by {chose}: {chosen_text(run)}."
+    return plan_text(run.plan, run.data_name, run.versions, len(run.folds), measure, chosen)
+
+
+def plan_text(
+    plan: Plan, data: str, versions: Mapping[str, str], n_folds: int, measure: str = "", chosen: str = ""
+) -> str:
+    """Return in sentences what a plan determines, and with what it is computed.
+
+    Parameters
+    ----------
+    plan : Plan
+    data : str
+        Name of the dataset.
+    versions : Mapping of str to str
+    n_folds : int
+    measure : str
+        Which one is shown; else the one that chooses.
+    chosen : str
+        Which model is shown, as a sentence.
+    """
     asked = measure or ("" if plan.select_by == CRITERION else plan.select_by)
     rules = convention(plan.convention).label
-    chose = "the criterion" if plan.select_by == CRITERION else plan.select_by
-    n = len(run.folds)
+    grid = grid_text(plan)
     sentences = [
-        f"Data: {run.data_name}, {n} fold{'' if n == 1 else 's'}, protocol {plan.protocol}.",
-        f"Method: {plan.title}{f'; {grid}' if (grid := grid_text(plan)) else ''}.",
-        f"Chosen by {chose}: {chosen_text(run)}.",
+        f"Data: {data}, {n_folds} fold{'' if n_folds == 1 else 's'}, protocol {plan.protocol}.",
+        f"Method: {plan.title}{f'; {grid}' if grid else ''}.",
+        chosen,
         f"Measure{'s' if not asked else f': {asked},'} by the convention of {rules}.",
         f"Seed {plan.seed}.",
-        f"{versions_text(run)}.",
+        f"{versions_text(versions)}.",
     ]
-    return " ".join(sentences)
+    return " ".join(filter(None, sentences))
 
 
-def versions_text(run: RunResult) -> str:
-    """Return with what a run was computed: "RankStudio 0.9, Python 3.11, numpy 2.1"."""
+def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> str:
+    """Return in a sentence which model of a path is looked at."""
+    said = ", ".join(filter(None, [f"fold {fold}", values_label(plan, values), f"k = {size}"]))
+    return f"Model: {said}."
+
+
+def versions_text(versions: Mapping[str, str]) -> str:
+    """Return with what something was computed: "RankStudio 0.9, Python 3.11, numpy 2.1"."""
     usual = {"rankstudio": "RankStudio", "python": "Python"}
-    return ", ".join(f"{usual.get(name, name)} {version}" for name, version in run.versions.items())
+    return ", ".join(f"{usual.get(name, name)} {version}" for name, version in versions.items())
 
 
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
@@ -92,4 +118,4 @@ def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
         f"{chosen_text(run)}; seed {run.plan.seed}."
         for number, run in runs
     ]
-    return " ".join([*common, *each, f"{versions_text(first)}."])
+    return " ".join([*common, *each, f"{versions_text(first.versions)}."])

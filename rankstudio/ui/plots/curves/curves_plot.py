@@ -28,6 +28,7 @@ from rankstudio.ui.plots.curves.curve_values import (
     whole,
 )
 from rankstudio.ui.plots.curves.legend import draw_key, draw_reference_key
+from rankstudio.ui.plots.figure_values import curves_figure
 from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.style.theme import Theme
@@ -86,8 +87,7 @@ class CurvesPlot(Plot):
         self.zoom = Zoom()
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         self._clicked: tuple[Hashable, float] | None = None
-        self._second = QTimer(self)
-        self._second.setSingleShot(True)
+        self._second = QTimer(self, singleShot=True)
         self._second.timeout.connect(self._pick_clicked)
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
@@ -124,8 +124,7 @@ class CurvesPlot(Plot):
             Viridis for an order (λ), Okabe-Ito with dashes for categories (runs, folds).
         """
         self.family = CurveSet(keys, labels, kind)
-        self._fixed_x = x_range
-        self._scale = None
+        self._fixed_x, self._scale = x_range, None
         self._zoomed = self._show_all = False
         self.clear()
 
@@ -194,8 +193,7 @@ class CurvesPlot(Plot):
         self.under_mouse, self.cursor = None, x
         lines = [] if x is None else self._value_lines(x)[:2]
         if len(lines) == 2 and x is not None:
-            frame = self.frame()
-            at = QPointF(frame.x_px(x), frame.area.top() + 8)
+            at = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
             self.box.say(lines, at, self._pixels(), dispensable=True)
         else:
             self._say_note()
@@ -223,6 +221,8 @@ class CurvesPlot(Plot):
         self.zoom.fit(self.frame().area)
         if self.cursor is None:
             self._say_note()
+
+    figure = curves_figure
 
     def numbers(self) -> Numbers:
         """Return one row per k and one column per curve; the band's three at the end."""
@@ -256,7 +256,7 @@ class CurvesPlot(Plot):
 
     @Slot()
     def restyle(self) -> None:
-        """Take on the theme's present colours."""
+        """Take on the theme's colours."""
         self.zoom.style(self.theme.colors)
         super().restyle()
         if self.cursor is None:

@@ -15,6 +15,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
 from rankstudio.ui.plots.curves import overlay_layers as layers
+from rankstudio.ui.plots.figure_values import overlay_figure
 from rankstudio.ui.plots.frame import Frame, padded, readable_range
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
@@ -117,6 +118,8 @@ class OverlayPlot(Plot):
         y = np.concatenate([curve.y for curve in self.curves])
         x_range = (float(x.min()), float(x.max())) if x.min() < x.max() else padded(float(x[0]), float(x[0]))
         return padded(*x_range, 0.02), readable_range(y, np.empty(0))
+
+    figure = overlay_figure
 
     def numbers(self) -> Numbers:
         """Return one row a point."""

@@ -15,6 +15,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
+from rankstudio.ui.plots.figure_values import feature_map_figure
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.heat_map import HeatMapPlot
 from rankstudio.ui.plots.maps.feature_map_layers import TICKS_HEIGHT, draw_margins, draw_outlines
@@ -201,6 +202,8 @@ class FeatureMapPlot(HeatMapPlot):
         area, (low, high) = frame.area, shown.limits
         at = QRectF(area.right() + _SPARE, area.top() + 4, BAR, min(area.height() - 8, _LONGEST_BAR))
         return ColorBar(at, [((value - low) / (high - low), text) for value, text in shown.bar], shown.title)
+
+    figure = feature_map_figure
 
     def numbers(self) -> Numbers:
         """Return a row for each feature, from top to bottom."""

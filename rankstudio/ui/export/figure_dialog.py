@@ -1,0 +1,280 @@
+"""A figure for print: how it will look, what goes with it as text, and where to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDoubleSpinBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.figures.files import SUFFIXES, caption_text, formats_for
+from rankstudio.engine.export.figures.layout import drawing_of
+from rankstudio.engine.export.figures.style import PRESETS, FigureStyle, style_of
+from rankstudio.engine.export.figures.svg import svg_text
+from rankstudio.engine.export.figures.values import Figure
+from rankstudio.engine.support.files import write_text
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.export import LABELS, save_figure
+from rankstudio.ui.plots.figure_image import figure_image
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.segmented import Segmented
+
+_WIDTHS = (
+    ("column", tr("one column, 85 mm")),
+    ("page", tr("two columns, 178 mm")),
+    ("slide", tr("slide, 254 mm")),
+    ("poster", tr("poster, 400 mm")),
+    ("", tr("another width")),
+)
+_COLORS = (("light", tr("Screen")), ("print", tr("Print, grey-safe")))
+_PREVIEW_DPI = 96.0
+
+
+class FigureDialog(QDialog):
+    """Choose a figure and how it is printed, with a preview; copy it with its caption, or save it.
+
+    Parameters
+    ----------
+    figures : sequence of Figure
+        At least one.
+    folder : Path
+        Where to suggest to write.
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    saved : Signal(object)
+        The Path, after a file was written.
+    allAsked : Signal(object, str, float)
+        Style, format and dots an inch in which all figures of the study are wanted.
+    """
+
+    saved = Signal(object)
+    allAsked = Signal(object, str, float)
+
+    def __init__(self, figures: Sequence[Figure], folder: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("figure-dialog")
+        self.setWindowTitle(tr("Figure for print"))
+        self._figures, self._folder = tuple(figures), folder
+        self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
+        self.width_box = named(choice_box(()), "figure-width", tr("Width"))
+        self.millimetres = named(QDoubleSpinBox(), "figure-millimetres", tr("Width in millimetres"))
+        self.font_size = named(QDoubleSpinBox(), "figure-font", tr("Size of the text"))
+        self.colors = Segmented(_COLORS, tr("Colours"))
+        self.format_box = named(choice_box(()), "figure-format", tr("Format"))
+        self.dpi = named(QSpinBox(), "figure-dpi", tr("Dots an inch"))
+        self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
+        self.preview = named(QLabel(), "figure-preview", tr("Preview"))
+        self._message = PlainLabel()
+        self._fill()
+        self._lay_out()
+        self._connect()
+        self._show_figure()
+
+    @property
+    def figure(self) -> Figure:
+        """The figure that is shown, with the caption as it is written now."""
+        figure = self._figures[max(0, self.figure_box.currentIndex())]
+        return replace(figure, caption=self.caption.toPlainText())
+
+    @property
+    def style_chosen(self) -> FigureStyle:
+        """How it is printed."""
+        width = self.width_box.currentData() or f"{self.millimetres.value():g}mm"
+        return style_of(width, self.font_size.value(), str(self.colors.value()))
+
+    @property
+    def format_name(self) -> str:
+        """In which format."""
+        return str(self.format_box.currentData())
+
+    @Slot()
+    def copy(self) -> None:
+        """Put picture and caption on the clipboard."""
+        figure = self.figure
+        drawing = drawing_of(figure, self.style_chosen)
+        data = QMimeData()
+        data.setImageData(figure_image(drawing, float(self.dpi.value())))
+        data.setData("image/svg+xml", svg_text(drawing).encode())
+        data.setText(caption_text(figure))
+        QGuiApplication.clipboard().setMimeData(data)
+        self._say(tr("Picture and caption copied."), "ok")
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Ask for a file and write the figure there, with its caption beside it."""
+        suffix = SUFFIXES[self.format_name]
+        suggested = str(self._folder / f"{self.figure.name}{suffix}")
+        filters = f"{LABELS[self.format_name]} (*{suffix})"
+        name, _ = QFileDialog.getSaveFileName(self, tr("Save figure"), suggested, filters)
+        if name:
+            path = Path(name)
+            self.save(path if path.suffix.lower() == suffix else path.with_name(path.name + suffix))
+
+    def save(self, path: Path) -> None:
+        """Write the figure and, beside it, its caption; one that is there and says otherwise stays."""
+        figure, beside = self.figure, path.with_suffix(".txt")
+        try:
+            save_figure(figure, path, self.style_chosen, float(self.dpi.value()))
+            if not beside.exists():
+                write_text(beside, caption_text(figure))
+        except OutputError as error:
+            self._say(str(error), "error")
+            return
+        self._folder = path.parent
+        self._say(tr("Written to {path}.").format(path=path), "ok")
+        self.saved.emit(path)
+
+    def say(self, sentence: str, role: str = "ok") -> None:
+        """Show what came of something."""
+        self._say(sentence, role)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the preview into the room there is."""
+        super().resizeEvent(event)
+        self._draw()
+
+    # Making
+
+    def _fill(self) -> None:
+        for figure in self._figures:
+            self.figure_box.addItem(figure.title)
+        for key, label in _WIDTHS:
+            self.width_box.addItem(label, key)
+        self.millimetres.setRange(20.0, 2000.0)
+        self.millimetres.setDecimals(1)
+        self.millimetres.setSuffix(" mm")
+        self.font_size.setRange(4.0, 100.0)
+        self.font_size.setDecimals(1)
+        self.font_size.setSuffix(" pt")
+        self.dpi.setRange(30, 2400)
+        self.dpi.setValue(300)
+        self.dpi.setSuffix(" dpi")
+        self._follow_width()
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setHorizontalSpacing(12)
+        form.setVerticalSpacing(8)
+        form.addRow(tr("F&igure"), self.figure_box)
+        form.addRow(tr("&Width"), self.width_box)
+        form.addRow("", self.millimetres)
+        form.addRow(tr("&Text"), self.font_size)
+        form.addRow(tr("Colours"), self.colors)
+        form.addRow(tr("F&ormat"), self.format_box)
+        form.addRow("", self.dpi)
+        caption = PlainLabel(tr("C&aption"))
+        caption.setBuddy(self.caption)
+        self.caption.setTabChangesFocus(True)
+        self._message.setWordWrap(True)
+        self.preview.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.preview.setMinimumSize(420, 320)
+        self.copy_button = QPushButton(tr("&Copy"))
+        self.all_button = QPushButton(tr("Save &all figures…"))
+        self.save_button = named(QPushButton(tr("&Save…")), role="primary")
+        self.save_button.setDefault(True)
+        self.close_button = QPushButton(tr("Close"))
+        left = QWidget()
+        left.setFixedWidth(330)
+        fill(
+            QVBoxLayout(left),
+            form,
+            caption,
+            (self.caption, 1),
+            self._message,
+            margins=(0, 0, 0, 0),
+            spacing=10,
+        )
+        upper = fill(QHBoxLayout(), left, (self.preview, 1), spacing=18)
+        buttons = fill(
+            QHBoxLayout(),
+            self.close_button,
+            1,
+            self.all_button,
+            self.copy_button,
+            self.save_button,
+            spacing=8,
+        )
+        fill(QVBoxLayout(self), (upper, 1), buttons, margins=(16, 16, 16, 16), spacing=14)
+        self.resize(1000, 600)
+
+    def _connect(self) -> None:
+        self.figure_box.currentIndexChanged.connect(self._show_figure)
+        self.width_box.currentIndexChanged.connect(self._follow_width)
+        self.millimetres.valueChanged.connect(self._draw)
+        self.font_size.valueChanged.connect(self._draw)
+        self.colors.chosen.connect(self._draw)
+        self.format_box.currentIndexChanged.connect(self._follow_format)
+        self.copy_button.clicked.connect(self.copy)
+        self.save_button.clicked.connect(self.ask_save)
+        self.all_button.clicked.connect(self._ask_all)
+        self.close_button.clicked.connect(self.close)
+
+    @Slot()
+    def _show_figure(self) -> None:
+        figure = self._figures[max(0, self.figure_box.currentIndex())]
+        before = self.format_box.currentData()
+        self.format_box.clear()
+        there = formats_for(figure)
+        for name in there:
+            self.format_box.addItem(LABELS[name], name)
+        self.format_box.setCurrentIndex(there.index(before) if before in there else 0)
+        self.caption.setPlainText(figure.caption)
+        self._say("", "muted")
+        self._draw()
+
+    @Slot()
+    def _follow_width(self) -> None:
+        """Take width and size of the text of what the figure is for."""
+        width, size = PRESETS.get(self.width_box.currentData(), (self.millimetres.value(), 0.0))
+        self.millimetres.setEnabled(not size)
+        self.millimetres.setValue(width)
+        if size:
+            self.font_size.setValue(size)
+        self._draw()
+
+    @Slot()
+    def _follow_format(self) -> None:
+        self.dpi.setEnabled(self.format_box.currentData() in ("png", None))
+
+    @Slot()
+    def _draw(self) -> None:
+        """Show the figure as large as there is room for, at most twice its size."""
+        if not self.isVisible() and self.preview.width() < 10:
+            return
+        drawing = drawing_of(self.figure, self.style_chosen)
+        ratio = self.devicePixelRatioF()
+        room = self.preview.contentsRect().size()
+        scale = min(room.width() / drawing.width, room.height() / drawing.height, 2 * _PREVIEW_DPI / 72)
+        picture = QPixmap.fromImage(figure_image(drawing, max(scale, 0.05) * 72 * ratio))
+        picture.setDevicePixelRatio(ratio)
+        self.preview.setPixmap(picture)
+
+    @Slot()
+    def _ask_all(self) -> None:
+        self.allAsked.emit(self.style_chosen, self.format_name, float(self.dpi.value()))
+
+    def _say(self, sentence: str, role: str) -> None:
+        self._message.setText(sentence)
+        self._message.setProperty("role", role)
+        self._message.style().unpolish(self._message)
+        self._message.style().polish(self._message)
