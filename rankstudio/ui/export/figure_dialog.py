@@ -239,6 +239,7 @@ class FigureDialog(QDialog):
             self.format_box.addItem(LABELS[name], name)
         self.format_box.setCurrentIndex(there.index(before) if before in there else 0)
         self.caption.setPlainText(figure.caption)
+        self._follow_format()
         self._say("", "muted")
         self._draw()
 
@@ -254,7 +255,7 @@ class FigureDialog(QDialog):
 
     @Slot()
     def _follow_format(self) -> None:
-        self.dpi.setEnabled(self.format_box.currentData() in ("png", None))
+        self.dpi.setEnabled(self.format_box.currentData() == "png")
 
     @Slot()
     def _draw(self) -> None:

@@ -109,6 +109,7 @@ class DensitiesView(QWidget):
                         names=names[shown.column], divergence=shown.divergence
                     )
                 )
+                plot.subject = names[shown.column]
                 plot.set_densities([Density(c.label, shown.grid, c.density, c.zeros) for c in shown.classes])
         self.name.setText(names[found[0].column])
         if self.choice.currentIndex() == 0 and len(found) > 1:

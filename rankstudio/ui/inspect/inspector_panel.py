@@ -71,6 +71,7 @@ class InspectorPanel(Panel):
         self.set_title(profile.name)
         self.set_caption(str(profile.feature_id))
         self.plot.placeholder = tr("All of its values are equal.")
+        self.plot.subject = profile.name
         self.plot.set_densities(
             [Density(tr(c.label), profile.grid, c.density, c.zeros) for c in profile.classes]
         )

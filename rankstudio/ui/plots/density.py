@@ -67,6 +67,7 @@ class DensityPlot(Plot):
 
     def __init__(self, theme: Theme, x_label: str = tr("value (height: density)")) -> None:
         self.densities: list[Density] = []
+        self.subject = ""  # whose values these are, said in files
         super().__init__(theme, Axes("", x_label, show_y=False))
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_zeros, 0.0, clipped=False)

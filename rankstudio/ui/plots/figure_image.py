@@ -89,10 +89,10 @@ def _paint(painter: QPainter, shape: Shape) -> None:
     filling.setAlphaF(shape.opacity if shape.fill else 0.0)
     painter.setBrush(QBrush(filling))
     points = QPolygonF([QPointF(x, y) for x, y in shape.points])
-    if shape.closed:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, not _upright(shape))
+    if _upright(shape):
+        _paint_cell(painter, points, filling)
+    elif shape.closed:
         painter.drawPolygon(points)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     else:
         painter.drawPolyline(points)
 
@@ -101,7 +101,18 @@ def _upright(shape: PathShape) -> bool:
     """Tell whether an area is a rectangle: those of a map or a bar of colours show no seams between them."""
     edges = zip(shape.points, (*shape.points[1:], shape.points[0]), strict=True)
     straight = all(a[0] == b[0] or a[1] == b[1] for a, b in edges)
-    return len(shape.points) == 4 and shape.stroke is None and straight
+    return shape.closed and len(shape.points) == 4 and shape.stroke is None and straight
+
+
+def _paint_cell(painter: QPainter, corners: QPolygonF, filling: QColor) -> None:
+    """Paint a rectangle from whole pixel to whole pixel, so that neighbours meet."""
+    around = painter.transform().mapRect(corners.boundingRect())
+    left, top = round(around.left()), round(around.top())
+    wide, high = max(round(around.right()) - left, 1), max(round(around.bottom()) - top, 1)
+    painter.save()
+    painter.resetTransform()
+    painter.fillRect(left, top, wide, high, filling)
+    painter.restore()
 
 
 def _pen(stroke: Stroke | None) -> QPen:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 """Names below each other in a figure."""
 
+_MOST_BARS = 20
 _NAME = "figure"  # of a file, unless another one is given
 _NEUTRAL = 6  # the look of what is no category
 
@@ -65,12 +66,17 @@ def curves_figure(plot: CurvesPlot) -> CurvesFigure:
         _NAME,
         axes.title,
         "",
-        FigureAxis(axes.x_label or plot.x_name, whole=axes.integer_x),
+        FigureAxis(axes.x_label or _step_title(plot.x_name), whole=axes.integer_x),
         FigureAxis(axes.title, logarithmic=axes.log_y),
         tuple(series),
         levels,
         _choice(plot),
     )
+
+
+def _step_title(name: str) -> str:
+    """Return what steps are, from what they are called in the box with values."""
+    return tr("features selected, k") if name == "k" else name
 
 
 def _choice(plot: CurvesPlot) -> tuple[Mark, ...]:
@@ -80,7 +86,7 @@ def _choice(plot: CurvesPlot) -> tuple[Mark, ...]:
     curve = plot.family[key]
     y = curve.value_at(x)
     label = ", ".join(part for part in (curve.label, f"{plot.x_name} = {x:g}") if part)
-    return () if isnan(y) else (Mark(tr("chosen: {label}").format(label=label), x, y),)
+    return () if isnan(y) else (Mark(tr("chosen: {label}").format(label=label), float(x), float(y)),)
 
 
 def overlay_figure(plot: OverlayPlot) -> CurvesFigure:
@@ -99,11 +105,12 @@ def overlay_figure(plot: OverlayPlot) -> CurvesFigure:
 
 def bars_figure(plot: BarsPlot) -> RowsFigure:
     """Return the candidates of a step, the best first."""
-    bars = plot.bars[:MOST_ROWS]
+    bars = plot.bars[:_MOST_BARS]
+    more = tr(", the first {n} of {of}").format(n=len(bars), of=len(plot.bars))
     taken = frozenset(at for at, bar in enumerate(bars) if bar.id == plot.winner)
     return RowsFigure(
         _NAME,
-        plot.axes.title,
+        plot.axes.title + (more if len(plot.bars) > len(bars) else ""),
         "",
         FigureAxis(plot.axes.title),
         tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),
@@ -164,8 +171,8 @@ def density_figure(plot: DensityPlot) -> CurvesFigure:
     for at, one in enumerate(plot.densities):
         zeros = "" if isnan(one.zeros) else tr(" ({zeros:.0f} % are 0)").format(zeros=100 * one.zeros)
         series.append(Series(one.label + zeros, floats(one.xs), floats(one.ys), kind="area", number=at))
-    title = plot.accessibleName() or tr("Values by relevance")
-    x = FigureAxis(plot.axes.x_label.partition(" (")[0] or tr("value"))
+    title = plot.subject or plot.accessibleName()
+    x = FigureAxis(tr("value of {feature}").format(feature=plot.subject) if plot.subject else tr("value"))
     return CurvesFigure(_NAME, title, "", x, FigureAxis(tr("density")), tuple(series))
 
 
@@ -184,14 +191,17 @@ def feature_map_figure(plot: FeatureMapPlot) -> MapFigure:
         return heat_figure(plot)
     many = len(features) > MOST_ROWS
     names = [str(f.feature_id) if many else _ranked(f.name, f.feature_id, f.rank) for f in features]
+    columns = [tick or column for tick, column in zip(shown.ticks, shown.columns, strict=True)]
+    if shown.square:
+        columns = [str(feature.feature_id) for feature in features]
+    elif not any(shown.ticks):
+        columns = list(shown.columns)
     return MapFigure(
         _NAME,
         shown.title,
         "",
         tuple(names),
-        tuple(tick or column for tick, column in zip(shown.ticks, shown.columns, strict=True))
-        if any(shown.ticks)
-        else shown.columns,
+        tuple(columns),
         tuple(floats(row) for row in shown.values),
         tr("id of the feature") if many else "",
         shown.x_label,

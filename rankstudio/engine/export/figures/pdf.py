@@ -109,7 +109,8 @@ class _Page:
         glyphs, told = [], True
         for character in shape.text:
             glyph = self._font.glyphs.get(ord(character), 0)
-            told = told and glyph != 0 and self.glyphs.setdefault(glyph, character) == character
+            known = self.glyphs.setdefault(glyph, character if glyph else _NO_GLYPH)
+            told = told and known == character
             glyphs.append(f"{glyph:04x}")
         self.glyphs.setdefault(0, _NO_GLYPH)
         turn = "0 1 -1 0" if shape.turned else "1 0 0 1"
