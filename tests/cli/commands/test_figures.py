@@ -1,0 +1,110 @@
+"""``rankstudio figures``: the figures of a study, without what a seal covers, nothing replaced unasked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.storage.seal import SealMark
+from rankstudio.engine.experiment.storage.study import Study
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of three runs on files."""
+    root = tmp_path_factory.mktemp("figures")
+    for fold in make_ranking(n_queries=40, seed=3).folds[:2]:
+        (root / "Made" / f"Fold{fold.number}").mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, root / "Made" / f"Fold{fold.number}" / f"{name}.txt")
+    path = root / "first.rankstudio"
+    greedy = ["greedy-rankrls", "--lambda", "2^0..2^2", "--features", "4"]
+    for options in (greedy, ["rankrls", "--lambda", "1"], ["single-feature", "--features", "2"]):
+        assert main(["run", "--data", str(root / "Made"), "--method", *options, "--study", str(path)]) == 0
+    return path
+
+
+def names(folder: Path, suffix: str) -> set[str]:
+    return {path.name.removesuffix(suffix) for path in folder.glob(f"*{suffix}")}
+
+
+def test_all_figures_are_listed_and_written_in_every_format(study: Path, tmp_path: Path, capsys) -> None:
+    assert main(["figures", str(study), "--list", "--json"]) == 0
+    listed = {row["name"] for row in json.loads(capsys.readouterr().out)}
+    assert {"curves", "front", "differences", "run1-validation", "run1-map", "run1-candidates"} <= listed
+    out = tmp_path / "new" / "figures"
+    assert (
+        main(["figures", str(study), "--to", "pdf,svg,png,tikz,csv", "--out", str(out), "--dpi", "60"]) == 0
+    )
+    assert names(out, ".pdf") == names(out, ".svg") == names(out, ".png") == names(out, ".csv") <= listed
+    assert names(out, ".txt") == names(out, ".pdf")
+    assert {"curves", "front", "differences", "run1-steps", "run1-features", "run1-stability"} <= names(
+        out, ".pdf"
+    )
+    assert "run1-map" not in names(out, ".tex") and "run1-candidates" in names(out, ".tex")
+    caption = (out / "run1-validation.txt").read_text(encoding="utf-8")
+    for part in (
+        "Greedy RankRLS",
+        "λ = 2⁰ … 2² (3 values)",
+        "fold 1: λ = ",
+        "LETOR",
+        "Seed 0",
+        "RankStudio",
+        "MAP",
+    ):
+        assert part in caption
+    assert caption.splitlines()[2] in (out / "run1-validation.svg").read_text(encoding="utf-8")
+
+
+def test_the_same_study_is_the_same_bytes_and_nothing_is_replaced(
+    study: Path, tmp_path: Path, capsys
+) -> None:
+    asked = ["figures", str(study), "--only", "curves,run1-map", "--to", "pdf,png", "--dpi", "80"]
+    for folder in ("a", "b"):
+        assert main([*asked, "--out", str(tmp_path / folder)]) == 0
+    files = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert files == ["curves.pdf", "curves.png", "curves.txt", "run1-map.pdf", "run1-map.png", "run1-map.txt"]
+    for name in files:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    before = (tmp_path / "a" / "curves.pdf").read_bytes()
+    assert main([*asked, "--out", str(tmp_path / "a"), "--width", "page"]) == 1
+    assert "--force" in capsys.readouterr().err
+    assert (tmp_path / "a" / "curves.pdf").read_bytes() == before
+    assert main([*asked, "--out", str(tmp_path / "a"), "--width", "page", "--force"]) == 0
+    assert (tmp_path / "a" / "curves.pdf").read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--only", "curvs"], "only: expected some of curves, front"),
+        (["--to", "bmp"], "format: expected some of pdf"),
+        (["--width", "wide"], "width: expected a length"),
+        (["--font", "1"], "font: expected points"),
+        (["--dpi", "1"], "dpi: expected a number from 30"),
+    ],
+)
+def test_what_is_not_understood_is_a_sentence(
+    study: Path, tmp_path: Path, capsys, options: list[str], said: str
+) -> None:
+    assert main(["figures", str(study), *options, "--out", str(tmp_path / "x")]) == 1
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+    assert main(["figures", str(study)]) == 1
+    assert "--list" in capsys.readouterr().err
+
+
+def test_a_sealed_test_part_is_in_no_figure(study: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "sealed.rankstudio"
+    copy.write_bytes(study.read_bytes())
+    with Study.open(copy) as opened:
+        opened.note_seal(SealMark.now(sealed=True))
+    assert main(["figures", str(copy), "--out", str(tmp_path / "out"), "--to", "csv"]) == 0
+    assert "differences" not in names(tmp_path / "out", ".csv")
+    assert "run1-validation" in names(tmp_path / "out", ".csv")
+    assert "test part" not in (tmp_path / "out" / "curves.txt").read_text(encoding="utf-8")

@@ -1,0 +1,125 @@
+"""The dialog of figures: a preview that follows, what is copied, and files as of the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+from waiting import wait_until
+from windows import finish, open_window, settle, write_folds
+
+from rankstudio.cli import main
+from rankstudio.engine.export.figures.style import style_of
+from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, MapFigure, Series
+from rankstudio.ui.export.figure_dialog import FigureDialog
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.plots import Plot
+from rankstudio.ui.style.theme import Theme
+
+
+def figures() -> tuple[CurvesFigure | MapFigure, ...]:
+    line = Series("λ = 1", (1.0, 2.0), (0.4, 0.5))
+    axes = FigureAxis("k", whole=True), FigureAxis("validation MAP")
+    cells = ((0.1, 0.2),)
+    return (
+        CurvesFigure("data-curves", "Curves", "Data: λ.", *axes, (line,)),
+        MapFigure("data-map", "Map", "Cells.", ("1",), ("1", "2"), cells, "λ", "k", FigureAxis("MAP")),
+    )
+
+
+@pytest.fixture
+def dialog(app, theme, tmp_path):
+    made = FigureDialog(figures(), tmp_path)
+    made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def test_the_preview_follows_width_text_and_colours(dialog):
+    seen = [dialog.preview.pixmap().toImage()]
+    for change in (
+        lambda: dialog.width_box.setCurrentIndex(2),
+        lambda: dialog.font_size.setValue(30.0),
+        lambda: dialog.colors.select("print") or dialog._draw(),
+        lambda: dialog.figure_box.setCurrentIndex(1),
+    ):
+        change()
+        seen.append(dialog.preview.pixmap().toImage())
+        assert seen[-1] != seen[-2]
+    assert dialog.style_chosen.font == 30.0
+    assert dialog.style_chosen.width == pytest.approx(254 / 25.4 * 72)
+    assert "tikz" not in [dialog.format_box.itemData(i) for i in range(dialog.format_box.count())]
+    dialog.width_box.setCurrentIndex(4)
+    dialog.millimetres.setValue(120.0)
+    assert dialog.style_chosen.width == pytest.approx(120 / 25.4 * 72)
+
+
+def test_the_clipboard_has_picture_and_caption(dialog):
+    dialog.caption.setPlainText("Mine.")
+    dialog.copy_button.click()
+    data = QGuiApplication.clipboard().mimeData()
+    assert data.text() == "Curves\n\nMine.\n"
+    assert QGuiApplication.clipboard().image().width() == 1004
+    assert b"validation MAP" in bytes(data.data("image/svg+xml").data())
+
+
+def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path, monkeypatch):
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "mine"), ""))
+    dialog.save_button.click()
+    assert (tmp_path / "mine.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "Curves\n\nData: λ.\n"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "a.pdf"), ""))
+    dialog.save_button.click()
+    assert "could not be written" in dialog._message.text()
+    assert dialog.isVisible()
+
+
+def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: Path, monkeypatch) -> None:
+    finish(window)
+    shown: list[str] = []
+    monkeypatch.setattr(FigureDialog, "exec", lambda self: shown.append(self.figure.title))
+    window.commands["figures"].trigger()
+    assert shown
+    plots = [plot for plot in window.findChildren(Plot) if not plot.is_empty()]
+    assert len(plots) > 3
+    for plot in plots:
+        figure = plot.figure()
+        assert not figure.empty
+        assert figure.table()[1]
+    validation = window.sections.run.curves.validation_plot
+    validation.figureAsked.emit()
+    assert shown[-1].endswith(validation.axes.title)
+    dialog = window.export_controller.figure_dialog(validation)
+    assert dialog is not None
+    assert "Method: " in dialog.figure.caption and "RankStudio" in dialog.figure.caption
+    dialog.deleteLater()
+
+
+def test_all_figures_of_the_study_are_those_of_the_terminal(
+    theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Yes)
+    here, there = tmp_path / "window", tmp_path / "terminal"
+    with open_window(theme, tmp_path / "config", write_folds(tmp_path / "Small")) as window:
+        finish(window)
+        settle(window)
+        study = window.models.study_store.path
+        assert study is not None
+        dialog = window.export_controller.figure_dialog()
+        assert dialog is not None
+        for name in ("png", "pdf"):
+            dialog.say("")
+            style = style_of("page", colors="print")
+            window.export_controller.save_all(dialog, style, name, 100.0, here)
+            wait_until(lambda: "figures are in" in dialog._message.text())
+        dialog.deleteLater()
+    asked = ["--width", "page", "--colors", "print", "--to", "png,pdf", "--dpi", "100", "--out", str(there)]
+    assert main(["figures", str(study), *asked]) == 0
+    files = sorted(path.name for path in there.iterdir())
+    assert files == sorted(path.name for path in here.iterdir())
+    for name in files:
+        assert (here / name).read_bytes() == (there / name).read_bytes(), name
