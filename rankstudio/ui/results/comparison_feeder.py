@@ -30,7 +30,7 @@ class ComparisonFeeder(QObject):
     failed = Signal(str)
 
     def __init__(
-        self, scope: ComparisonScope, worker: Worker, slot: str, parent: QObject | None = None
+        self, scope: ComparisonScope, worker: Worker, *, slot: str, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._scope, self._session, self._runs = scope, scope.session, scope.runs

@@ -26,7 +26,7 @@ class CurvesFeeder(ComparisonFeeder):
     def __init__(
         self, scope: ComparisonScope, worker: Worker, view: CurvesView, parent: QObject | None = None
     ) -> None:
-        super().__init__(scope, worker, "run curves", parent)
+        super().__init__(scope, worker, slot="run curves", parent=parent)
         self._view = view
         view.by.chosen.connect(self.update)
         for signal in (self._runs.removed, self._runs.labelled, self._runs.cleared):

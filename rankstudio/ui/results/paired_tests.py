@@ -43,7 +43,7 @@ class PairedTests(ComparisonFeeder):
         is_seen: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(scope, worker, "paired tests", parent)
+        super().__init__(scope, worker, slot="paired tests", parent=parent)
         self._is_seen = is_seen
         self.rows: list[ComparedRun] = []
         self._found: dict[Pair, PairedComparison] = {}

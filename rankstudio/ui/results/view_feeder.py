@@ -43,7 +43,7 @@ class ViewFeeder(ComparisonFeeder):
         views: ResultsPanel,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(scope, worker, "insight", parent)
+        super().__init__(scope, worker, slot="insight", parent=parent)
         self._tests, self._views = tests, views
         self._update: dict[str, Callable[[], None]] = {
             "folds": self._update_folds,

@@ -77,7 +77,7 @@ def test_no_dense_matrix_is_made() -> None:
         scores = method.predict(X)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        # X densely takes 400 MB, as booleans 50; a path of 4 has arrays of n numbers and copies of the entries.
+        # X densely takes 400 MB, as booleans 50; a path of 4 has arrays of n numbers, and the entries again.
         assert peak < 40e6
         np.testing.assert_allclose(scores, X @ method.coef_, rtol=1e-12)
         assert (method.selection_order_ < 50).all() or parameters.get("n_candidates")
