@@ -78,7 +78,7 @@ def test_no_dense_matrix_is_made() -> None:
         scores = method.predict(X)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        # X densely takes 400 MB, 50 as booleans; a path of 4 has a dozen arrays of n numbers, and the entries.
+        # X densely takes 400 MB, 50 as booleans; a path of 4 a dozen arrays of n numbers, and the entries.
         assert peak < 30e6
         np.testing.assert_allclose(scores, X @ method.coef_, rtol=1e-12)
         assert (method.selection_order_ < 50).all() or parameters.get("n_candidates")
