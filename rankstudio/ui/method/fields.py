@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QToo
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.language import tr
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
@@ -28,6 +29,7 @@ _MORE = dict.fromkeys(
 
 _RESET_SIDE = 20
 _ROW = 28
+_LEAST_EDITOR = 84  # pixels: long labels and a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 
@@ -175,6 +177,7 @@ class Field(QWidget):
         grid.addWidget(self.error, 1, 0, 1, 3)
         grid.setColumnMinimumWidth(1, _RESET_SIDE)
         grid.setColumnStretch(2, 1)
+        self.editor.setMinimumWidth(scaled(_LEAST_EDITOR))
 
     def _name_parts(self) -> None:
         text = tooltip(self.parameter)

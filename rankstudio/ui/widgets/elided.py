@@ -32,10 +32,10 @@ class ElidedLabel(QLabel):
         self._tell_in_full()
 
     def shown_text(self) -> str:
-        """Return the text as it is drawn at the present width; nothing where not even "…" has room."""
+        """Return the text as it is drawn at the present width; nothing where two letters would be left."""
         room, metrics = self.contentsRect().width(), self.fontMetrics()
         shown = metrics.elidedText(self.text(), self._mode, room)
-        return "" if shown != self.text() and room < metrics.horizontalAdvance("m…") else shown
+        return "" if shown != self.text() and room < metrics.horizontalAdvance("mm…") else shown
 
     def minimumSizeHint(self) -> QSize:
         """Return a width of a few letters: the label yields before its neighbours do."""

@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 import pytest
 from experiment.small import dataset, ended, quick
 
-from rankstudio.engine.analysis.report import svg
 from rankstudio.engine.analysis.report.document import (
     SECTIONS,
     ReportTable,
@@ -17,6 +16,7 @@ from rankstudio.engine.analysis.report.document import (
     section_keys,
     wanted_keys,
 )
+from rankstudio.engine.analysis.report.figures import STYLE
 from rankstudio.engine.analysis.report.html_page import html_page
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
@@ -265,9 +265,8 @@ def test_what_stands_in_the_wrong_place_is_found() -> None:
 def test_a_figure_is_recoloured_in_the_dark_by_the_colours_that_it_is_drawn_in() -> None:
     style = resource("report", "report.css").read_text(encoding="utf-8")
     named = set(re.findall(r'\[(?:fill|stroke)="(#\w+)"\]', style))
-    assert named == {svg.TEXT, svg.MUTED, svg.LINE, svg.FAINT, "#ffffff"}
-    drawn = svg.drawing(10, 10, "A title", "What it shows", [])
-    assert "</desc>\n<rect" in drawn  # the ground, which the style finds behind the description
+    runs = {STYLE.category(number) for number in range(1, 8)}
+    assert {STYLE.text, STYLE.muted, STYLE.line, STYLE.faint} | runs <= named
     assert not re.search(r"url\(|@import|https?:", style)
 
 
