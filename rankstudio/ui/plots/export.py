@@ -22,7 +22,7 @@ LABELS = {
     "pdf": "PDF",
     "svg": "SVG",
     "png": "PNG",
-    "tikz": "LaTeX, TikZ",
+    "tikz": tr("LaTeX, TikZ"),
     "csv": tr("CSV, the numbers"),
 }
 """What formats are called."""
