@@ -1,50 +1,14 @@
-from dataclasses import dataclass
-
 import pytest
+from feature_table import COLUMNS, NAN, ROWS, Feature, click
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QColor, QGuiApplication, QHelpEvent
+from PySide6.QtGui import QAction, QColor, QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QStyleOptionViewItem, QToolTip
+from PySide6.QtWidgets import QStyleOptionViewItem, QToolTip
 
-from rankstudio.engine.errors import OutputError
 from rankstudio.ui.style import palettes
-from rankstudio.ui.widgets import Column, Dot, ProgressCell, TableView
+from rankstudio.ui.widgets import Column, ProgressCell, TableView
 from rankstudio.ui.widgets.cells import PAD, Cells
 from rankstudio.ui.widgets.columns import is_missing
-
-NAN = float("nan")
-
-
-@dataclass(frozen=True)
-class Feature:
-    id: int
-    name: str
-    weight: float
-    gain: float | None = None
-    pinned: bool = False
-
-
-ROWS = [
-    Feature(39, "LMIR.DIR of whole document", 0.24, 10.0),
-    Feature(7, "BM25 of title", -0.3123456789, 9.0, pinned=True),
-    Feature(25, "bm25, of anchor", NAN, None),
-    Feature(23, "LMIR.DIR of body", 0.1, 100.0),
-]
-COLUMNS = [
-    Column("dot", "", kind="dot", value=lambda row: Dot(row.id % 7), width=30),
-    Column("id", "id", align="right", tone="muted"),
-    Column("name", "feature", stretch=True, mark=lambda row: row.pinned, bold=lambda row: row.id == 39),
-    Column("weight", "weight", kind="weight"),
-    Column("gain", "gain", align="right", format=".1f", tooltip="What the criterion gained"),
-]
-
-
-@pytest.fixture
-def table(theme, stage):
-    made = TableView(theme, COLUMNS, "features-table", identity=lambda row: row.id)
-    stage(made, 460, 200)
-    made.set_rows(ROWS)
-    return made
 
 
 @pytest.fixture
@@ -61,11 +25,6 @@ def ids(table):
 def shown(table, row):
     model = table.model()
     return [model.index(row, column).data() for column in range(model.columnCount())]
-
-
-def click(table, row, column=2):
-    at = table.visualRect(table.model().index(row, column)).center()
-    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
 def test_cells_are_formatted_and_what_is_missing_is_a_dash(table):
@@ -184,62 +143,6 @@ def test_new_contents_of_the_same_rows_keep_choice_and_scroll_and_tell_nobody(ta
     table.set_rows(news[2:])
     assert table.current() is None
     assert chosen == []
-
-
-def test_copying_takes_the_selected_rows_with_a_header_and_all_digits(table):
-    click(table, 1)
-    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    assert QGuiApplication.clipboard().text() == (
-        "id\tfeature\tweight\tgain\n7\tBM25 of title\t-0.3123456789\t9.0\n"
-    )
-
-
-def test_copying_without_a_selection_takes_everything_in_the_order_shown(table):
-    table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
-    table.copy()
-    lines = QGuiApplication.clipboard().text().splitlines()
-    assert [line.split("\t")[0] for line in lines] == ["id", "7", "23", "25", "39"]
-
-
-def test_csv_is_the_whole_table_quoted_where_needed(table, tmp_path):
-    table.export(tmp_path / "a.csv")
-    text = (tmp_path / "a.csv").read_text(encoding="utf-8")
-    assert text == table.rows_as_csv()
-    assert text.splitlines()[3] == '25,"bm25, of anchor",,'
-
-
-def test_latex_and_markdown_have_the_digits_that_are_shown(table, tmp_path):
-    copied = []
-    for action in table.menu().actions()[1:3]:
-        action.trigger()
-        copied.append(QGuiApplication.clipboard().text())
-    for name in ("a.tex", "a.md"):
-        table.export(tmp_path / name)
-    assert copied == [(tmp_path / name).read_text(encoding="utf-8") for name in ("a.tex", "a.md")]
-    latex, markdown = (text.splitlines() for text in copied)
-    assert r"\begin{tabular}{rllr}" in latex
-    assert r"7 & BM25 of title & $-$0.31 & 9.0 \\" in latex
-    assert markdown[1:4:2] == ["| ---: | --- | --- | ---: |", "| 7 | BM25 of title | −0.31 | 9.0 |"]
-
-
-def test_saving_takes_the_format_that_was_chosen(table, tmp_path, monkeypatch):
-    answer = (str(tmp_path / "a"), "LaTeX (*.tex)")
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: answer)
-    table.save_as()
-    assert (tmp_path / "a.tex").read_text(encoding="utf-8") == table.rows_as(".tex")
-
-
-def test_saving_says_when_it_cannot(table, tmp_path, monkeypatch):
-    said = []
-    table.failed.connect(said.append)
-    for name in ("a", "no/b.csv", ""):
-        answer = (str(tmp_path / name) if name else "", "CSV (*.csv)")
-        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
-        table.save_as()
-    assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
-    assert len(said) == 1 and "b.csv could not be written" in said[0]
-    with pytest.raises(OutputError):
-        table.export(tmp_path / "no" / "b.csv")
 
 
 def test_the_menu_has_the_row_s_own_actions_first(table):

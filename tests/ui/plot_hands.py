@@ -1,0 +1,16 @@
+"""The mouse on a plot of curves."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication
+
+
+def pixel(plot, key, k):
+    return plot.frame().point(k, plot.family[key].value_at(k))
+
+
+def send(plot, kind, at, button=Qt.MouseButton.LeftButton, held=None):
+    held = button if held is None else held
+    where = plot.viewport().mapToGlobal(at.toPoint()).toPointF()
+    event = QMouseEvent(kind, at, where, button, held, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(plot.viewport(), event)
