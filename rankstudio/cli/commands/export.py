@@ -14,7 +14,7 @@ from rankstudio.engine.errors import DataError, PlanError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
 
 if TYPE_CHECKING:
-    from rankstudio.engine.export.formats.model_format import Files, ModelFormat
+    from rankstudio.engine.export.formats.model_format import ModelFormat
     from rankstudio.engine.export.models import Model
     from rankstudio.engine.export.proof import RankingProof
     from rankstudio.engine.export.score_function import ScoreFunction
@@ -73,14 +73,14 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args.model)
     function = score_function(model)
     files = form.files(function)
-    paths = form.paths(args.out, files)
+    paths = form.paths(args.out)
     refuse_existing(paths.values(), args.force)
     for ending, path in paths.items():
         write_bytes(path, files[ending])
     written = [str(path) for path in paths.values()]
     if not args.json:
         print(f"Written: {', '.join(written)}", file=sys.stderr)
-    proof, where = (None, "") if args.no_proof else _proof(args, model, function, form, files)
+    proof, where = (None, "") if args.no_proof else _proof(args, model, function, form)
     sentence = _sentence(proof, where) if proof else ""
     if args.json:
         found = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _proof(
-    args: argparse.Namespace, model: Model, function: ScoreFunction, form: ModelFormat, files: Files
+    args: argparse.Namespace, model: Model, function: ScoreFunction, form: ModelFormat
 ) -> tuple[RankingProof, str]:
     """Try what was written; where no data were named and there are none, say so."""
     from rankstudio.engine.experiment.model_data import trial_parts
@@ -100,6 +100,7 @@ def _proof(
 
     try:
         parts, where = trial_parts(model, args.data)
+        files = {ending: path.read_bytes() for ending, path in form.paths(args.out).items()}
         return ranking_proof(model, function, form, files, parts), where
     except (PlanError, DataError) as error:
         if args.data is not None:

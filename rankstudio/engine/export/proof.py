@@ -16,6 +16,7 @@ from rankstudio.engine.export.formats.model_format import Documents, Files, Mode
 from rankstudio.engine.export.model_scores import model_scores
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import tr
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,21 @@ class RankingProof:
     def sentence(self) -> str:
         """What was found, as a sentence."""
         if self.failure:
-            return f"Not proved: {self.failure}"
-        found = f"Identical ranking on {self.identical} of {self.n_queries} queries"
+            return tr("Not proved: {reason}").format(reason=self.failure)
         if self.single is None:
-            return f"{found}."
-        if self.single == self.identical:
-            return f"{found}, also in the single precision that {self.whose} computes with."
-        return (
-            f"{found}; in the single precision that {self.whose} computes with, on {self.single} of "
-            f"{self.n_queries}."
+            text = tr("Identical ranking on {identical} of {queries} queries.")
+        elif self.single == self.identical:
+            text = tr(
+                "Identical ranking on {identical} of {queries} queries, also in the single precision that "
+                "{whose} computes with."
+            )
+        else:
+            text = tr(
+                "Identical ranking on {identical} of {queries} queries; in the single precision that {whose} "
+                "computes with, on {single} of {queries}."
+            )
+        return text.format(
+            identical=self.identical, queries=self.n_queries, single=self.single, whose=self.whose
         )
 
 

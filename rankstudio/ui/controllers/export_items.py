@@ -12,6 +12,7 @@ from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.ui.export.dialog import ExportItem
+from rankstudio.ui.export.model_formats import model_formats_item
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
@@ -42,6 +43,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     )  # fmt: skip
     return (
         _model_item(session, current, name),
+        _formats_item(models, name),
         _run_item(models.runs.shown, name, sealed=session.sealed),
         *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
         *(_plot_item(key, label, plot, name) for key, (label, plot) in _plots(sections).items()),
@@ -141,6 +143,17 @@ def _model_item(session: Session, current: CurrentModel, name: str) -> ExportIte
         write,
         unavailable=_why_no_model(model),
     )
+
+
+def _formats_item(models: Models, name: str) -> ExportItem:
+    session, current = models.session, models.current
+    model = current.model
+
+    def portable() -> PortableModel:
+        assert model is not None  # else the item is not available
+        return _portable_model(session, current, model)
+
+    return model_formats_item(model, portable, models.task_worker, name, _why_no_model(model))
 
 
 def _why_no_model(model: SelectedModel | None) -> str:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.background.job import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -29,6 +30,32 @@ from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
 _ROW = 29
+
+
+@dataclass(frozen=True)
+class FormatWriter:
+    """How an item is written in one of its formats, where the suffix alone does not tell.
+
+    Attributes
+    ----------
+    help : str
+        What is written, in a sentence.
+    write : callable(Path)
+        Writes the files; raises RankStudioError where it cannot.
+    paths : callable(Path) -> sequence of Path
+        All files that are written.
+    check : callable(Path, callable(str)), optional
+        Begins to find out, on a worker, whether what was written is right, and returns the job; a sentence
+        arrives later.
+    unavailable : str
+        Why the item cannot be written in this format, as a sentence; "" where it can.
+    """
+
+    help: str
+    write: Callable[[Path], object]
+    paths: Callable[[Path], Sequence[Path]]
+    check: Callable[[Path, Callable[[str], object]], Job] | None = None
+    unavailable: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +80,8 @@ class ExportItem:
         What "Copy" puts on the clipboard.
     unavailable : str
         Why it cannot be exported now, as a sentence; "" where it can.
+    writers : tuple of FormatWriter
+        One for each format, which then write in place of ``write``; empty where the suffix tells.
     """
 
     key: str
@@ -63,6 +92,12 @@ class ExportItem:
     write: Callable[[Path], object] | None = None
     text: Callable[[], str] | None = None
     unavailable: str = ""
+    writers: tuple[FormatWriter, ...] = ()
+
+    @property
+    def writes(self) -> bool:
+        """Whether it is something that is written."""
+        return self.write is not None or bool(self.writers)
 
 
 class ExportDialog(QDialog):
@@ -108,6 +143,7 @@ class ExportDialog(QDialog):
         self._save = named(QPushButton(tr("&Save")), role="primary")
         self._close = QPushButton(tr("Close"))
         self._confirmed: Path | None = None
+        self._check: Job | None = None
         self._lay_out()
         self._connect()
         self._list.setCurrentRow(0)
@@ -130,17 +166,20 @@ class ExportDialog(QDialog):
     @Slot()
     def save(self) -> None:
         """Write the selected item; an existing file is only replaced when this is asked for twice."""
-        item, path = self.current, self.path
-        if item.write is None or item.unavailable:
+        item, path, writer = self.current, self.path, self._writer
+        write = writer.write if writer else item.write
+        if write is None or self._unavailable:
             return
-        if path.exists() and path != self._confirmed:
+        there = [other for other in (writer.paths(path) if writer else (path,)) if other.exists()]
+        if there and path != self._confirmed:
             self._confirmed = path
             self._say(
-                tr("{name} exists already. Save once more to replace it.").format(name=path.name), "warning"
+                tr("{name} exists already. Save once more to replace it.").format(name=there[0].name),
+                "warning",
             )
             return
         try:
-            item.write(path)
+            write(path)
         except RankStudioError as error:
             self._say(str(error), "error")
             return
@@ -154,7 +193,11 @@ class ExportDialog(QDialog):
             return
         self._confirmed = None
         self._folder = path.parent
-        self._say(tr("Written to {path}.").format(path=path), "ok")
+        written = tr("Written to {path}.").format(path=path)
+        self._say(written, "ok")
+        if writer and writer.check:
+            self._say(tr("{written} It is read back and compared …").format(written=written), "ok")
+            self._check = writer.check(path, lambda found: self._say(f"{written} {found}", "ok"))
         self.exported.emit(item.key, path)
 
     @Slot()
@@ -163,6 +206,18 @@ class ExportDialog(QDialog):
         if self.current.text is not None and not self.current.unavailable:
             QGuiApplication.clipboard().setText(self.current.text())
             self._say(tr("{label} copied.").format(label=self.current.label), "ok")
+
+    @property
+    def _writer(self) -> FormatWriter | None:
+        """What writes in the selected format; None where the item does."""
+        place = self._format.currentIndex()
+        return self.current.writers[place] if 0 <= place < len(self.current.writers) else None
+
+    @property
+    def _unavailable(self) -> str:
+        """Why the item cannot be exported in the selected format; "" where it can."""
+        writer = self._writer
+        return self.current.unavailable or (writer.unavailable if writer else "")
 
     def _lay_out(self) -> None:
         self._list.setFixedWidth(210)
@@ -194,6 +249,7 @@ class ExportDialog(QDialog):
         self._copy.clicked.connect(self.copy)
         self._save.clicked.connect(self.save)
         self._close.clicked.connect(self.close)
+        self.finished.connect(self._abandon_check)
 
     @Slot()
     def _show_item(self) -> None:
@@ -201,35 +257,50 @@ class ExportDialog(QDialog):
         self._format.clear()
         for label, suffix in item.formats:
             self._format.addItem(f"{label} ({suffix})" if suffix else label, suffix)
-        self._form.setRowVisible(0, item.write is not None)
-        self._form.setRowVisible(1, item.write is not None)
-        self._save.setVisible(item.write is not None)
-        writes = item.write is not None and not item.unavailable
-        for widget in (self._format, self._path, self._browse, self._save):
-            widget.setEnabled(writes)
+        for row in (0, 1):
+            self._form.setRowVisible(row, item.writes)
+        self._save.setVisible(item.writes)
+        self._format.setEnabled(item.writes and not item.unavailable)
         self._copy.setVisible(item.text is not None)
         self._copy.setEnabled(not item.unavailable)
-        self._help.setText(item.help)
         suffix = item.formats[0][1] if item.formats else ""
-        self._path.setText(str(self._folder / f"{item.stem}{suffix}") if item.write else "")
+        self._path.setText(str(self._folder / f"{item.stem}{suffix}") if item.writes else "")
+        self._show_format()
+
+    @Slot()
+    def _show_format(self) -> None:
+        """Say what the selected format is, and why it cannot be written where it cannot."""
+        writer = self._writer
+        self._help.setText("\n\n".join(filter(None, [self.current.help, writer.help if writer else ""])))
+        writes = self.current.writes and not self._unavailable
+        for widget in (self._path, self._browse, self._save):
+            widget.setEnabled(writes)
         self._forget()
-        if item.unavailable:
-            self._say(item.unavailable, "muted")
+        if self._unavailable:
+            self._say(self._unavailable, "muted")
 
     @Slot()
     def _follow_format(self) -> None:
         """Give the file the suffix of the format."""
         self._path.setText(str(self.path.with_suffix(self._format.currentData())))
-        self._forget()
+        self._show_format()
 
     @Slot()
     def _forget(self) -> None:
         """Drop the message and the permission to replace a file, which were about another path."""
         self._confirmed = None
+        self._abandon_check()
         self._say("", "muted")
         suffixes = [suffix for _, suffix in self.current.formats]
-        if self.path.suffix in suffixes:
+        if self.path.suffix in suffixes and not self.current.writers:
             self._format.setCurrentIndex(suffixes.index(self.path.suffix))
+
+    @Slot()
+    def _abandon_check(self) -> None:
+        """Let nothing arrive any more of what was written before."""
+        if self._check is not None:
+            self._check.abandon()
+            self._check = None
 
     @Slot()
     def _ask(self) -> None:
@@ -240,7 +311,8 @@ class ExportDialog(QDialog):
         if chosen:
             self._path.setText(chosen)
             self._forget()
-            self._confirmed = Path(chosen)  # the file dialog has asked whether to replace it
+            if self._writer is None or len(self._writer.paths(self.path)) == 1:
+                self._confirmed = Path(chosen)  # the file dialog has asked whether to replace it
 
     def _say(self, sentence: str, role: str) -> None:
         self._message.setText(sentence)

@@ -6,7 +6,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.ui.export.dialog import ExportDialog, ExportItem
+from rankstudio.ui.export.dialog import ExportDialog, ExportItem, FormatWriter
 from rankstudio.ui.plots.export import FORMATS
 
 
@@ -121,3 +121,48 @@ def test_a_format_without_a_suffix_has_no_empty_brackets(app, theme, tmp_path):
     dialog = ExportDialog(theme, (item,), tmp_path)
     assert dialog._format.currentText() == "Folder"
     assert dialog.path == tmp_path / "sample"
+
+
+def test_a_format_says_what_it_is_what_it_writes_beside_and_what_was_found(app, theme, tmp_path):
+    written, found = [], []
+
+    class Told:
+        abandoned = False
+
+        def abandon(self) -> None:
+            self.abandoned = True
+
+    job = Told()
+
+    def check(path, say):
+        found.append(say)
+        return job
+
+    def paths(path):
+        return path, path.with_name(f"{path.stem}-features.json")
+
+    one = FormatWriter("For one.", written.append, paths, check)
+    other = FormatWriter("For another.", refuse, paths, unavailable="It has no trees.")
+    formats = (("One", ".json"), ("Another", ".json"))
+    item = ExportItem("model-formats", "Model", "A model.", formats, "m", writers=(one, other))
+    dialog = ExportDialog(theme, (item,), tmp_path)
+    assert dialog._help.text() == "A model.\n\nFor one."
+    dialog._format.setCurrentIndex(1)
+    dialog._format.activated.emit(1)
+    assert (dialog._message.text(), dialog._save.isEnabled()) == ("It has no trees.", False)
+    assert dialog.path == tmp_path / "m.json"
+    dialog.save()
+    dialog._format.setCurrentIndex(0)
+    dialog._format.activated.emit(0)
+    assert dialog._save.isEnabled() and dialog._message.text() == ""
+    (tmp_path / "m-features.json").write_text("mine")
+    dialog.save()
+    assert dialog._message.text().startswith("m-features.json exists already.")
+    assert not written
+    dialog.save()
+    assert written == [tmp_path / "m.json"]
+    assert dialog._message.text().endswith("m.json. It is read back and compared …")
+    found[0]("Identical ranking on 2 of 2 queries.")
+    assert dialog._message.text().endswith("m.json. Identical ranking on 2 of 2 queries.")
+    dialog.done(0)
+    assert job.abandoned

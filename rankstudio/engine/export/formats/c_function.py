@@ -15,6 +15,7 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats.evaluation import Node, nested
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
 
 COMPILERS = ("cc", "gcc", "clang", "tcc")
 _SECONDS = 300.0
@@ -83,4 +84,4 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     return found
 
 
-FORMAT = ModelFormat("c", "C", ".c", "A function in C that scores one document.", write, read)
+FORMAT = ModelFormat("c", "C", ".c", translatable("A function in C that scores one document."), write, read)

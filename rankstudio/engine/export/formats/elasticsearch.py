@@ -10,6 +10,7 @@ from rankstudio.engine.export.formats import ranklib
 from rankstudio.engine.export.formats.evaluation import weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
 
 FEATURES = "-featureset.json"
 _LINEAR, _RANKLIB = "model/linear", "model/ranklib"
@@ -58,9 +59,12 @@ FORMAT = ModelFormat(
     "elasticsearch",
     "Elasticsearch LTR",
     ".json",
-    "A model for the Learning to Rank plug-in of Elasticsearch and OpenSearch (model/linear, for trees "
-    "model/ranklib), and beside it the feature set, whose templates read a field of each feature's name.",
+    translatable(
+        "A model for the Learning to Rank plug-in of Elasticsearch and OpenSearch (model/linear, for trees "
+        "model/ranklib), and beside it the feature set, whose templates read a field of each feature's name."
+    ),
     write,
     read,
-    single="the plug-in",
+    single="Elasticsearch",
+    beside=FEATURES,
 )

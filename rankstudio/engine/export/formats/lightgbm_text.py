@@ -8,6 +8,7 @@ from rankstudio.engine.export.formats.model_format import Documents, Files, Mode
 from rankstudio.engine.export.score_function import ScoreFunction, ScoreTree
 from rankstudio.engine.export.tree_prediction import tree_scores
 from rankstudio.engine.export.tree_text import Trees, checked_trees
+from rankstudio.engine.language import translatable
 
 _DEFAULT_LEFT = 2
 
@@ -64,7 +65,9 @@ FORMAT = ModelFormat(
     "lightgbm",
     "LightGBM",
     ".txt",
-    "A text for lightgbm.Booster(model_file=…); its columns are the model's features, by ascending id.",
+    translatable(
+        "A text for lightgbm.Booster(model_file=…); its columns are the model's features, by ascending id."
+    ),
     write,
     read,
     linear=False,

@@ -12,6 +12,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import tr
 
 Files = Mapping[str, bytes]
 """What is written, by the ending of a name after its stem: the file itself, then what stands beside it."""
@@ -59,6 +60,8 @@ class ModelFormat:
         Whose arithmetic is of single precision; "" where it is double.
     extra : str
         Of the package, where writing needs a library.
+    beside : str
+        Ending of a second file, which stands beside the first; "" where there is none.
     """
 
     key: str
@@ -72,20 +75,29 @@ class ModelFormat:
     scales: bool = False
     single: str = ""
     extra: str = ""
+    beside: str = ""
 
-    def why_not(self, function: ScoreFunction) -> str:
-        """Return why it cannot express a model, as a sentence; "" where it can."""
-        if function.scaled and not self.scales:
-            return (
-                f"{self.label} scores one document at a time, and this model was learned from features "
-                "scaled within each query (query_minmax): learn it without, or scale the values before they "
-                "are indexed, or export it as Python, which scales them itself."
+    def refusal(self, *, linear: bool, scaled: bool) -> str:
+        """Return why it cannot express a model, as a sentence; "" where it can.
+
+        Parameters
+        ----------
+        linear, scaled : bool
+            Whether the model is a weighted sum, and whether its inputs are scaled within a query.
+        """
+        if scaled and not self.scales:
+            text = tr(
+                "{format} scores one document at a time, and this model was learned from features scaled "
+                "within each query (query_minmax): learn it without, or scale the values before they are "
+                "indexed, or export it as Python, which scales them itself."
             )
-        if function.linear and not self.linear:
-            return f"{self.label} has trees only, and this model is a weighted sum."
-        if not function.linear and not self.trees:
-            return f"{self.label} has weighted sums only, and this model adds up {len(function.trees)} trees."
-        return ""
+        elif linear and not self.linear:
+            text = tr("{format} has trees only, and this model is a weighted sum.")
+        elif not linear and not self.trees:
+            text = tr("{format} has weighted sums only, and this model adds up trees.")
+        else:
+            return ""
+        return text.format(format=self.label)
 
     def files(self, function: ScoreFunction) -> Files:
         """Return what is to be written.
@@ -97,11 +109,11 @@ class ModelFormat:
         MissingExtraError
             Where a library is missing.
         """
-        if reason := self.why_not(function):
+        if reason := self.refusal(linear=function.linear, scaled=function.scaled):
             raise OutputError(reason)
         return self.write(function)
 
-    def paths(self, path: Path, endings: Mapping[str, object]) -> dict[str, Path]:
-        """Return where files go, by their endings: the first to the path, the others beside it."""
-        first, *others = endings
-        return {first: path, **{ending: path.with_name(f"{path.stem}{ending}") for ending in others}}
+    def paths(self, path: Path) -> dict[str, Path]:
+        """Return where files go, by their endings: the first to the path, another beside it."""
+        beside = {self.beside: path.with_name(f"{path.stem}{self.beside}")} if self.beside else {}
+        return {"": path, **beside}

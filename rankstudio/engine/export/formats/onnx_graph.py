@@ -10,6 +10,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import MissingExtraError
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
 
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
 """Of the standard operators, of ai.onnx.ml (the first whose trees have doubles), and of the file."""
@@ -103,7 +104,7 @@ FORMAT = ModelFormat(
     "onnx",
     "ONNX",
     ".onnx",
-    f"A graph in doubles: MatMul (opset {OPSET}), or TreeEnsemble (ai.onnx.ml {ML_OPSET}).",
+    translatable("A graph in doubles: MatMul (opset 17), or TreeEnsemble (ai.onnx.ml 5)."),
     write,
     read,
     extra="onnx",

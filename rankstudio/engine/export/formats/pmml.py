@@ -12,6 +12,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction, ScoreTree
+from rankstudio.engine.language import translatable
 
 _SPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -107,7 +108,7 @@ FORMAT = ModelFormat(
     "pmml",
     "PMML 4.4",
     ".pmml",
-    "A document in PMML 4.4: a RegressionModel, or a MiningModel that adds up TreeModels.",
+    translatable("A document in PMML 4.4: a RegressionModel, or a MiningModel that adds up TreeModels."),
     write,
     read,
 )

@@ -11,6 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
 
 _SUM = '''
 
@@ -93,7 +94,9 @@ FORMAT = ModelFormat(
     "python",
     "Python",
     ".py",
-    "A module with a function score(values) that needs nothing but Python; it scales within a query itself.",
+    translatable(
+        "A module with a function score(values) that needs nothing but Python; it scales within a query too."
+    ),
     write,
     read,
     scales=True,

@@ -11,6 +11,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
 
 _LINEAR, _TREES = "## Coordinate Ascent", "## LambdaMART"
 
@@ -81,7 +82,9 @@ FORMAT = ModelFormat(
     "ranklib",
     "RankLib",
     ".txt",
-    "A model file for RankLib's -load: weights as of Coordinate Ascent, trees as of LambdaMART.",
+    translatable(
+        "A model file for RankLib's -load: weights as of Coordinate Ascent, trees as of LambdaMART."
+    ),
     write,
     read,
     single="RankLib",

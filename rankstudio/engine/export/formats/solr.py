@@ -11,6 +11,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
 
 FEATURES = "-features.json"
 _PACKAGE = "org.apache.solr.ltr"
@@ -93,9 +94,12 @@ FORMAT = ModelFormat(
     "solr",
     "Solr LTR",
     ".json",
-    "A LinearModel or MultipleAdditiveTreesModel for Solr's model store, and beside it the features, each "
-    "the value of a field of its name.",
+    translatable(
+        "A LinearModel or MultipleAdditiveTreesModel for Solr's model store, and beside it the features, "
+        "each the value of a field of its name."
+    ),
     write,
     read,
     single="Solr",
+    beside=FEATURES,
 )

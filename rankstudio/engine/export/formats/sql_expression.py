@@ -12,6 +12,7 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats.evaluation import Node, nested
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
 
 
 def write(function: ScoreFunction) -> Files:
@@ -64,7 +65,7 @@ FORMAT = ModelFormat(
     "sql",
     "SQL",
     ".sql",
-    "An expression in standard SQL over columns that are called as the features are.",
+    translatable("An expression in standard SQL over columns that are called as the features are."),
     write,
     read,
 )

@@ -10,6 +10,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.evaluation import weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
 
 _HEADER = """\
 SVM-light Version {version}
@@ -49,12 +50,23 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     return weighted_sum(X, enumerate(weights), np.float64)
 
 
-def _format(key: str, label: str, program: str, version: str) -> ModelFormat:
-    summary = f"A model file for {program}: a linear kernel and one support vector, which has the weights."
+def _format(key: str, label: str, summary: str, version: str) -> ModelFormat:
     return ModelFormat(
         key, label, ".dat", summary, partial(write, version=version), read, trees=False, single=label
     )
 
 
-LIGHT = _format("svmlight", "SVM-light", "svm_classify", "V6.02")
-RANK = _format("svmrank", "SVM-rank", "svm_rank_classify", "V6.20")
+LIGHT = _format(
+    "svmlight",
+    "SVM-light",
+    translatable("A model file for svm_classify: a linear kernel, and one support vector with the weights."),
+    "V6.02",
+)
+RANK = _format(
+    "svmrank",
+    "SVM-rank",
+    translatable(
+        "A model file for svm_rank_classify: a linear kernel, and one support vector with the weights."
+    ),
+    "V6.20",
+)

@@ -11,6 +11,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.evaluation import Node, nested
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
 
 _TOKEN = re.compile(r"\s*(?:(\d[\d.]*(?:e[+-]?\d+)?)|(attribute)\((\w+)\)|(if)|(<=|[-+*(),]))")
 
@@ -120,7 +121,9 @@ FORMAT = ModelFormat(
     "vespa",
     "Vespa",
     ".profile",
-    "A rank profile whose first phase computes the score from attributes called as the features are.",
+    translatable(
+        "A rank profile whose first phase computes the score from attributes called as the features are."
+    ),
     write,
     read,
 )

@@ -38,7 +38,7 @@ def test_the_registry_has_the_formats_that_were_promised() -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_our_own_reader_ranks_alike_and_what_cannot_be_expressed_is_refused(given, key: str) -> None:
     form, function = MODEL_FORMATS[key], score_function(given.model)
-    if reason := form.why_not(function):
+    if reason := form.refusal(linear=function.linear, scaled=function.scaled):
         assert (given.linear, key) in {(True, "lightgbm"), (False, "svmlight"), (False, "svmrank")}
         with pytest.raises(OutputError) as raised:
             form.files(function)
@@ -107,7 +107,8 @@ def test_a_model_without_a_feature_scores_nothing() -> None:
 def test_files_stand_beside_each_other() -> None:
     for key, form in MODEL_FORMATS.items():
         if key != "lightgbm":
-            paths = form.paths(Path("out") / f"model{form.suffix}", form.files(score_function(linear(1.0))))
+            paths = form.paths(Path("out") / f"model{form.suffix}")
+            assert list(paths) == list(form.files(score_function(linear(1.0))))
             expected = {"solr": "model-features.json", "elasticsearch": "model-featureset.json"}.get(key)
             assert [path.name for path in paths.values()][1:] == ([expected] if expected else [])
 
