@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from rankstudio.engine.errors import DatasetError, FileAccessError
@@ -10,6 +11,31 @@ from rankstudio.engine.support.files import read_text
 
 MOST_BYTES = 16 << 20
 """No file about features is larger."""
+
+
+def names_in_json(text: str) -> dict[int, str]:
+    """Return the names in JSON of Solr, Elasticsearch or OpenSearch, by their position from 1.
+
+    It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    for key in ("hits", "hits", "_source", "featureset", "featureStore", "features"):
+        if isinstance(found, dict) and key in found:
+            found = found[key]
+        if (
+            isinstance(found, list)
+            and len(found) == 1
+            and isinstance(found[0], dict)
+            and "_source" in found[0]
+        ):
+            found = found[0]
+    if not isinstance(found, list):
+        return {}
+    names = (feature.get("name") if isinstance(feature, dict) else feature for feature in found)
+    return {i: name for i, name in enumerate(names, start=1) if isinstance(name, str)}
 
 
 def read_feature_file(path: Path, expected: str) -> str:

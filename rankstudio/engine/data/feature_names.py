@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 import csv
 import io
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.feature_file import MOST_BYTES, read_feature_file
+from rankstudio.engine.data.feature_file import MOST_BYTES, names_in_json, read_feature_file
 from rankstudio.engine.data.feature_groups import Groups, group_names, groups_of
 from rankstudio.engine.data.known_datasets import names_in_table
 from rankstudio.engine.errors import DatasetError, OutputError
@@ -60,8 +59,8 @@ def read_feature_names(path: Path) -> dict[int, str]:
     Parameters
     ----------
     path : Path
-        CSV or text with lines of id and name; a list of features as RankLib reads it (``12<tab>BM25``,
-        comments after ``#``); JSON of a feature store or a model of Solr, or of a feature set of
+        CSV or text with lines of id and name; a list of features as RankLib reads it (``12<tab>BM25``, or
+        ``12 # BM25``); JSON of a feature store or a model of Solr, or of a feature set of
         Elasticsearch or OpenSearch, whose features are numbered in their order.
 
     Raises
@@ -72,7 +71,7 @@ def read_feature_names(path: Path) -> dict[int, str]:
         If it cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
-    names = _from_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
+    names = names_in_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
     kept = {i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)}
     if not kept:
         raise DatasetError(
@@ -161,30 +160,17 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
     return replace(dataset, folds=folds, given_names=given)
 
 
-def _from_json(text: str) -> dict[int, str]:
-    """Return the names in JSON of Solr or Elasticsearch, by their position."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    for key in ("_source", "featureset", "featureStore", "features"):
-        if isinstance(found, dict) and key in found:
-            found = found[key]
-    if not isinstance(found, list):
-        return {}
-    names = (feature.get("name") if isinstance(feature, dict) else feature for feature in found)
-    return {i: name for i, name in enumerate(names, start=1) if isinstance(name, str)}
-
-
 def _from_lines(path: Path, text: str) -> dict[int, str]:
     """Return the names in a table, or in a list of RankLib, whose ids without a name keep the usual one."""
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)
     found: dict[int, str] = {}
     for line in text.splitlines():
-        match = _RANKLIB.fullmatch(line.partition("#")[0])
-        if match is not None and match[2]:
-            found[int(match[1])] = match[2].strip().strip('"')
+        before, _, comment = line.partition("#")
+        match = _RANKLIB.fullmatch(before)
+        name = match[2] or comment if match is not None else ""
+        if match is not None and name:
+            found[int(match[1])] = name.strip().strip('"')
     return found
 
 

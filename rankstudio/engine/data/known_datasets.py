@@ -2,8 +2,8 @@
 
 A dataset is recognised by its number of features together with its labels, the style of its comments and the
 name of its folder. A wrong name is worse than none, so what could be something else is left unnamed; and a
-``features.csv`` or ``feature_names.txt`` beside the data (lines of ``id,name``) wins over everything here,
-unless its header says that it holds something else.
+``features.csv`` or ``feature_names.txt`` beside the data (lines of ``id,name``), or the ``features.json`` of
+Solr or Elasticsearch, wins over everything here, unless its header says that it holds something else.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.data.feature_file import names_in_json
 from rankstudio.engine.support.csv_cells import cells, unguarded
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.resources import resource, table
 
-_NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt")
+_NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt", "features.json")
 _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _LINE = re.compile(r"\s*([0-9]+)\s*[,;:\t ]\s*(.*?)\s*")
 _ID = re.compile(r"0*[0-9]{1,9}")
@@ -158,6 +159,8 @@ def _read_names(path: Path) -> dict[int, str]:
         text = read_text(path, encoding="utf-8-sig", errors="replace")
     except OSError:
         return {}
+    if path.suffix.lower() == ".json":
+        return {i: name.strip() for i, name in names_in_json(text).items() if name.strip()}
     return names_in_table(text, separated=path.suffix.lower() == ".csv")
 
 

@@ -20,7 +20,7 @@ from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.tabular.csv_text import read_head
 from rankstudio.engine.data.tabular.documents import is_numeral
 from rankstudio.engine.data.tabular.parquet import arrow_table
-from rankstudio.engine.data.tabular.recognition import RecognisedColumns, recognise_columns
+from rankstudio.engine.data.tabular.recognition import RecognisedColumns, clean_name, recognise_columns, short
 from rankstudio.engine.errors import UnknownColumnsError
 from rankstudio.engine.support.csv_cells import unguarded
 
@@ -93,7 +93,7 @@ def preview_table(path: Path) -> TablePreview:
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         key = format_of_name(file.name).key
         form = BY_KEY[key if key in ("parquet", "arrow") else "parquet"]
-        return TablePreview(file, form, tuple(table.column_names), _shown(rows), True, sizes)
+        return TablePreview(file, form, tuple(map(clean_name, table.column_names)), _shown(rows), True, sizes)
     head = read_head(file, begin)
     text = io.StringIO(begin.decode("utf-8", errors="replace"), newline="")
     for _ in range(head.n_lines):
@@ -119,8 +119,7 @@ def _shown(rows: Any) -> tuple[tuple[str, ...], ...]:
 
 def _cell(value: Any) -> str:
     text = "" if value is None else str(value)
-    printable = "".join(c if c.isprintable() else " " for c in text[: _LONGEST + 1])
-    return printable if len(printable) <= _LONGEST else printable[:_LONGEST] + "…"
+    return short(text, _LONGEST)
 
 
 def columns_of(preview: TablePreview, qid: str, label: str, left_out: Sequence[str]) -> DataColumns:

@@ -17,7 +17,7 @@ from rankstudio.engine.data.feature_names import (
     renamed,
     save_notes,
 )
-from rankstudio.engine.data.folders import one_of
+from rankstudio.engine.data.folders import one_of, open_dataset
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError
 
@@ -33,6 +33,9 @@ FILES = {
     "e.json": json.dumps(
         {"class": "…LinearModel", "name": "m", "features": [{"name": f["name"]} for f in SOLR]}
     ),
+    "c.list": "1 # documentRecency\n2 \n2\t# isBook\n",
+    "g.json": json.dumps({"hits": {"hits": [{"_source": {"featureset": {"features": SOLR}}}], "total": 1}}),
+    "h.json": json.dumps({"responseHeader": {"status": 0}, "features": SOLR}),
     "f.json": json.dumps({"_source": {"name": "set", "featureset": {"name": "s", "features": SOLR}}}),
 }
 
@@ -141,3 +144,11 @@ def test_the_parts_of_a_fold_stand_for_their_folder(tmp_path: Path) -> None:
     for several in (files[:2], files, [files[0], tmp_path]):
         with pytest.raises(DatasetError, match="expected one, or all parts of one fold"):
             one_of([str(file) for file in several])
+
+
+def test_features_of_solr_beside_the_data_name_them(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("1 qid:1 1:0.5 2:0.25 3:1\n")
+    (tmp_path / "features.json").write_text(json.dumps(SOLR))
+    assert open_dataset(tmp_path).feature_names == ("documentRecency", "isBook", "feature 3")
+    (tmp_path / "features.json").write_text("{")
+    assert "features.json: found no line such as" in open_dataset(tmp_path).warnings[0]

@@ -154,7 +154,7 @@ def _form(path: Path, content: Bytes, told: DataColumns, beside: Path | None, pr
         return "letor"
     words = line.split()
     if beside is not None:
-        return "sizes" if len(words) == 1 or _FEATURE.match(words[1]) else "csv"
+        return "sizes" if len(words) <= 1 or _FEATURE.match(words[1]) else "csv"
     names = re.split(rb'[",;|\t]+', line.lower())
     named = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
     return "csv" if told.qid or told.label or (named and len(names) > 2) else "letor"

@@ -16,7 +16,7 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.tabular.documents import MISSING, TableColumns, read_documents
-from rankstudio.engine.data.tabular.recognition import recognise_columns
+from rankstudio.engine.data.tabular.recognition import clean_name, recognise_columns, short
 from rankstudio.engine.errors import (
     ColumnValueError,
     DataError,
@@ -80,7 +80,7 @@ def read_head(path: Path, text: bytes) -> CsvHead:
         raise FormatError(path, first + 1, 0, f"what is no line of cells ({error})", "a header") from None
     if len(cells) > _MOST_COLUMNS:
         raise FormatError(path, first + 1, 0, f"{len(cells)} columns", f"at most {_MOST_COLUMNS}")
-    names = tuple(unguarded(cell.strip()) for cell in cells)
+    names = tuple(clean_name(unguarded(cell.strip())) for cell in cells)
     has_header = not all(_is_number(name) for name in names)
     if has_header:
         return CsvHead(delimiter, names, True, first + rows.line_num)
@@ -181,7 +181,7 @@ class CsvTable:
                 f"{shown_path(self._path)}: found no rows, expected at least one document."
             ) from None
         except (ValueError, OverflowError, pd.errors.ParserError) as error:
-            found = " ".join(str(error).split())
+            found = short(" ".join(str(error).split()), 200)
             raise DatasetError(
                 f"{shown_path(self._path)}: this is no table of cells: {found.rstrip('.')}."
             ) from None

@@ -15,13 +15,12 @@ from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.letor.format_errors import MOST_FEATURES
 from rankstudio.engine.data.letor.parsed_table import Scattered, Table
 from rankstudio.engine.data.letor.query_groups import group_by_size
-from rankstudio.engine.data.tabular.recognition import RecognisedColumns, recognise_columns
+from rankstudio.engine.data.tabular.recognition import RecognisedColumns, recognise_columns, short
 from rankstudio.engine.errors import DataError, DatasetError
 from rankstudio.engine.support import memory
 
 MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "None", "<NA>", "#N/A")
 """What says in text that there is no value."""
-_SHOWN = 40
 
 
 class RowError(Protocol):
@@ -198,7 +197,7 @@ def _features(
     for position in found.features:
         check()
         name = table.names[position]
-        expected = f'a number, or to ignore "{name}" where it is no feature'
+        expected = f'a number, or to ignore "{short(name)}" where it is no feature'
         try:
             X[:, len(kept)] = _numbers(table, position, expected)
         except DataError:
@@ -282,10 +281,8 @@ def _check_memory(table: TableColumns, n: int) -> None:
 
 
 def _found(table: TableColumns, position: int, what: str) -> str:
-    return f'{what} in column "{table.names[position]}"'
+    return f'{what} in column "{short(table.names[position])}"'
 
 
 def _quoted(value: Any) -> str:
-    text = str(value)
-    text = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-    return '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in text) + '"'
+    return f'"{short(str(value))}"'

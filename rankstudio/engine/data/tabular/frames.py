@@ -13,6 +13,7 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.letor.reader import make_dataset
 from rankstudio.engine.data.tabular.documents import TableColumns, read_documents
+from rankstudio.engine.data.tabular.recognition import clean_name
 from rankstudio.engine.errors import DataError, DatasetError, ParameterError
 
 _WHERE = "The frame"
@@ -47,7 +48,7 @@ def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__") or not hasattr(frame, "shape"):
         raise ParameterError("frame", type(frame).__name__, "a frame of pandas or polars")
-    names = tuple(str(name) for name in frame.columns)
+    names = tuple(map(clean_name, frame.columns))
 
     def series(position: int) -> Any:
         return frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]

@@ -14,6 +14,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.letor.file_access import PADDING, PARQUET
 from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.tabular.documents import TableColumns, read_documents
+from rankstudio.engine.data.tabular.recognition import clean_name, short
 from rankstudio.engine.errors import (
     ColumnValueError,
     DataError,
@@ -58,7 +59,13 @@ def read_parquet(
         return kind(path, 0, 0, f"{found}, row {row + 1}", expected)
 
     columns = TableColumns(
-        where, tuple(frame.column_names), frame.num_rows, column, column, error, lambda row: row + 1
+        where,
+        tuple(map(clean_name, frame.column_names)),
+        frame.num_rows,
+        column,
+        column,
+        error,
+        lambda row: row + 1,
     )
     return read_documents(columns, told, sizes=sizes, refuse=refuse, check=check)
 
@@ -109,5 +116,5 @@ def _check_memory(path: Path, rows: int, columns: int) -> None:
 def _damaged(path: Path, error: Exception) -> FileAccessError:
     if isinstance(error, MemoryError):
         return FileAccessError(path, "what is in the file does not fit into memory.")
-    text = " ".join(str(error).split())[:200].rstrip(".")
+    text = short(" ".join(str(error).split()), 200).rstrip(".")
     return FileAccessError(path, f"the file could not be read as Parquet or Arrow: {text}.")

@@ -21,7 +21,7 @@ LABEL_NAMES = (
 DOCUMENT_NAMES = ("docid", "doc_id", "document_id", "documentid", "docno", "did", "doc", "document")
 COMMENT_NAME = "comment"
 _INDEX_NAMES = re.compile(r"|Unnamed: 0|__index_level_0__|index")
-_SHOWN = 12
+_SHOWN, _LONGEST_SHOWN, _LONGEST = 8, 40, 200
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,13 @@ def recognise_columns(
     UnknownColumnsError
         Where the query or the label is in none of them, a name is told that is none, or there twice.
     """
+    told = replace(
+        told,
+        qid=clean_name(told.qid),
+        label=clean_name(told.label),
+        features=tuple(map(clean_name, told.features)),
+        ignore=tuple(map(clean_name, told.ignore)),
+    )
     _check_twice(where, names, told)
     qid = None
     if told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], range(len(names))) is not None:
@@ -96,7 +103,9 @@ def recognise_columns(
     twice.discard(None)
     if twice:
         name = names[next(i for i in twice if i is not None)]
-        raise UnknownColumnsError(f'{where}: found "{name}" in two places, expected each column in one.')
+        raise UnknownColumnsError(
+            f'{where}: found "{short(name)}" in two places, expected each column in one.'
+        )
     rest = [i for i in range(len(names)) if i not in {qid, label, *ignored, *features}]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and names[comment].strip().lower() != COMMENT_NAME
@@ -152,9 +161,9 @@ def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
     if plain.count(told.strip().lower()) == 1:
         return plain.index(told.strip().lower())
     near = get_close_matches(told, names, 1)
-    hint = f' Did you mean "{near[0]}"?' if near else ""
+    hint = f' Did you mean "{short(near[0])}"?' if near else ""
     raise UnknownColumnsError(
-        f'{where}: {option}: found no column "{told}", expected one of {listed(names)}.{hint}'
+        f'{where}: {option}: found no column "{short(told)}", expected one of {listed(names)}.{hint}'
     )
 
 
@@ -164,7 +173,7 @@ def _check_twice(where: str, names: Sequence[str], told: DataColumns) -> None:
     for name in names:
         if name in seen and name not in told.ignore and (not told.features or name in told.features):
             raise UnknownColumnsError(
-                f'{where}: found two columns named "{name}", expected a name of its own for each column.'
+                f'{where}: found two columns named "{short(name)}", expected each name once.'
             )
         seen.add(name)
 
@@ -172,4 +181,21 @@ def _check_twice(where: str, names: Sequence[str], told: DataColumns) -> None:
 def listed(names: Sequence[str]) -> str:
     """Return some names for a sentence; of many the first ones."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(f'"{name}"' for name in names[:_SHOWN]) + more
+    return ", ".join(f'"{short(name, 24)}"' for name in names[:_SHOWN]) + more
+
+
+def short(text: str, most: int = _LONGEST_SHOWN) -> str:
+    """Return a text on one line, of a length that a sentence can have.
+
+    Examples
+    --------
+    >>> short("abcccccccc", 8)
+    'abcccccc…'
+    """
+    printable = "".join(c if c.isprintable() else " " for c in text[: most + 1])
+    return printable if len(printable) <= most else printable[:most] + "…"
+
+
+def clean_name(name: object) -> str:
+    """Return the name of a column on one line, of a length that can be shown."""
+    return " ".join("".join(c if c.isprintable() else " " for c in str(name)[:_LONGEST]).split())

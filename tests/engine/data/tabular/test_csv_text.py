@@ -80,7 +80,7 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
         ),
         ("qid,b,x\n1,2,3\n", {}, 'found no column of the label among "qid", "b", "x"'),
         ("qid,label\n1,2\n", {}, "found no column of a feature beside those of query and label"),
-        ("qid,label,x,x\n1,2,3,4\n", {}, 'found two columns named "x", expected a name of its own'),
+        ("qid,label,x,x\n1,2,3,4\n", {}, 'found two columns named "x", expected each name once'),
         (
             "qid,label,x\n1,2,3\n",
             {"qid": "quid"},
