@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -41,7 +41,7 @@ class Outcome:
     ending: Ending
     text: str = ""
     details: str = ""
-    error: RankStudioError | None = None
+    error: RankStudioError | None = field(default=None, compare=False)
 
 
 def ignore(_: Any) -> None:

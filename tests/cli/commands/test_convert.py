@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,13 @@ import pytest
 
 from rankstudio.cli import main
 from rankstudio.engine import load_letor, open_dataset
+from rankstudio.engine.data.formats import dataset_writer
+from rankstudio.engine.data.formats.data_format import BY_KEY, FORMATS
+from rankstudio.engine.data.formats.dataset_writer import save_dataset, written_files
+from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.errors import OutputError
 
 
 @pytest.fixture
@@ -93,3 +99,62 @@ def test_json_tells_what_was_written(file: Path, tmp_path: Path, capsys) -> None
     part = open_dataset(tmp_path / "out.txt").folds[0].train
     sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": 1}
     assert written == {"path": str(tmp_path / "out.txt"), **sizes}
+
+
+@pytest.mark.parametrize("first", [form.key for form in FORMATS])
+@pytest.mark.parametrize("second", ["letor", "csv", "parquet", "lightgbm"])
+def test_any_format_becomes_any_other(tmp_path: Path, capsys, first: str, second: str) -> None:
+    pytest.importorskip("pyarrow")
+    data = make_ranking(n_queries=6, seed=2).folds[0].train
+    data = replace(data, query_ids=tuple(str(i + 1) for i in range(data.n_queries)))
+    (tmp_path / "a").mkdir()
+    source = tmp_path / "a" / f"some{BY_KEY[first].ending}"
+    save_dataset(data, source, BY_KEY[first])
+    out = tmp_path / f"other{BY_KEY[second].ending}"
+    assert main(["convert", str(source), str(out), "--to", second]) == 0
+    assert capsys.readouterr().out.splitlines() == list(map(str, written_files(out, BY_KEY[second])))
+    again = load_data(out)
+    assert again.X.tobytes() == data.X.tobytes() and again.query_ids == data.query_ids
+
+
+def test_the_ending_tells_the_format_and_what_is_lost_is_said(file: Path, tmp_path: Path, capsys) -> None:
+    assert main(["convert", str(file), str(tmp_path / "out.csv.gz"), "--features", "3,7"]) == 0
+    assert capsys.readouterr().err == "Note: CSV keeps no ids of features.\n"
+    again = load_data(tmp_path / "out.csv.gz")
+    before = load_letor(file)
+    np.testing.assert_array_equal(again.X, before.X[:, [2, 6]])
+    assert again.feature_names == ("feature 3", "feature 7")
+    assert main(["convert", str(file), str(tmp_path / "out.txt"), "--to", "xgboost"]) == 0
+    assert "SVMlight text with .group keeps no comments." in capsys.readouterr().err
+    (tmp_path / "out.txt").unlink()
+    assert main(["convert", str(file), str(tmp_path / "out.txt"), "--to", "xgboost"]) == 1
+    assert f"{tmp_path / 'out.txt.group'}: There is such a file already" in capsys.readouterr().err
+
+
+def test_columns_are_told_by_options(tmp_path: Path, capsys) -> None:
+    table = tmp_path / "clicks.csv"
+    table.write_text("session,url,clicked,a,b\n1,x,1,2,3\n1,y,0,4,5\n")
+    out = tmp_path / "out.txt"
+    assert main(["convert", str(table), str(out)]) == 1
+    assert "found no column of the query" in capsys.readouterr().err
+    told = ["--qid", "session", "--label", "clicked"]
+    assert main(["convert", str(table), str(out), *told]) == 1
+    assert 'found "x" in column "url", expected a number, or to ignore "url"' in capsys.readouterr().err
+    assert main(["convert", str(table), str(out), *told, "--ignore", "url"]) == 0
+    assert out.read_text() == "1 qid:1 1:2 2:3\n0 qid:1 1:4 2:5\n"
+    assert main(["convert", str(table), str(out), *told, "--columns", "b, a", "--force"]) == 0
+    assert out.read_text() == "1 qid:1 1:3 2:2\n0 qid:1 1:5 2:4\n"
+    assert main(["convert", str(table), str(out), *told, "--columns", ",", "--force"]) == 1
+    assert "--columns: expected the name of a column, got nothing." in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_neither_text_nor_sizes(file: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OutputError(f"{path} could not be written: No space left on device.")
+
+    monkeypatch.setattr(dataset_writer, "write_bytes", full)
+    (tmp_path / "out").mkdir()
+    for ending, key in ((".txt", "lightgbm"), (".csv", "csv")):
+        assert main(["convert", str(file), str(tmp_path / "out" / f"a{ending}"), "--to", key]) == 1
+        assert "No space left on device" in capsys.readouterr().err
+    assert list((tmp_path / "out").iterdir()) == []

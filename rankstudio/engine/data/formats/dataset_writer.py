@@ -19,6 +19,7 @@ from rankstudio.engine.data.tabular.recognition import (
     DOCUMENT_NAMES,
     LABEL_NAMES,
     QUERY_NAMES,
+    clean_name,
 )
 from rankstudio.engine.errors import MissingExtraError
 from rankstudio.engine.support.csv_cells import guarded
@@ -103,7 +104,7 @@ def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     seen = set()
     names = []
     for i, name in zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True):
-        plain = " ".join(name.split())
+        plain = clean_name(name)
         own = (
             plain if plain.lower() not in _RESERVED and plain not in seen else f"feature {i} {plain}".strip()
         )

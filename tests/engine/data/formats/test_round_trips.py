@@ -18,6 +18,7 @@ from rankstudio.engine.data.formats.data_format import BY_KEY, FORMATS, DataForm
 from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset
 from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.data.tabular.recognition import clean_name
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
@@ -94,7 +95,7 @@ def test_texts_survive_in_tables(key: str, names: list[str], query: str, comment
         again = load_data(path, cache=False)
     assert same_bits(again.X, data.X) and again.query_ids == (query,)
     assert list(again.comments) == list(data.comments)
-    plain = [" ".join(name.split()) for name in names]
+    plain = [clean_name(name) for name in names]
     assert len(set(again.feature_names)) == 2
     for name, found in zip(plain, again.feature_names, strict=True):
         assert found == name or (found.startswith("feature ") and name in found) or found == f"{name} (again)"
