@@ -24,6 +24,7 @@ from visible_text import TRANSLATED, called
 from rankstudio.engine.analysis.features.feature_quality import Oddity
 from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_SWAPPED
 from rankstudio.engine.analysis.report.document import SECTIONS
+from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -87,6 +88,10 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         ("rankstudio/engine/analysis/features/substitutes.py", why) for why in (NO_SWAPS, NOT_SWAPPED)
     )
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
+    for form in PLAN_FORMATS:
+        yield from (
+            ("rankstudio/engine/experiment/plan/plan_formats.py", text) for text in (form.label, form.help)
+        )
     yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)
     yield from (("rankstudio/engine/analysis/report/document.py", title) for title in SECTIONS.values())
     for rule in CONVENTIONS.values():

@@ -20,6 +20,7 @@ COMMANDS = (
     "compare",
     "report",
     "figures",
+    "plan",
     "studies",
     "reproduce",
     "evaluate",

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.folders import open_dataset as open_dataset
     from rankstudio.engine.data.formats.file_reader import load_data as load_data
     from rankstudio.engine.data.letor.reader import load_letor as load_letor
+    from rankstudio.engine.experiment.plan.plan import Plan as Plan
+    from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
+    from rankstudio.engine.experiment.reports import write_results as write_results
+    from rankstudio.engine.experiment.results.results import RunResult as RunResult
+    from rankstudio.engine.experiment.runner import run_plan as run_plan
     from rankstudio.engine.export.models import load_model as load_model
     from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop as LambdaMARTTop
     from rankstudio.engine.methods.rankers.adarank import AdaRank as AdaRank
@@ -47,6 +52,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Fold": "rankstudio.engine.data.dataset",
+    "Plan": "rankstudio.engine.experiment.plan.plan",
+    "RunResult": "rankstudio.engine.experiment.results.results",
+    "load_plan": "rankstudio.engine.experiment.plan.toml",
+    "run_plan": "rankstudio.engine.experiment.runner",
+    "write_results": "rankstudio.engine.experiment.reports",
     "FoldedDataset": "rankstudio.engine.data.dataset",
     "RankingDataset": "rankstudio.engine.data.dataset",
     "evaluate": "rankstudio.engine.metrics.evaluation",

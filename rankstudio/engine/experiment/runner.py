@@ -175,6 +175,18 @@ def run(
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
 
 
+def run_plan(
+    plan: Plan,
+    dataset: FoldedDataset | RankingDataset | None = None,
+    executor: Executor | None = None,
+) -> RunResult:
+    """Carry out a plan to its end; parameters and errors are those of :func:`run`."""
+    for event in run(plan, dataset, executor=executor):
+        if isinstance(event, RunFinished):
+            return event.result
+    raise AssertionError("a run ends with its results")
+
+
 def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], seconds: float) -> RunResult:
     """Put the finished folds of a run together, all of them or those there are."""
     complete = len(folds) == len(plan.folds or dataset.folds)

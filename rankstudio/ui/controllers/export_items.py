@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankstudio.engine.experiment.plan.as_code import as_command, as_python
-from rankstudio.engine.experiment.plan.toml import save_plan
+from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
 from rankstudio.engine.experiment.results.results import Chosen
+from rankstudio.engine.support.files import write_text
 from rankstudio.ui.export.dialog import ExportItem
 from rankstudio.ui.export.model_formats import model_formats_item
 from rankstudio.ui.language import tr
@@ -216,10 +216,15 @@ def _plot_item(key: str, label: str, plot: Plot, name: str) -> ExportItem:
 
 
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
-    plan = session.plan
-    text = tr("Everything that determines the numbers of a run; rankstudio run PLAN does it again.")
-    yield ExportItem("plan", tr("Plan"), text, (("TOML", ".toml"),), f"{name}-plan", partial(save_plan, plan))
-    text = tr("The command that does this run in a terminal.")
-    yield ExportItem("command", tr("Run as a command"), text, text=partial(as_command, plan))
-    text = tr("A program that does this run with the library.")
-    yield ExportItem("python", tr("Run as Python"), text, text=partial(as_python, plan))
+    """Yield the plan in every format that the terminal has too."""
+    for form in PLAN_FORMATS:
+        text = form.text(session.plan, "", {})
+        label, formats = tr(form.label), ((form.suffix.removeprefix("."), form.suffix),)
+        write = partial(_write_text, text)
+        yield ExportItem(
+            f"plan-{form.key}", label, tr(form.help), formats, f"{name}-plan", write, text.rstrip
+        )
+
+
+def _write_text(text: str, path: Path) -> None:
+    write_text(path, text)

@@ -1,7 +1,8 @@
-"""A plan as something to paste: a command for the terminal, or a few lines of Python."""
+"""A plan as something to run: a command for the terminal, a few lines of Python, or a notebook."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
@@ -11,6 +12,7 @@ from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _SAID = ("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters")
 
@@ -22,6 +24,8 @@ _COLUMN_OPTIONS = {
     "ids_from": "--ids-from",
 }
 """The options by which the terminal has the columns of tables."""
+
+_UNKNOWN: Mapping[str, str] = FrozenMapping()
 
 
 def as_command(plan: Plan, out: str = "") -> str:
@@ -79,24 +83,91 @@ def _not_default(plan: Plan) -> Iterator[tuple[str, Any]]:
             yield f.name, value
 
 
-def as_python(plan: Plan) -> str:
-    """Return a short program that runs a plan and prints the averages over the folds."""
-    values = plan_as_dict(plan)
+def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _UNKNOWN) -> str:
+    """Return a short program that runs a plan with the library, and prints what was chosen and measured.
+
+    Parameters
+    ----------
+    plan : Plan
+    out : str
+        New folder that it writes the results to, as ``rankstudio run`` does; "" for none.
+    computed_with : Mapping of str to str
+        Versions that give the same bits, where these are known.
+    """
+    lines = [
+        *_origin(computed_with),
+        *_imports(out),
+        "",
+        _plan_code(plan),
+        *_new_folder(out),
+        "result = run_plan(plan)",
+        "for fold in result.folds:",
+        "    print(fold.fold, fold.selected, dict(fold.test))",
+        "print(result.average)",
+        *(["write_results(result, out)"] if out else []),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _UNKNOWN) -> str:
+    """Return a Jupyter notebook that runs a plan and shows its results; parameters as of a program.
+
+    It is in version 4.5 of the format, and has the same text whenever it is made.
+    """
+    origin = "".join(line.removeprefix("# ") for line in _origin(computed_with))
+    cells = [
+        ("markdown", f"# {plan.title}\n\n{origin or 'A run of RankStudio.'}"),
+        ("code", "\n".join(_imports(out))),
+        ("code", "\n".join([_plan_code(plan), *_new_folder(out)])),
+        ("code", "result = run_plan(plan)\nresult"),
+        ("code", "result.path_frame()"),
+        ("code", "result.plot();"),
+        *([("code", "write_results(result, out)")] if out else []),
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = {
+        "cells": [_notebook_cell(number, *cell) for number, cell in enumerate(cells)],
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
+    shared = {
+        "cell_type": kind,
+        "id": f"cell-{number}",
+        "metadata": {},
+        "source": text.splitlines(keepends=True),
+    }
+    return shared | ({"execution_count": None, "outputs": []} if kind == "code" else {})
+
+
+def _imports(out: str) -> list[str]:
+    names = "Plan, run_plan, write_results" if out else "Plan, run_plan"
+    return [*(["from pathlib import Path", ""] if out else []), f"from rankstudio.engine import {names}"]
+
+
+def _new_folder(out: str) -> list[str]:
+    """Return what makes the folder of the results, before any work."""
+    if not out:
+        return []
+    return [f"out = Path({out!r})", "out.mkdir(parents=True)  # where there is one it stays, and this stops"]
+
+
+def _origin(computed_with: Mapping[str, str]) -> list[str]:
+    """Return a comment on what gives the same bits."""
+    names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
+    return [f"# The same bits, on the same data, with {names}."] if names else []
+
+
+def _plan_code(plan: Plan) -> str:
+    """Return the plan as Python says it."""
     arguments = []
-    for name, value in values.items():
+    for name, value in plan_as_dict(plan).items():
         shown = tuple(value) if isinstance(value, list) else value
         if isinstance(value, dict):
             shown = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         arguments.append(f"    {name}={shown!r},\n")
-    return (
-        "from rankstudio.engine.experiment.results.events import RunFinished\n"
-        "from rankstudio.engine.experiment.plan.plan import Plan\n"
-        "from rankstudio.engine.experiment.runner import run\n"
-        "\n"
-        "plan = Plan(\n" + "".join(arguments) + ")\n"
-        "for event in run(plan):\n"
-        "    if isinstance(event, RunFinished):\n"
-        "        for fold in event.result.folds:\n"
-        "            print(fold.fold, fold.selected, dict(fold.test))\n"
-        "        print(event.result.average)\n"
-    )
+    return "plan = Plan(\n" + "".join(arguments) + ")"

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.frames import fold_frame, path_steps, step_frame
+from rankstudio.engine.experiment.results.notebook import path_html, plot_path, plot_run, run_html
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Note, Step
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +68,18 @@ class PathResult:
         if self.step_kind is StepKind.FEATURES:
             return self.sizes
         return np.array([step.number for step in self.steps], dtype=np.int64)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each step: how many features, the newest one's column, criterion and measures."""
+        return path_steps(self)
+
+    def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
+        return plot_path(self, name, ax)
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows."""
+        return path_html(self)
 
     @property
     def models(self) -> slice:
@@ -188,6 +207,45 @@ class RunResult:
     def notes(self) -> tuple[Note, ...]:
         """What the methods say of the results, the first of each kind."""
         return notes_of(path for fold in self.folds for path in fold.paths)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each fold: what validation chose, and what the chosen model measured.
+
+        The index is the fold; columns are the values on the plan's axes, "n_features", and each measure as
+        "validation MAP" and "test MAP".
+        """
+        return fold_frame(self)
+
+    def path_frame(self) -> pd.DataFrame:
+        """Return a row for each step of every path, with its fold, values on the axes and newest feature."""
+        return step_frame(self)
+
+    def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw a validation measure over the size, mean over the folds, a curve each combination.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of the measure; by default the one that chose. Without validation it is the criterion.
+        ax : matplotlib.axes.Axes, optional
+            Where to; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        ParameterError
+            Where nothing was validated by this measure.
+        """
+        return plot_run(self, name, ax)
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows."""
+        return run_html(self)
 
     def per_query(self, name: str) -> Floats:
         """Return a measure of the chosen models in every query, one fold after the other."""

@@ -78,7 +78,7 @@ def test_the_command_says_the_whole_plan(plan: Plan) -> None:
 def test_the_program_says_the_whole_plan(plan: Plan) -> None:
     text = as_python(plan)
     said: dict[str, object] = {}
-    exec(text[: text.index("for event in")], said)
+    exec(text[: text.index("result = run_plan")], said)
     assert said["plan"] == plan
 
 
@@ -115,7 +115,7 @@ def test_command_and_program_say_who_ranks(plan: Plan) -> None:
     assert plan_of_command(as_command(plan)) == plan
     text = as_python(plan)
     said: dict[str, object] = {}
-    exec(text[: text.index("for event in")], said)
+    exec(text[: text.index("result = run_plan")], said)
     assert said["plan"] == plan
 
 

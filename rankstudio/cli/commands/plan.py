@@ -1,0 +1,103 @@
+"""``rankstudio plan``: the plan of a run, to be run again: as TOML, a command, a program or a notebook."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.study_file_option import tell_damage
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS, PlanFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankstudio.engine.experiment.plan.plan import Plan
+
+HELP = "write the plan of a run as TOML, a command, a program or a notebook"
+DESCRIPTION = """\
+Write what does a run again: its plan, the command, a Python program, or a Jupyter notebook. On the same data
+and with the same versions it gives the same bits.
+
+  rankstudio plan results/study.rankstudio --run 1 --to python
+  rankstudio plan results/study.rankstudio --run 1 --out run.ipynb --results again
+  rankstudio plan results/plan.toml --to command"""
+
+_SUFFIXES = {form.suffix: form for form in PLAN_FORMATS}
+_KEYS = {form.key: form for form in PLAN_FORMATS}
+
+EPILOG = (
+    "formats:\n"
+    + "\n".join(f"  {form.key:<10} {form.suffix:<7} {form.help}" for form in PLAN_FORMATS)
+    + """
+
+Program and notebook are for Python where RankStudio is installed; a notebook's curves need the extra
+notebook. They make the folder of --results anew, and stop where there is one already."""
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("source", type=Path, metavar="STUDY", help="a study's file, or a plan in TOML")
+    parser.add_argument(
+        "--run",
+        type=int,
+        dest="number",
+        metavar="N",
+        help="which run of the study, as rankstudio studies numbers them; not needed where there is one",
+    )
+    parser.add_argument("--to", choices=_KEYS, help="as what; as the ending of --out says, else toml")
+    parser.add_argument("--results", default="", metavar="DIR", help="new folder that results are written to")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write it to a file instead of printing it")
+    add_force_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.support.files import write_text
+
+    form = _form(args)
+    if args.out is not None:
+        refuse_existing([args.out], args.force)
+    plan, computed_with = _plan(args)
+    text = form.text(plan, args.results, computed_with)
+    if args.out is None:
+        print(text, end="")
+    else:
+        write_text(args.out, text)
+        print(f"Written: {args.out}", file=sys.stderr)
+    return 0
+
+
+def _form(args: argparse.Namespace) -> PlanFormat:
+    """Return the format: as was said, else as the file's ending says."""
+    if args.to is not None or args.out is None:
+        return _KEYS[args.to or PLAN_FORMATS[0].key]
+    form = _SUFFIXES.get(args.out.suffix.lower())
+    if form is None:
+        endings = ", ".join(_SUFFIXES)
+        raise PlanError(f"--out: expected a file that ends with one of {endings}, or --to, got {args.out}.")
+    return form
+
+
+def _plan(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
+    """Return the plan, with data as they are opened from here, and the versions that computed it."""
+    from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
+    from rankstudio.engine.experiment.storage.study import Study
+
+    if args.source.suffix.lower() == ".toml":
+        return with_data_beside(load_plan(args.source), args.source), {}
+    with Study.open(args.source, reading=True) as study:
+        runs = study.runs()
+        tell_damage(study, runs)
+        if args.number is None and len(runs) != 1:
+            raise PlanError(f"--run: expected which of the {len(runs)} runs of {args.source}, got none.")
+        number = 1 if args.number is None else args.number
+        if not 1 <= number <= len(runs):
+            raise PlanError(f"--run: expected the number of a run, from 1 to {len(runs)}, got {number}.")
+        summary = runs[number - 1]
+        place = study.data(summary.key).opened_by(summary.key.plan)
+        return summary.key.plan.changed(data=place), summary.versions

@@ -1,0 +1,141 @@
+"""``rankstudio plan``: command, program and notebook are run in fresh processes, and give the same bits."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine import load_plan
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+
+_RUN_NOTEBOOK = """
+import sys, nbclient, nbformat
+found = nbformat.read(sys.argv[1], 4)
+nbclient.NotebookClient(found, timeout=200, kernel_name="python3").execute()
+nbformat.write(found, sys.argv[1])
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of two runs, the first with results in files."""
+    root = tmp_path_factory.mktemp("plans") / "with blanks & 'quotes'"
+    for fold in make_ranking(n_queries=30, seed=3).folds[:2]:
+        there = root / "Made" / f"Fold{fold.number}"
+        there.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, there / f"{name}.txt")
+    study = ["--study", str(root / "made.rankstudio")]
+    data = ["--data", str(root / "Made")]
+    pins = ["--lambda", "2^0..2^2", "--features", "4", "--ban", "1"]
+    assert main(["run", *data, *pins, "--out", str(root / "first"), *study]) == 0
+    assert main(["run", *data, "--method", "listnet", *study]) == 0
+    return root
+
+
+def written(place: Path, tmp_path: Path, suffix: str, again: Path) -> Path:
+    out = tmp_path / f"run{suffix}"
+    words = ["plan", str(place / "made.rankstudio"), "--run", "1", "--results", str(again), "--out", str(out)]
+    assert main(words) == 0
+    return out
+
+
+def in_a_fresh_process(*words: str, folder: Path) -> None:
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=230, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_the_program_gives_the_same_bits_and_leaves_a_folder_alone(place: Path, tmp_path: Path) -> None:
+    out = written(place, tmp_path, ".py", tmp_path / "again")
+    in_a_fresh_process(sys.executable, str(out), folder=tmp_path)
+    found, expected = (folder / "results.json" for folder in (tmp_path / "again", place / "first"))
+    assert found.read_bytes() == expected.read_bytes()
+    stopped = subprocess.run(
+        [sys.executable, str(out)], capture_output=True, text=True, timeout=230, check=False
+    )
+    assert stopped.returncode != 0
+    assert "FileExistsError" in stopped.stderr
+
+
+def test_the_notebook_gives_the_same_bits_and_shows_them(place: Path, tmp_path: Path) -> None:
+    out = written(place, tmp_path, ".ipynb", tmp_path / "again")
+    nbformat.validate(nbformat.read(out, 4))
+    assert out.read_bytes() == written(place, tmp_path / "..", ".ipynb", tmp_path / "again").read_bytes()
+    (tmp_path / ".." / "run.ipynb").unlink()
+    script = tmp_path / "execute.py"
+    script.write_text(_RUN_NOTEBOOK)
+    in_a_fresh_process(sys.executable, str(script), str(out), folder=tmp_path)
+    found, expected = (folder / "results.json" for folder in (tmp_path / "again", place / "first"))
+    assert found.read_bytes() == expected.read_bytes()
+    shown = [
+        kind
+        for cell in nbformat.read(out, 4).cells
+        for o in cell.get("outputs", ())
+        for kind in o.get("data", ())
+    ]
+    assert shown.count("text/html") == 2
+    assert "image/png" in shown
+
+
+def test_the_command_gives_the_same_bits(place: Path, tmp_path: Path) -> None:
+    out = written(place, tmp_path, ".sh", tmp_path / "again")
+    assert main(shlex.split(out.read_text(encoding="utf-8"))[1:]) == 0
+    found, expected = (folder / "results.json" for folder in (tmp_path / "again", place / "first"))
+    assert found.read_bytes() == expected.read_bytes()
+
+
+def test_toml_is_the_plan_and_a_plan_is_a_source_too(place: Path, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "plan.toml"
+    assert main(["plan", str(place / "made.rankstudio"), "--run", "2", "--out", str(out)]) == 0
+    plan = load_plan(out)
+    assert (plan.method, plan.data) == ("listnet", str(place / "Made"))
+    capsys.readouterr()
+    assert main(["plan", str(out), "--to", "command"]) == 0
+    assert "--method listnet" in capsys.readouterr().out
+    for form in PLAN_FORMATS:
+        assert main(["plan", str(out), "--to", form.key]) == 0
+        assert capsys.readouterr().out == form.text(plan, "", {})
+
+
+def test_versions_are_told_where_they_are_known(place: Path, capsys) -> None:
+    assert main(["plan", str(place / "made.rankstudio"), "--run", "1", "--to", "python"]) == 0
+    assert capsys.readouterr().out.startswith("# The same bits, on the same data, with rankstudio ")
+    assert main(["plan", str(place / "made.rankstudio"), "--run", "1", "--to", "notebook"]) == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert cells[0]["source"][0] == "# Greedy RankRLS\n"
+    assert cells[0]["source"][2].startswith("The same bits")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--run: expected which of the 2 runs of "),
+        (["--run", "3"], "--run: expected the number of a run, from 1 to 2, got 3."),
+        (
+            ["--run", "1", "--out", "x.doc"],
+            "--out: expected a file that ends with one of .toml, .sh, .py, .ipynb",
+        ),
+    ],
+)
+def test_what_cannot_be_written_is_told(place: Path, capsys, options: list[str], message: str) -> None:
+    assert main(["plan", str(place / "made.rankstudio"), *options]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_nothing_is_overwritten(place: Path, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "run.py"
+    out.write_text("mine")
+    words = ["plan", str(place / "made.rankstudio"), "--run", "1", "--out", str(out)]
+    assert main(words) == 1
+    assert out.read_text() == "mine"
+    assert main([*words, "--force"]) == 0
+    assert out.read_text() != "mine"
