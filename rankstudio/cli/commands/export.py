@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
-from rankstudio.engine.errors import DataError, PlanError
+from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _proof(
         parts, where = trial_parts(model, args.data)
         files = {ending: path.read_bytes() for ending, path in form.paths(args.out).items()}
         return ranking_proof(model, function, form, files, parts), where
-    except (PlanError, DataError) as error:
+    except RankStudioError as error:
         if args.data is not None:
             raise
         return unproved(str(error)), ""

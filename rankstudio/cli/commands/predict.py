@@ -11,7 +11,7 @@ from rankstudio.cli.replacement import add_force_option, refuse_existing
 
 HELP = "score the documents of a file with a model"
 DESCRIPTION = """\
-Score documents with a model that RankStudio wrote: DATA is a LETOR file, whose labels are not used. Missing
+Score documents with a model that RankStudio wrote: DATA is a file of data, whose labels are not used. Missing
 values are filled and features scaled as they were when the model was learned.
 
   rankstudio predict test.txt --model results/models/fold1.json --out fold1.scores
@@ -23,7 +23,7 @@ rankstudio evaluate, and most other programs, read them."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="a LETOR file")
+    parser.add_argument("data", metavar="DATA", type=Path, help="a file of data")
     parser.add_argument("--model", metavar="MODEL", type=Path, required=True, help="a model, as JSON")
     parser.add_argument("--out", metavar="SCORES", type=Path, help="file to write; printed when not given")
     add_force_option(parser)
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     import numpy as np
 
-    from rankstudio.engine.export.model_scores import model_scores, read_for
+    from rankstudio.engine.export.model_scores import model_scores, other_names, read_for
     from rankstudio.engine.export.models import load_model
     from rankstudio.engine.support.files import write_text
 
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_existing([args.out], args.force)  # before a long file is read
     model = load_model(args.model)
     data = read_for(model, args.data)
-    for warning in data.warnings:
+    for warning in (*other_names(model, data), *data.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     scores = model_scores(model, data)
     if data.file_rows is not None:

@@ -11,7 +11,7 @@ from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.score_files import read_scores
 from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.export.model_scores import model_scores, read_for
+from rankstudio.engine.export.model_scores import model_scores, other_names, read_for
 from rankstudio.engine.export.models import load_model
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluation import Evaluation, evaluate
@@ -71,7 +71,8 @@ def evaluate_model(
     """
     model = load_model(model_path)
     data = read_for(model, data_path)
-    return _evaluated(data_path, data, model_scores(model, data), key, measures)
+    found, data, notes = _evaluated(data_path, data, model_scores(model, data), key, measures)
+    return found, data, (*other_names(model, data), *notes)
 
 
 def _evaluated(

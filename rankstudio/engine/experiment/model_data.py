@@ -63,4 +63,5 @@ def _named(model: Model) -> FoldedDataset:
 
 
 def _opened(model: Model, place: Path) -> FoldedDataset:
-    return open_dataset(place, missing=cast(Missing, model.missing))
+    columns = model.plan.get("columns")
+    return open_dataset(place, missing=cast(Missing, model.missing), columns=columns)

@@ -8,22 +8,40 @@ from typing import Literal, cast
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.letor.missing_values import Missing
-from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.export.models import NORMALIZE, Model
 
 
 def read_for(model: Model, path: Path) -> RankingDataset:
-    """Read a LETOR file as the data were read that a model was learned from: filled and scaled as those.
+    """Read a file of any format as the data were read that a model was learned from: filled and scaled so.
 
     Raises
     ------
-    DataError
-        Where it cannot be read.
+    DataError, ParameterError
+        Where it cannot be read, or what the model's plan says of columns is not to be understood.
     """
     scaled = cast(Literal["query_minmax"], model.normalize) if model.normalize != NORMALIZE[0] else False
-    return load_letor(path, missing=cast(Missing, model.missing), normalize=scaled)
+    missing = cast(Missing, model.missing)
+    return load_data(path, columns=model.plan.get("columns"), missing=missing, normalize=scaled)
+
+
+def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
+    """Return, as a sentence, the first feature that a model and data call by different names; else nothing.
+
+    Features go by their ids: of a table with other columns, or in another order, these are others.
+    """
+    ids = data.feature_ids
+    named = dict(zip(ids.tolist(), zip(data.feature_names, default_names(ids), strict=True), strict=True))
+    for feature in model.features:
+        name, default = named.get(feature.id, (feature.name, ""))
+        if name != feature.name and default not in (name, feature.name):
+            return (
+                f"Feature {feature.id} is called {feature.name!r} in the model and {name!r} in the data; it "
+                "is scored as the same.",
+            )
+    return ()
 
 
 def model_scores(model: Model, data: RankingDataset) -> Floats:

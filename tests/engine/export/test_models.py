@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import numpy as np
 import pytest
 
 from rankstudio.engine.data.letor.reader import load_letor
-from rankstudio.engine.errors import DataError
-from rankstudio.engine.export.model_scores import model_scores
+from rankstudio.engine.errors import DataError, ParameterError
+from rankstudio.engine.export.model_scores import model_scores, other_names, read_for
 from rankstudio.engine.export.models import Model, Weight, load_model, save_model
 
 FEATURE = {"id": 3, "name": "BM25", "weight": 0.5}
@@ -125,3 +126,24 @@ def test_features_that_a_file_leaves_out_are_zero(tmp_path: Path) -> None:
     (tmp_path / "dense.txt").write_text("1 qid:1 1:0.5 2:0\n0 qid:1 1:1 2:1\n")
     with pytest.raises(DataError, match="needs feature 3, which the data do not have"):
         model_scores(model, load_letor(tmp_path / "dense.txt", cache=False))
+
+
+def test_a_feature_that_the_data_call_otherwise_is_named(tmp_path: Path) -> None:
+    (tmp_path / "clicks.csv").write_text("qid,label,BM25,length\n1,0,0.5,3\n1,1,0.25,4\n")
+    model = Model((Weight(2, "length", 1.0), Weight(1, "BM25", 8.0)), "", {}, {})
+    data = read_for(model, tmp_path / "clicks.csv")
+    assert other_names(model, data) == ()
+    assert model_scores(model, data).tolist() == [7.0, 6.0]
+    other = Model((Weight(1, "feature 1", 1.0), Weight(2, "PageRank", 1.0)), "", {}, {})
+    assert other_names(other, data) == (
+        "Feature 2 is called 'PageRank' in the model and 'length' in the data; it is scored as the same.",
+    )
+
+
+def test_columns_are_those_of_the_plan(tmp_path: Path) -> None:
+    (tmp_path / "clicks.csv").write_text("session,clicked,url,BM25\n1,0,x,0.5\n1,1,y,0.25\n")
+    columns = {"qid": "session", "label": "clicked", "ignore": ["url"]}
+    model = Model((Weight(1, "BM25", 8.0),), "", {}, {}, plan={"columns": columns})
+    assert model_scores(model, read_for(model, tmp_path / "clicks.csv")).tolist() == [4.0, 2.0]
+    with pytest.raises(ParameterError, match="columns"):
+        read_for(replace(model, plan={"columns": 3}), tmp_path / "clicks.csv")
