@@ -46,10 +46,10 @@ def curves_drawing(figure: CurvesFigure, style: FigureStyle) -> Drawing:
     em = style.em
     top = 0.4 * em
     above, top = _legend(figure, style, top)
-    left, right, bottom_room = _margins(figure, style)
-    height = style.height or top + _area_height(figure, style, right - left) + bottom_room
+    left, right, bottom_room = margins(figure, style)
+    height = style.height or top + area_height(figure, style, right - left) + bottom_room
     bottom = max(height - bottom_room, top + 2 * em)
-    x_range, y_range = _ranges(figure)
+    x_range, y_range = axis_ranges(figure)
     x = Scale(*x_range, left, right, figure.x.logarithmic)
     y = Scale(*y_range, bottom, top, figure.y.logarithmic)
     shapes = [*_y_axis(figure, y, x, style), *_grid_frame(figure, x, y, style)]
@@ -64,7 +64,7 @@ def curves_drawing(figure: CurvesFigure, style: FigureStyle) -> Drawing:
     return Drawing(style.width, height, (*shapes, *above), style.unit, figure.title, figure.caption)
 
 
-def _area_height(figure: CurvesFigure, style: FigureStyle, width: float) -> float:
+def area_height(figure: CurvesFigure, style: FigureStyle, width: float) -> float:
     """Return how high the area is by how wide the figure is, in sizes of its text."""
     if figure.square:
         return min(width, 40 * style.em)
@@ -72,24 +72,25 @@ def _area_height(figure: CurvesFigure, style: FigureStyle, width: float) -> floa
     return style.width * (0.56 if wide < 36 else 0.42 if wide < 50 else 0.34)
 
 
-def _margins(figure: CurvesFigure, style: FigureStyle) -> tuple[float, float, float]:
+def margins(figure: CurvesFigure, style: FigureStyle) -> tuple[float, float, float]:
     """Return where the area begins and ends, and the room below it."""
     em = style.em
     trial = Scale(
-        *_ranges(figure)[1], _area_height(figure, style, style.width * 0.8), 0.0, figure.y.logarithmic
+        *axis_ranges(figure)[1], area_height(figure, style, style.width * 0.8), 0.0, figure.y.logarithmic
     )
     texts = tick_texts(figure.y, trial, em, across=False)
     widest = max((inter().width(text, em) for _, text in texts), default=0.0)
     title = len(wrapped(figure.y.text, trial.start, em)) * LINE * em
     left = title + widest + 0.9 * em
-    x = Scale(*_ranges(figure)[0], left, style.width - em, figure.x.logarithmic)
+    x = Scale(*axis_ranges(figure)[0], left, style.width - em, figure.x.logarithmic)
     last = [(place, text) for place, text in tick_texts(figure.x, x, em, across=True)][-1:]
     beyond = max((x(v) + inter().width(text, em) / 2 - x.end for v, text in last), default=0.0)
     right = style.width - max(0.6 * em, beyond + 0.3 * em)
     return left, right, below_height(figure.x.text, left, right, style)
 
 
-def _ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
+def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return what the axes show."""
     xs = [v for one in figure.series for v in one.x] + [m.x for m in figure.marks]
     ys = [v for one in figure.series for v in (*one.y, *one.low, *one.high)] + [m.y for m in figure.marks]
     xs += [level.value for level in figure.levels if level.vertical]
@@ -133,7 +134,8 @@ def _grid_frame(figure: CurvesFigure, x: Scale, y: Scale, style: FigureStyle) ->
         yield line((x(low), y(low)), (x(high), y(high)), Stroke(style.line, stroke.width, dashes))
 
 
-def _color(figure: CurvesFigure, one: Series, style: FigureStyle) -> str:
+def series_color(one: Series, style: FigureStyle) -> str:
+    """Return the colour of a series."""
     if one.kind == "steps":
         return style.line
     return style.category(one.number) if one.order is None else style.ordered(one.order)
@@ -144,17 +146,17 @@ def _stroke(figure: CurvesFigure, one: Series, at: int, style: FigureStyle) -> S
     width = 0.17 * style.em
     if one.order is None:
         dashes = () if one.kind == "steps" else style.dashes(one.number, width)
-        return Stroke(_color(figure, one, style), width, dashes)
+        return Stroke(series_color(one, style), width, dashes)
     few = len(figure.series) <= (_LOOKS if style.print else 4)
     dashes = style.dashes(at, width) if few else ()
-    return Stroke(_color(figure, one, style), width if few else 0.8 * width, dashes)
+    return Stroke(series_color(one, style), width if few else 0.8 * width, dashes)
 
 
 def _series(
     figure: CurvesFigure, one: Series, at: int, x: Scale, y: Scale, style: FigureStyle
 ) -> Iterator[Shape]:
     """Yield the shapes of a series."""
-    color, stroke = _color(figure, one, style), _stroke(figure, one, at, style)
+    color, stroke = series_color(one, style), _stroke(figure, one, at, style)
     runs = _connected(one, x, y)
     if one.kind == "bars":
         wide = _bar_width(one)
@@ -187,7 +189,7 @@ def _markers(
 ) -> Iterator[Shape]:
     """Yield the markers of a series: all of points and of lone ones; of a line in print, some."""
     number = one.number if one.order is None else at
-    color, radius = _color(figure, one, style), 0.32 * style.em
+    color, radius = series_color(one, style), 0.32 * style.em
     last = float("-inf")
     in_print = style.print and one.kind == "line" and (one.order is None or len(figure.series) <= _LOOKS)
     for run in runs:
@@ -280,7 +282,7 @@ def _legend(figure: CurvesFigure, style: FigureStyle, top: float) -> tuple[list[
 def _sample(
     figure: CurvesFigure, one: Series, at: int, style: FigureStyle, x: float, y: float
 ) -> list[Shape]:
-    em, color = style.em, _color(figure, one, style)
+    em, color = style.em, series_color(one, style)
     wide, number = SAMPLE * em, one.number if one.order is None else at
     if one.kind == "bars":
         return [rectangle(x, y - 0.3 * em, wide, 0.6 * em, color)]

@@ -57,12 +57,8 @@ def rows_drawing(figure: RowsFigure, style: FigureStyle) -> Drawing:
     room = below_height(figure.axis.text, left, right, style)
     bottom = (style.height - room) if style.height else top + ROW * em * len(figure.rows)
     step = (bottom - top) / max(1, len(figure.rows))
-    values = [v for one in figure.series for v in (*one.values, *one.low, *one.high)]
-    ground = [0.0] if figure.bars or figure.zero else []
-    low, high = value_range(figure.axis, values + ground, 0.04)
-    if figure.bars and not any(isfinite(v) and v < 0 for v in values):
-        low = 0.0
-    x = Scale(low, high, left, right, figure.axis.logarithmic)
+    ground = figure.bars or figure.zero
+    x = Scale(*value_limits(figure), left, right, figure.axis.logarithmic)
     stroke = Stroke(style.faint, 0.08 * em)
     shapes: list[Shape] = [
         line((x(value), top), (x(value), bottom), stroke)
@@ -77,6 +73,14 @@ def rows_drawing(figure: RowsFigure, style: FigureStyle) -> Drawing:
     shapes += x_axis(figure.axis, x, bottom, style)
     height = bottom + room
     return Drawing(style.width, height, (*shapes, *above), style.unit, figure.title, figure.caption)
+
+
+def value_limits(figure: RowsFigure) -> tuple[float, float]:
+    """Return what the axis of the values shows."""
+    values = [v for one in figure.series for v in (*one.values, *one.low, *one.high)]
+    low, high = value_range(figure.axis, values + ([0.0] if figure.bars or figure.zero else []), 0.04)
+    below = any(isfinite(v) and v < 0 for v in values)
+    return (0.0 if figure.bars and not below else low), high
 
 
 def _row(figure: RowsFigure, at: int, middle: float, x: Scale, style: FigureStyle) -> Iterator[Shape]:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import isfinite, isnan
+from math import isfinite
 
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.figures.curve_layout import area_height, axis_ranges, margins, series_color
+from rankstudio.engine.export.figures.font import inter
+from rankstudio.engine.export.figures.row_layout import ROW, names_width, value_limits
+from rankstudio.engine.export.figures.scales import Scale, tick_texts
+from rankstudio.engine.export.figures.shapes import wrapped
 from rankstudio.engine.export.figures.style import FigureStyle
-from rankstudio.engine.export.figures.values import CurvesFigure, Figure, FigureAxis, RowsFigure, Series
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    Figure,
+    FigureAxis,
+    RowSeries,
+    RowsFigure,
+    Series,
+)
 from rankstudio.engine.export.tables import latex_escaped
 
 _DASHES = ("solid", "dashed", "dotted", "dashdotted", "loosely dashed", "densely dashed", "dashdotdotted")
 _MARKS = ("*", "square*", "diamond*", "triangle*", "+", "x", "star")
-_KINDS = {"points": "only marks", "steps": "const plot", "bars": "ybar", "line": "", "area": ""}
+_KINDS = {"points": ["only marks"], "steps": ["const plot"], "bars": ["ybar"], "line": [], "area": []}
+_FEW = 7  # of a family, which markers tell apart
 
 
 def tikz_text(figure: Figure, style: FigureStyle) -> str:
@@ -31,154 +44,167 @@ def tikz_text(figure: Figure, style: FigureStyle) -> str:
         raise OutputError(
             f"{figure.title}: TikZ is for curves, points and bars; expected SVG, PDF, PNG or CSV for a map."
         )
-    said = [f"% {line}" for line in (figure.title, *figure.caption.splitlines())]
+    said = [f"% {line}" for line in f"{figure.title}\n{figure.caption}".splitlines() if line.isprintable()]
     needs = r"% In the preamble: \usepackage{pgfplots} \pgfplotsset{compat=1.16}"
     return "\n".join([*said, needs, r"\begin{tikzpicture}", *body, r"\end{tikzpicture}", ""])
 
 
-def _options(figure: CurvesFigure | RowsFigure, style: FigureStyle, height: float) -> Iterator[str]:
-    """Yield the options that all axes share."""
-    yield "scale only axis=false"
-    yield f"width={style.width / 72 * 25.4:.1f}mm"
+def _options(style: FigureStyle, width: float, height: float, labels: Sequence[str]) -> Iterator[str]:
+    """Yield the options that all axes share; what is measured is what the other formats have."""
+    yield "scale only axis"
+    yield f"width={width / 72 * 25.4:.1f}mm"
     yield f"height={height / 72 * 25.4:.1f}mm"
-    yield r"font=\small" if style.font < 9 else r"font=\normalsize"
-    yield "axis lines=left, axis line style={-}"
-    yield (
-        "ymajorgrids, grid style={black!12}"
-        if isinstance(figure, CurvesFigure)
-        else "xmajorgrids, grid style={black!12}"
-    )
-    yield "legend style={at={(0.5,1.03)}, anchor=south, draw=none, legend columns=2, font=\\footnotesize}"
-    yield "legend cell align=left"
-    yield "tick align=outside"
-    yield "scaled ticks=false"
-    yield "yticklabel style={/pgf/number format/fixed}, xticklabel style={/pgf/number format/fixed}"
+    yield r"font=\footnotesize" if style.font < 9 else r"font=\normalsize"
+    yield "axis lines=left, axis line style={-}, tick align=outside, clip mode=individual, scaled ticks=false"
+    widest = max((inter().width(label, style.em) for label in labels), default=0.0)
+    columns = max(1, int(width // (widest + 3.4 * style.em)))
+    yield f"legend style={{at={{(0,1.03)}}, anchor=south west, draw=none, legend columns={columns}}}"
+    yield r"legend style={font=\scriptsize}, legend cell align=left, label style={align=center}"
 
 
-def _axis(name: str, axis: FigureAxis) -> Iterator[str]:
-    yield f"{name}label={{{latex_escaped(axis.text)}}}"
+def _axis(name: str, axis: FigureAxis, scale: Scale, style: FigureStyle) -> Iterator[str]:
+    """Yield the options of an axis: its title, its range, and its ticks as they are written elsewhere."""
+    lines = wrapped(axis.text, abs(scale.end - scale.start), style.em)
+    title = r" \\ ".join(map(_tex, lines))
+    yield f"{name}label={{{title}}}"
     if axis.logarithmic:
         yield f"{name}mode=log"
-    for end, value in (("min", axis.low), ("max", axis.high)):
-        if value is not None:
-            yield f"{name}{end}={value:.10g}"
+    yield f"{name}min={scale.low:.10g}, {name}max={scale.high:.10g}"
+    ticks = tick_texts(axis, scale, style.em, across=name == "x")
+    yield f"{name}tick={{{', '.join(f'{value:.10g}' for value, _ in ticks)}}}"
+    yield f"{name}ticklabels={{{', '.join(f'{{{_tex(text)}}}' for _, text in ticks)}}}"
 
 
 def _curves(figure: CurvesFigure, style: FigureStyle) -> Iterator[str]:
-    height = style.height or style.width * (1.0 if figure.square else 0.68)
-    options = [*_options(figure, style, height), *_axis("x", figure.x), *_axis("y", figure.y)]
-    if any(one.kind in ("bars", "area") for one in figure.series):
-        options.append("ymin=0")
-    yield _opened(options)
-    for at, one in enumerate(figure.series):
-        yield from _band(one, at, style)
-        look = [
-            f"color={{{_rgb(_color(one, style))}}}",
-            "line width=0.8pt",
-            *filter(None, [_KINDS[one.kind]]),
+    left, right, _ = margins(figure, style)
+    height = area_height(figure, style, right - left)
+    x_range, y_range = axis_ranges(figure)
+    x = Scale(*x_range, left, right, figure.x.logarithmic)
+    y = Scale(*y_range, height, 0.0, figure.y.logarithmic)
+    labels = [one.label for one in figure.series]
+    labels += [*(level.label for level in figure.levels), *(mark.label for mark in figure.marks)]
+    yield _opened(
+        [
+            *_options(style, right - left, height, labels),
+            "ymajorgrids, grid style={black!12}",
+            *_axis("x", figure.x, x, style),
+            *_axis("y", figure.y, y, style),
         ]
-        if one.kind != "bars":
-            number = one.number if one.order is None else at
-            look.append(_DASHES[number % len(_DASHES)] if one.order is None else "solid")
-            marked = one.kind == "points" or (style.print and one.kind == "line")
-            look.append(
-                f"mark={_MARKS[number % len(_MARKS)]}, mark size=1.6pt, mark options=solid"
-                if marked
-                else "mark=none"
-            )
-        else:
-            color = _rgb(_color(one, style))
-            look.append(f"fill={{{color}}}, draw=none, bar width={_spacing(one):.6g}, bar shift=0pt")
-        if one.kind == "area":
-            look.append("fill, fill opacity=0.15")
-        if not one.label:
-            look.append("forget plot")
+    )
+    for at, one in enumerate(figure.series):
+        yield from _band(one, style)
+        look = ", ".join(_look(figure, one, at, style))
         points = _points(zip(one.x, one.y, strict=True))
-        yield f"\\addplot+[{', '.join(look)}] coordinates {{{points}}}{_closed(one)};"
-        if one.label:
-            yield f"\\addlegendentry{{{latex_escaped(one.label)}}}"
+        closed = " \\closedcycle" if one.kind == "area" else ""
+        yield f"\\addplot+[{look}] coordinates {{{points}}}{closed};"
+        yield from _entry(one.label)
     for level in figure.levels:
-        where = (
-            f"\\draw[gray, dashed] ({{axis cs:{level.value:.10g},0}} |- {{rel axis cs:0,0}}) -- "
-            f"({{axis cs:{level.value:.10g},0}} |- {{rel axis cs:0,1}});"
+        value = f"{level.value:.10g}"
+        ends = (
+            f"({value},{y.low:.10g}) ({value},{y.high:.10g})"
             if level.vertical
-            else f"\\draw[gray, dashed] ({{rel axis cs:0,0}} |- {{axis cs:0,{level.value:.10g}}}) -- "
-            f"({{rel axis cs:1,0}} |- {{axis cs:0,{level.value:.10g}}});"
+            else f"({x.low:.10g},{value}) ({x.high:.10g},{value})"
         )
-        yield where
-        yield "\\addlegendimage{gray, dashed}"
-        yield f"\\addlegendentry{{{latex_escaped(level.label)}}}"
+        yield f"\\addplot+[gray, dashed, mark=none] coordinates {{{ends}}};"
+        yield from _entry(level.label)
     for mark in figure.marks:
         point = _points([(mark.x, mark.y)])
         yield f"\\addplot+[only marks, mark=o, mark size=3pt, black] coordinates {{{point}}};"
-        yield f"\\addlegendentry{{{latex_escaped(mark.label)}}}"
+        yield from _entry(mark.label)
     yield r"\end{axis}"
+
+
+def _look(figure: CurvesFigure, one: Series, at: int, style: FigureStyle) -> Iterator[str]:
+    """Yield how a series is drawn."""
+    color = f"{{{_rgb(series_color(one, style))}}}"
+    yield f"color={color}"
+    yield from _KINDS[one.kind]
+    if one.kind == "bars":
+        yield f"fill={color}, draw=none, bar width={_bar_width(one):.6g}, bar shift=0pt"
+    else:
+        number = one.number if one.order is None else at
+        few = one.order is None or len(figure.series) <= _FEW
+        dashed = one.order is None and one.kind != "steps"
+        yield f"{_DASHES[number % len(_DASHES)] if dashed else 'solid'}, line width=0.8pt"
+        marked = one.kind == "points" or (style.print and few and one.kind == "line")
+        mark = f"mark={_MARKS[number % len(_MARKS)]}, mark size=1.5pt"
+        yield f"{mark}, mark options={{solid, fill={color}}}" if marked else "mark=none"
+    if one.kind == "area":
+        yield f"fill={color}, fill opacity=0.15"
+    if not one.label:
+        yield "forget plot"
+
+
+def _entry(label: str) -> Iterator[str]:
+    if label:
+        yield f"\\addlegendentry{{{_tex(label)}}}"
 
 
 def _rows(figure: RowsFigure, style: FigureStyle) -> Iterator[str]:
     n = len(figure.rows)
-    height = style.height or (1.5 * n + 6) * style.em
-    names = ", ".join(f"{{{latex_escaped(name)}}}" for name in figure.rows)
-    options = [
-        *_options(figure, style, height),
-        *_axis("x", figure.axis),
-        f"ytick={{{','.join(str(at + 1) for at in range(n))}}}",
-        f"yticklabels={{{names}}}",
-        f"y dir=reverse, ymin=0.3, ymax={n + 0.7:g}",
-    ]
-    options += (
-        ["xbar, xmin=0"] if figure.bars and not _below_zero(figure) else ["xbar"] if figure.bars else []
+    left = names_width(figure.rows, style)
+    width, height = style.width - left - 1.4 * style.em, ROW * n * style.em
+    x = Scale(*value_limits(figure), left, left + width, figure.axis.logarithmic)
+    names = ", ".join(f"{{{_tex(name)}}}" for name in figure.rows)
+    yield _opened(
+        [
+            *_options(style, width, height, [one.label for one in figure.series]),
+            "xmajorgrids, grid style={black!12}",
+            *_axis("x", figure.axis, x, style),
+            f"ytick={{{', '.join(str(at + 1) for at in range(n))}}}",
+            f"yticklabels={{{names}}}",
+            f"y dir=reverse, ymin=0.4, ymax={n + 0.6:g}",
+            *(["xbar, bar shift=0pt"] if figure.bars and len(figure.series) == 1 else []),
+            *(["xbar"] if figure.bars and len(figure.series) > 1 else []),
+        ]
     )
-    yield _opened(options)
     for one in figure.series:
-        color = _rgb(style.category(one.number))
-        points = _points((value, at + 1.0) for at, value in enumerate(one.values))
-        kind = (
-            f"fill={{{color}}}, draw=none"
-            if figure.bars
-            else f"only marks, mark={_MARKS[one.number % len(_MARKS)]}, color={{{color}}}"
-        )
-        if one.low:
-            kind += ", error bars/.cd, x dir=both, x explicit"
-            points = " ".join(
-                f"({v:.10g},{at + 1}) += ({high - v:.10g},0) -= ({v - low:.10g},0)"
-                for at, (v, low, high) in enumerate(zip(one.values, one.low, one.high, strict=True))
-                if isfinite(v) and isfinite(low) and isfinite(high)
-            )
-        yield f"\\addplot+[{kind}] coordinates {{{points}}};"
+        color = f"{{{_rgb(style.category(one.number))}}}"
+        if not figure.bars:
+            yield from _dots(one, color)
+        elif figure.strong:
+            plain = [at for at in range(n) if at not in figure.strong]
+            yield _bars(one, plain, "black!30")
+            yield _bars(one, sorted(figure.strong), color)
+        else:
+            yield _bars(one, range(n), color)
         if len(figure.series) > 1:
-            yield f"\\addlegendentry{{{latex_escaped(one.label)}}}"
+            yield from _entry(one.label)
     yield r"\end{axis}"
 
 
-def _below_zero(figure: RowsFigure) -> bool:
-    return any(value < 0 for one in figure.series for value in one.values if not isnan(value))
+def _bars(one: RowSeries, rows: Iterable[int], color: str) -> str:
+    points = _points((one.values[at], at + 1.0) for at in rows)
+    return f"\\addplot+[fill={color}, draw=none, bar width=0.68] coordinates {{{points}}};"
+
+
+def _dots(one: RowSeries, color: str) -> Iterator[str]:
+    """Yield points, over the intervals that they have."""
+    for at, (low, high) in enumerate(zip(one.low, one.high, strict=False), start=1):
+        if isfinite(low) and isfinite(high):
+            ends = f"({low:.10g},{at}) ({high:.10g},{at})"
+            look = f"color={color}, solid, mark=none, line width=0.9pt, forget plot"
+            yield f"\\addplot+[{look}] coordinates {{{ends}}};"
+    points = _points((value, at) for at, value in enumerate(one.values, start=1))
+    mark = f"mark={_MARKS[one.number % len(_MARKS)]}, mark size=1.7pt"
+    look = f"only marks, {mark}, color={color}, mark options={{fill={color}}}"
+    yield f"\\addplot+[{look}] coordinates {{{points}}};"
 
 
 def _opened(options: Iterable[str]) -> str:
     return "\\begin{axis}[\n  " + ",\n  ".join(options) + "]"
 
 
-def _band(one: Series, at: int, style: FigureStyle) -> Iterator[str]:
+def _band(one: Series, style: FigureStyle) -> Iterator[str]:
     known = [p for p in zip(one.x, one.low, one.high, strict=False) if all(map(isfinite, p))]
+    color = _rgb(series_color(one, style))
     if len(known) > 1 and one.kind != "points":
         around = [(x, high) for x, _, high in known] + [(x, low) for x, low, _ in reversed(known)]
-        color = _rgb(_color(one, style))
-        yield (
-            f"\\addplot[forget plot, draw=none, fill={{{color}}}, fill opacity=0.14] coordinates "
-            f"{{{_points(around)}}} -- cycle;"
-        )
+        look = f"forget plot, draw=none, fill={{{color}}}, fill opacity=0.14"
+        yield f"\\addplot[{look}] coordinates {{{_points(around)}}} -- cycle;"
 
 
-def _closed(one: Series) -> str:
-    return " \\closedcycle" if one.kind == "area" else ""
-
-
-def _color(one: Series, style: FigureStyle) -> str:
-    return style.category(one.number) if one.order is None else style.ordered(one.order)
-
-
-def _spacing(one: Series) -> float:
+def _bar_width(one: Series) -> float:
     return min((b - a for a, b in zip(one.x, one.x[1:], strict=False)), default=1.0) * 0.92
 
 
@@ -188,5 +214,10 @@ def _rgb(color: str) -> str:
 
 
 def _points(points: Iterable[Sequence[float]]) -> str:
-    """Return points as coordinates; a point that is not finite is a gap."""
+    """Return points as coordinates; a point that is not finite is left out."""
     return " ".join(f"({x:.10g},{y:.10g})" for x, y in points if isfinite(x) and isfinite(y))
+
+
+def _tex(text: str) -> str:
+    """Return a text as LaTeX sets it, without characters that no line of it may have."""
+    return latex_escaped("".join(c for c in text if c.isprintable()))

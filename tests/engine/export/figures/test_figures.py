@@ -180,6 +180,24 @@ def test_tikz_is_for_curves_and_bars_and_balanced(figure: Figure) -> None:
     assert "nan" not in text.replace("tikz", "")
 
 
+@pytest.mark.skipif(
+    shutil.which("kpsewhich") is None
+    or subprocess.run(["kpsewhich", "pgfplots.sty"], capture_output=True, check=False).returncode != 0,
+    reason="LaTeX with pgfplots is not there",
+)
+def test_tikz_compiles(tmp_path) -> None:
+    shown = [figure for figure in FIGURES if not isinstance(figure, MapFigure)]
+    for at, figure in enumerate(shown):
+        (tmp_path / f"f{at}.tex").write_bytes(figure_bytes(figure, style_of(colors="print"), "tikz"))
+    body = "".join(f"\\input{{f{at}}}\\par\n" for at in range(len(shown)))
+    packages = "\\usepackage{amssymb,pgfplots}\\pgfplotsset{compat=1.16}"
+    page = f"\\documentclass{{article}}{packages}\\begin{{document}}\n{body}\\end{{document}}\n"
+    (tmp_path / "page.tex").write_text(page, encoding="utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
 def test_styles_are_read_from_words() -> None:
     assert style_of("85mm") == style_of("column") == style_of("8.5 cm")
     assert style_of("2in", 9.0, "print", "50mm").height == pytest.approx(50 / 25.4 * 72)
