@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
 from rankstudio.engine.export.tables import range_text
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import convention
 
 _MOST_FOLDS = 6
@@ -40,8 +41,11 @@ def grid_text(plan: Plan) -> str:
 def chosen_text(run: RunResult) -> str:
     """Return what validation chose: "fold 1: λ = 2⁻², k = 7; …", or how many features, of many folds."""
     if len(run.folds) > _MOST_FOLDS:
-        return f"k = {range_text(run.sizes)} on {len(run.folds)} folds"
-    said = [f"fold {fold.fold}: {_model(run.plan, fold.chosen)}" for fold in run.folds]
+        return tr("k = {sizes} on {n} folds").format(sizes=range_text(run.sizes), n=len(run.folds))
+    said = [
+        tr("fold {fold}: {model}").format(fold=fold.fold, model=_model(run.plan, fold.chosen))
+        for fold in run.folds
+    ]
     return "; ".join(said)
 
 
@@ -59,8 +63,8 @@ def run_text(run: RunResult, measure: str = "") -> str:
     measure : str
         Which one is shown; else the one that chose.
     """
-    chose = "the criterion" if run.plan.select_by == CRITERION else run.plan.select_by
-    chosen = f"Chosen by {chose}: {chosen_text(run)}."
+    chose = tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
+    chosen = tr("Chosen by {chose}: {chosen}.").format(chose=chose, chosen=chosen_text(run))
     return plan_text(run.plan, run.data_name, run.versions, len(run.folds), measure, chosen)
 
 
@@ -85,11 +89,13 @@ def plan_text(
     rules = convention(plan.convention).label
     grid = grid_text(plan)
     sentences = [
-        f"Data: {data}, {n_folds} fold{'' if n_folds == 1 else 's'}, protocol {plan.protocol}.",
-        f"Method: {plan.title}{f'; {grid}' if grid else ''}.",
+        tr("Data: {data}, folds: {n}, protocol {protocol}.").format(
+            data=data, n=n_folds, protocol=plan.protocol
+        ),
+        tr("Method: {method}.").format(method="; ".join(filter(None, [plan.title, grid]))),
         chosen,
-        f"Measure{'s' if not asked else f': {asked},'} by the convention of {rules}.",
-        f"Seed {plan.seed}.",
+        _measured(asked, rules),
+        tr("Seed {seed}.").format(seed=plan.seed),
         f"{versions_text(versions)}.",
     ]
     return " ".join(filter(None, sentences))
@@ -97,8 +103,8 @@ def plan_text(
 
 def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> str:
     """Return in a sentence which model of a path is looked at."""
-    said = ", ".join(filter(None, [f"fold {fold}", values_label(plan, values), f"k = {size}"]))
-    return f"Model: {said}."
+    parts = [tr("fold {fold}").format(fold=fold), values_label(plan, values), f"k = {size}"]
+    return tr("Model: {model}.").format(model=", ".join(filter(None, parts)))
 
 
 def versions_text(versions: Mapping[str, str]) -> str:
@@ -110,12 +116,20 @@ def versions_text(versions: Mapping[str, str]) -> str:
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     """Return in sentences what several runs are, and what they have in common once."""
     first = runs[0][1]
-    common = [f"Data: {first.data_name}.", f"Measure: {measure}, by the convention of "]
     rules = dict.fromkeys(convention(run.plan.convention).label for _, run in runs)
-    common[-1] += f"{' and '.join(rules)}."
-    each = [
-        f"Run {number}: {run.plan.title}{f'; {grid}' if (grid := grid_text(run.plan)) else ''}; "
-        f"{chosen_text(run)}; seed {run.plan.seed}."
-        for number, run in runs
-    ]
+    common = [tr("Data: {data}.").format(data=first.data_name), _measured(measure, ", ".join(rules))]
+    each = [tr("Run {number}: {run}.").format(number=number, run=_run(run)) for number, run in runs]
     return " ".join([*common, *each, f"{versions_text(first.versions)}."])
+
+
+def _run(run: RunResult) -> str:
+    """Return what one of several runs is: "GAS; λ = 2⁰ … 2⁶ (7 values); fold 1: k = 4; seed 0"."""
+    seed = tr("seed {seed}").format(seed=run.plan.seed)
+    return "; ".join(filter(None, [run.plan.title, grid_text(run.plan), chosen_text(run), seed]))
+
+
+def _measured(measure: str, rules: str) -> str:
+    """Say which measure is shown, by whose rules."""
+    if not measure:
+        return tr("Measures by the convention of {rules}.").format(rules=rules)
+    return tr("Measure: {measure}, by the convention of {rules}.").format(measure=measure, rules=rules)
