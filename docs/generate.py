@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rankstudio.engine.data.formats.data_format import FORMATS
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -21,6 +22,7 @@ ranker learn with the selected features instead, for every number of them, so th
 one and the same. What concerns only a selector's own model is not asked for then.
 """
 
+FORMATS_BEGIN, FORMATS_END = "<!-- Formats, written by docs/generate.py. -->\n", "\n<!-- End of formats. -->"
 NOTE = "<!-- Written by docs/generate.py. -->\n"
 
 
@@ -119,7 +121,26 @@ def commands_page() -> str:
     return "\n".join(lines)
 
 
-PAGES = {"methods.md": methods_page, "measures.md": measures_page, "commands.md": commands_page}
+def data_page() -> str:
+    """Return the page on data, with the table of formats as it is now."""
+    before, _, rest = (HERE / "data.md").read_text(encoding="utf-8").partition(FORMATS_BEGIN)
+    lines = ["| Format | `--to` | Endings | What it is | What it cannot keep |", "|---|---|---|---|---|"]
+    for form in FORMATS:
+        endings = " ".join(f"`{ending}`" for ending in form.endings if ending)
+        about = form.about[0].upper() + form.about[1:]
+        extra = f"; extra `{form.extra}`" if form.extra else ""
+        lines.append(
+            f"| **{form.label}** | `{form.key}` | {endings} | {about}{extra} | {', '.join(form.loses)} |"
+        )
+    return "\n".join([before + FORMATS_BEGIN, *lines, FORMATS_END + rest.partition(FORMATS_END)[2]])
+
+
+PAGES = {
+    "data.md": data_page,
+    "methods.md": methods_page,
+    "measures.md": measures_page,
+    "commands.md": commands_page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

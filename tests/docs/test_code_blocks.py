@@ -89,6 +89,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(root / "MQ2008" / "Fold1" / "train.txt", root / "all.txt")
     test = load_letor(shutil.copy(root / "MQ2008" / "Fold1" / "test.txt", root / "test.txt"))
     (root / "my.scores").write_text("".join(f"{value}\n" for value in test.X[:, 0]))
+    clicks = test.to_frame().rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")
+    clicks.to_csv(root / "clicks.csv", index=False)
     return root
 
 
