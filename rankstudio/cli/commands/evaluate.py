@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -70,6 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="measures (see below) with commas between; what LETOR's own script prints by default: "
         "NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP",
     )
+    add_column_options(parser.add_argument_group("what the columns of tables are"))
     parser.add_argument("--per-query", action="store_true", help="also print the measures of every query")
     parser.add_argument(
         "--json",
@@ -88,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     names = LETOR_MEASURES if args.measures is None else _split(args.measures)
     measures = [measure(name) for name in names]
     evaluated, source = (evaluate_files, args.scores) if args.scores else (evaluate_model, args.model)
-    result, data, notes = evaluated(args.data, source, args.convention, measures)
+    result, data, notes = evaluated(args.data, source, args.convention, measures, columns_from(args))
     for note in notes:
         print(f"Note: {note}", file=sys.stderr)
     if args.json:

@@ -6,12 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 
 HELP = "score the documents of a file with a model"
 DESCRIPTION = """\
-Score documents with a model that RankStudio wrote: DATA is a file of data, whose labels are not used. Missing
+Score documents with a model that RankStudio wrote: DATA is a data file, whose labels are not used. Missing
 values are filled and features scaled as they were when the model was learned.
 
   rankstudio predict test.txt --model results/models/fold1.json --out fold1.scores
@@ -23,9 +24,10 @@ rankstudio evaluate, and most other programs, read them."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="a file of data")
+    parser.add_argument("data", metavar="DATA", type=Path, help="a data file")
     parser.add_argument("--model", metavar="MODEL", type=Path, required=True, help="a model, as JSON")
     parser.add_argument("--out", metavar="SCORES", type=Path, help="file to write; printed when not given")
+    add_column_options(parser.add_argument_group("what the columns of tables are"))
     add_force_option(parser)
     parser.add_argument("--json", action="store_true", help="print the scores as a list in JSON")
 
@@ -41,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         refuse_existing([args.out], args.force)  # before a long file is read
     model = load_model(args.model)
-    data = read_for(model, args.data)
+    data = read_for(model, args.data, columns_from(args))
     for warning in (*other_names(model, data), *data.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     scores = model_scores(model, data)

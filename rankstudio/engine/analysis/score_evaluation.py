@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.known_datasets import identify
-from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.score_files import read_scores
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.export.model_scores import model_scores, other_names, read_for
@@ -24,9 +25,13 @@ _NO_IDS = (
 
 
 def evaluate_files(
-    data_path: Path, scores_path: Path, key: str | None, measures: Sequence[Measure]
+    data_path: Path,
+    scores_path: Path,
+    key: str | None,
+    measures: Sequence[Measure],
+    columns: Mapping[str, Any] | None = None,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
-    """Measure a file of scores on a LETOR file.
+    """Measure a file of scores on a data file.
 
     Parameters
     ----------
@@ -34,6 +39,8 @@ def evaluate_files(
     key : str or None
         Of the convention; None for what is usual for the data.
     measures : sequence of Measure
+    columns : Mapping, optional
+        What the columns of a table are, where their names do not tell.
 
     Returns
     -------
@@ -47,7 +54,7 @@ def evaluate_files(
     DataError
         Where a file cannot be read.
     """
-    data = load_letor(data_path)
+    data = load_data(data_path, columns=columns)
     scores = read_scores(scores_path)
     if scores.size != data.n_documents:
         raise DatasetError(
@@ -60,9 +67,13 @@ def evaluate_files(
 
 
 def evaluate_model(
-    data_path: Path, model_path: Path, key: str | None, measures: Sequence[Measure]
+    data_path: Path,
+    model_path: Path,
+    key: str | None,
+    measures: Sequence[Measure],
+    columns: Mapping[str, Any] | None = None,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
-    """Measure a model on a LETOR file, which is read as the model's data were; see `evaluate_files`.
+    """Measure a model on a data file, which is read as the model's data were; see `evaluate_files`.
 
     Raises
     ------
@@ -70,7 +81,7 @@ def evaluate_model(
         Where a file cannot be read, or the model cannot score the data.
     """
     model = load_model(model_path)
-    data = read_for(model, data_path)
+    data = read_for(model, data_path, columns)
     found, data, notes = _evaluated(data_path, data, model_scores(model, data), key, measures)
     return found, data, (*other_names(model, data), *notes)
 

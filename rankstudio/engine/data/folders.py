@@ -14,6 +14,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
 from rankstudio.engine.data.formats.file_reader import FileContents, read_data_file
+from rankstudio.engine.data.formats.group_sizes import sizes_file
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.letor import file_access as files
 from rankstudio.engine.data.letor.compression import without_ending
@@ -155,7 +156,11 @@ def one_of(paths: Sequence[str]) -> str:
     """
     if len(paths) == 1:
         return paths[0]
-    files = [Path(path) for path in paths]
+    every = [Path(path) for path in paths]
+    beside = {sizes_file(file) for file in every}
+    files = [file for file in every if file not in beside]
+    if len(files) == 1:
+        return str(files[0])
     folders = {file.parent for file in files}
     folder = files[0].parent
     if (

@@ -2,29 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.letor.missing_values import Missing
+from rankstudio.engine.errors import DatasetError, shown_path
 from rankstudio.engine.export.models import NORMALIZE, Model
 
 
-def read_for(model: Model, path: Path) -> RankingDataset:
-    """Read a file of any format as the data were read that a model was learned from: filled and scaled so.
+def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None) -> RankingDataset:
+    """Read a data file as the data were read that a model was learned from: filled and scaled as those.
+
+    Parameters
+    ----------
+    model : Model
+    path : Path
+    columns : Mapping, optional
+        What the columns of a table are; as the model's plan has them where it is not said.
 
     Raises
     ------
-    DataError, ParameterError
-        Where it cannot be read, or what the model's plan says of columns is not to be understood.
+    DataError
+        Where it cannot be read, or a feature of the model stands in another column.
     """
     scaled = cast(Literal["query_minmax"], model.normalize) if model.normalize != NORMALIZE[0] else False
-    missing = cast(Missing, model.missing)
-    return load_data(path, columns=model.plan.get("columns"), missing=missing, normalize=scaled)
+    told = columns or model.plan.get("columns", {})
+    data = load_data(path, columns=told, missing=cast(Missing, model.missing), normalize=scaled)
+    if format_of_name(path.name).is_table:
+        _check_places(model, data, path)
+    return data
+
+
+def _check_places(model: Model, data: RankingDataset, path: Path) -> None:
+    """Raise `DatasetError` where a column of a table is not where it was when the model was learned."""
+    names = data.feature_names
+    by_name = dict(zip(names, data.feature_ids.tolist(), strict=True))
+    for feature in model.features:
+        found = by_name.get(feature.name, feature.id)
+        if found != feature.id and names.count(feature.name) == 1:
+            raise DatasetError(
+                f"{shown_path(path)}: found {feature.name} as feature {found}, expected it as feature "
+                f"{feature.id}, as in the data that the model was learned from."
+            )
 
 
 def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:

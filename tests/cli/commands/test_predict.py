@@ -114,3 +114,29 @@ def test_what_cannot_be_done_is_said(
 ) -> None:
     assert main(words) == 1
     assert sentence in capsys.readouterr().err
+
+
+def test_tables_are_scored_as_the_text_is(tmp_path: Path, capsys) -> None:
+    """With columns as they are told; a table with its columns in another order is refused."""
+    data = make_ranking(n_queries=30, seed=5).folds[0].train
+    frame = data.to_frame().rename(columns={"qid": "session", "label": "clicked"})
+    frame.to_csv(tmp_path / "clicks.csv", index=False)
+    save_letor(data, tmp_path / "clicks.txt")
+    told = ["--qid", "session", "--label", "clicked"]
+    table, out = str(tmp_path / "clicks.csv"), tmp_path / "out"
+    run = ["run", "--data", table, *told, "--lambda", "1", "--features", "2", "--out", str(out)]
+    assert main(run) == 0
+    model = ["--model", str(out / "models" / "fold1.json")]
+    capsys.readouterr()
+    found = []
+    for words in ([str(tmp_path / "clicks.txt")], [table, *told], [table]):  # the model's plan tells the last
+        assert main(["predict", *words, *model]) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1] == found[2]
+    assert main(["evaluate", table, *model, *told]) == 0
+    assert "documents" in capsys.readouterr().out
+    names = list(data.feature_names)
+    frame[["session", "clicked", *reversed(names)]].to_csv(tmp_path / "other.csv", index=False)
+    assert main(["predict", str(tmp_path / "other.csv"), *model]) == 1
+    assert "as in the data that the model was learned from" in capsys.readouterr().err
+    assert main(["run", str(out / "plan.toml")]) == 0

@@ -38,6 +38,11 @@ class DataFormat:
     sizes: str = ""
 
     @property
+    def is_table(self) -> bool:
+        """Whether it has columns with names."""
+        return self.key in ("csv", "tsv", "parquet", "arrow")
+
+    @property
     def ending(self) -> str:
         """What the name of a file that is written ends with."""
         return next((ending for ending in self.endings if ending), "")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.folders import one_of, open_dataset
+from rankstudio.engine.data.formats.data_format import BY_KEY
+from rankstudio.engine.data.formats.dataset_writer import save_dataset
 from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.formats.group_sizes import read_sizes, sizes_file
+from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DataError, DatasetError, FormatError
 
 TEXT = "1 1:0.5 3:2\n0 2:1 # a comment\n\n2 1:3\n"
@@ -95,3 +99,46 @@ def test_sizes_are_looked_for_beside_the_data_alone(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("")
     with pytest.raises(DatasetError):
         read_sizes(tmp_path / "empty")
+
+
+def test_sizes_are_opened_with_their_data(tmp_path: Path) -> None:
+    for name in ("rank.train", "rank.test"):
+        (tmp_path / name).write_text(TEXT)
+        (tmp_path / f"{name}.query").write_text("3")
+    every = [
+        str(tmp_path / name) for name in ("rank.train", "rank.train.query", "rank.test.query", "rank.test")
+    ]
+    assert one_of(every) == str(tmp_path)
+    assert one_of(every[:2]) == str(tmp_path / "rank.train")
+
+
+def test_lightgbm_reads_what_is_written_for_it(tmp_path: Path) -> None:
+    """An independent reader: labels, sizes of queries and values are the same."""
+    lightgbm = pytest.importorskip("lightgbm")
+    data = make_ranking(n_queries=20, seed=1).folds[0].train
+    save_dataset(data, tmp_path / "rank.train", BY_KEY["lightgbm"])
+    quiet = {
+        "verbosity": -1,
+        "min_data_in_bin": 1,
+        "min_data_in_leaf": 1,
+        "deterministic": True,
+        "num_threads": 1,
+    }
+    read = lightgbm.Dataset(str(tmp_path / "rank.train"), params=quiet).construct()
+    given = lightgbm.Dataset(
+        np.column_stack([np.zeros(data.n_documents), data.X]),  # its columns are counted from 0
+        data.y,
+        group=np.diff(data.query_ptr),
+        params=quiet,
+    ).construct()
+    assert read.get_label().tolist() == given.get_label().tolist()
+    assert read.get_group().tolist() == np.diff(data.query_ptr).tolist()
+    models = [
+        lightgbm.train({**quiet, "objective": "lambdarank"}, part, 3).predict(
+            np.column_stack([np.zeros(data.n_documents), data.X])
+        )
+        for part in (read, given)
+    ]
+    assert models[0].tolist() == models[1].tolist()
+    again = load_data(tmp_path / "rank.train")
+    assert again.X.tobytes() == data.X.tobytes()
