@@ -29,9 +29,10 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     if not read_as.qid:
         return ()
     rows = [Fact(tr("read as"), BY_KEY[read_as.format].label, tooltip=read_as_sentence(dataset))]
-    rows.append(Fact(tr("query"), read_as.qid, tooltip=tr("What tells the query of each document.")))
+    told = tr("query column") if read_as.label else tr("sizes of queries")
+    rows.append(Fact(told, read_as.qid, tooltip=tr("What tells the query of each document.")))
     if read_as.label:
-        rows.append(Fact(tr("label"), read_as.label, tooltip=tr("The column of the relevance label.")))
+        rows.append(Fact(tr("label column"), read_as.label, tooltip=tr("The column of the relevance label.")))
     return tuple(rows)
 
 
