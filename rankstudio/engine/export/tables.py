@@ -16,6 +16,8 @@ from rankstudio.engine.support.resources import table
 _LEAST_P = 0.0001
 _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
 
+_NOT_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
+
 _LATEX = str.maketrans(
     {
         **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -65,7 +67,7 @@ def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Se
     """
     ruler = ["---" if c in left else "---:" for c in range(len(header))]
     return "\n".join(
-        "| " + " | ".join(_one_line(cell).replace("|", "\\|") or "–" for cell in row) + " |"
+        "| " + " | ".join(one_line(cell).replace("|", "\\|") or "–" for cell in row) + " |"
         for row in [header, ruler, *rows]
     )
 
@@ -101,13 +103,14 @@ def latex_text(
     )
 
 
-def _one_line(cell: str) -> str:
-    return " ".join(cell.splitlines()).strip()
+def one_line(cell: str) -> str:
+    """Return a text in one line, without characters that no document may have: a blank stands for each."""
+    return _NOT_TEXT.sub(" ", " ".join(cell.splitlines())).strip()
 
 
 def latex_escaped(text: str) -> str:
     """Return a text as LaTeX sets it, in one line: powers such as 2^0 and 2⁻¹⁰ in math, nothing as markup."""
-    parts, end, text = [], 0, _one_line(text)
+    parts, end, text = [], 0, one_line(text)
     for power in _POWER.finditer(text):
         exponent = power["plain"] or power["raised"].translate(_RAISED)
         parts += [_literal(text[end : power.start()]), f"${power['base']}^{{{exponent.replace('−', '-')}}}$"]

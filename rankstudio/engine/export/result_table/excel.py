@@ -8,9 +8,11 @@ from typing import Any
 
 from rankstudio.engine.errors import MissingExtraError
 from rankstudio.engine.export.result_table.table import Rank, ResultTable, TableStyle
+from rankstudio.engine.export.tables import one_line
 
 _RANKS: dict[Rank, dict[str, Any]] = {"best": {"bold": True}, "second": {"underline": 1}, "": {}}
 _WIDEST = 60
+_MOST = 32_767  # characters of a cell
 
 
 def excel_table(table: ResultTable, style: TableStyle) -> bytes:
@@ -47,20 +49,20 @@ class _Sheet:
     def write(self) -> None:
         """Write everything."""
         table, sheet = self._table, self._sheet
-        sheet.write_string(0, 0, _line(table.caption), self._format(bold=True))
+        sheet.write_string(0, 0, _text(table.caption), self._format(bold=True))
         at = 2
         if table.groups():
             self._write_groups(at)
             at += 1
-        sheet.write_string(at, 0, _line(table.corner), self._format(bottom=1))
+        sheet.write_string(at, 0, _text(table.corner), self._format(bottom=1))
         for column, title in enumerate(self._titles(), start=1):
-            sheet.write_string(at, column, _line(title), self._format(bottom=1, align="right"))
+            sheet.write_string(at, column, _text(title), self._format(bottom=1, align="right"))
         sheet.freeze_panes(at + 1, 1)
         for at, (row, cells) in enumerate(table.styled(self._style), start=at + 1):  # noqa: B020 - goes on
-            sheet.write_string(at, 0, _line(row.title))
+            sheet.write_string(at, 0, _text(row.title))
             self._write_cells(at, cells)
         for at, note in enumerate(table.notes_of(self._style), start=at + 2):  # noqa: B020 - goes on
-            sheet.write_string(at, 0, _line(note), self._format(italic=True))
+            sheet.write_string(at, 0, _text(note), self._format(italic=True))
         titles = [table.corner, *(row.title for row in table.rows)]
         sheet.set_column(0, 0, min(_WIDEST, 2 + max(map(len, titles))))
 
@@ -79,7 +81,7 @@ class _Sheet:
             style = self._format(bottom=1, align="center")
             if wide > 1:
                 self._sheet.merge_range(at, first, at, first + wide - 1, "", style)
-            self._sheet.write_string(at, first, _line(group), style)
+            self._sheet.write_string(at, first, _text(group), style)
             first, place = first + wide, place + width
 
     def _write_cells(self, at: int, cells: list[tuple[Any, Rank, str]]) -> None:
@@ -104,5 +106,6 @@ class _Sheet:
         return self._formats[key]
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _text(text: str) -> str:
+    """Return a text as a cell has room for it."""
+    return one_line(text)[:_MOST]

@@ -6,6 +6,7 @@ from html import escape
 from math import isnan
 
 from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
+from rankstudio.engine.export.tables import one_line
 
 _RANKS: dict[Rank, str] = {"best": "<b>%s</b>", "second": "<u>%s</u>", "": "%s"}
 
@@ -64,4 +65,4 @@ def cell_html(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str
 
 
 def _text(text: str) -> str:
-    return escape(" ".join(text.split()))
+    return escape(one_line(text))

@@ -6,6 +6,7 @@ import re
 from math import isnan
 
 from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
+from rankstudio.engine.export.tables import one_line
 
 _SPECIAL = re.compile(r"([\\`*_<>\[\]|~])")
 _RANKS: dict[Rank, str] = {"best": "**%s**", "second": "<ins>%s</ins>", "": "%s"}
@@ -42,4 +43,4 @@ def _line(cells: list[str], widths: list[int]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\1", one_line(text))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 
@@ -14,6 +16,8 @@ import openpyxl
 import pyarrow.parquet as pq
 import pytest
 from export.result_table.table_readers import TableReader, booktabs, table
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rankstudio.engine.errors import MissingExtraError, OutputError, ParameterError
 from rankstudio.engine.export.result_table.formats import FORMATS, save_table, table_format
@@ -24,6 +28,8 @@ from rankstudio.engine.export.result_table.table import (
     ResultTable,
     TableStyle,
 )
+from rankstudio.engine.export.tables import one_line
+from rankstudio.engine.support.csv_cells import unguarded
 
 PLAIN, WHOLE = TableStyle(), TableStyle(None, True, True, True)
 
@@ -172,3 +178,29 @@ def test_what_cannot_be_written_is_told(tmp_path: Path, monkeypatch) -> None:
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(MissingExtraError, match=rf"rankstudio\[{extra}\]"):
             table_format(key).content(table(), PLAIN)
+
+
+names = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+
+
+@given(name=names, caption=names)
+def test_whatever_a_run_is_called_it_is_one_cell_and_no_markup(name: str, caption: str) -> None:
+    found = replace(table(name), caption=caption)
+    said = one_line(name)
+    assert TableReader(text("html", of=found)).rows[3][0] == said
+    rows = list(csv.reader(io.StringIO(text("csv", of=found), newline="")))
+    assert [len(row) for row in rows] == [len(rows[0])] * 4
+    assert unguarded(rows[2][0]) == name
+    assert [len(row) for row in booktabs_rows(found)] == [3, 4, 4, 4, 4]
+    lines = text("markdown", of=found).split("\n")
+    starts = [at for at, line in enumerate(lines) if line.startswith("| Method")]
+    assert all(line.startswith("| ") and line.endswith(" |") for line in lines[starts[-1] : starts[-1] + 5])
+    sheet = openpyxl.load_workbook(io.BytesIO(table_format("excel").content(found, WHOLE))).active
+    assert (sheet["A6"].value or "") == said
+    read = pq.read_table(io.BytesIO(table_format("parquet").content(found, WHOLE)))
+    assert read["Method"].to_pylist()[1] == name
+
+
+def booktabs_rows(found: ResultTable) -> list[list[str]]:
+    """Return the rows of the table in LaTeX: what of a name is escaped counts no brace."""
+    return booktabs(re.sub(r"\\[{}]", "", text("latex", of=found)))
