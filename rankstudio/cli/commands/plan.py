@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
@@ -52,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", choices=_KEYS, help="as what; as the ending of --out says, else toml")
     parser.add_argument("--results", default="", metavar="DIR", help="new folder that results are written to")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it to a file instead of printing it")
+    parser.add_argument("--json", action="store_true", help="print format, run and text as JSON")
     add_force_option(parser)
 
 
@@ -64,11 +66,13 @@ def run(args: argparse.Namespace) -> int:
         refuse_existing([args.out], args.force)
     plan, computed_with = _plan(args)
     text = form.text(plan, args.results, computed_with)
-    if args.out is None:
-        print(text, end="")
-    else:
+    if args.out is not None:
         write_text(args.out, text)
         print(f"Written: {args.out}", file=sys.stderr)
+    if args.json:
+        print(as_json({"format": form.key, "title": plan.title, "text": text}))
+    elif args.out is None:
+        print(text, end="")
     return 0
 
 

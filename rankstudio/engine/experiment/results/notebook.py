@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import MissingExtraError, ParameterError
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.conventions import convention
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,13 +20,16 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.results.results import PathResult, RunResult
 
 _DIGITS = 4
+_POWER = re.compile(r"2\^(-?\d+)")
+
+Color = tuple[float, ...]
 
 
 def run_html(run: RunResult) -> str:
     """Return a run as HTML: what it is, a row for each fold, and means below."""
     frame = run.to_frame()
     plan = run.plan
-    what = f"{plan.title} on {run.data_name}, chosen by {plan.select_by}, {plan.convention}"
+    what = f"{plan.title} on {run.data_name}, chosen by {plan.select_by}, {convention(plan.convention).label}"
     foot = "" if run.complete else ", not finished"
     part = "test" if any(fold.test for fold in run.folds) else "validation"
     means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in run.average.items())
@@ -40,29 +45,38 @@ def plot_run(run: RunResult, name: str | None = None, ax: Axes | None = None) ->
     """Draw the curves of a run, see :meth:`RunResult.plot`."""
     paths = [path for fold in run.folds for path in fold.paths]
     name = _validated(paths, name or run.plan.select_by, asked=name is not None)
-    ax = ax if ax is not None else _new_axes()
-    for combination in zip(*(fold.paths for fold in run.folds), strict=True):
+    ax = _new_axes() if ax is None else ax
+    colors = _colors(len(run.plan.combinations))
+    for color, combination in zip(colors, zip(*(fold.paths for fold in run.folds), strict=True), strict=True):
         x, y = _mean_curve(combination, name)
         values = zip(run.plan.axes, combination[0].unit.values, strict=True)
         label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
-        _draw(ax, x, y, label)
+        _draw(ax, x, y, _POWER.sub(r"$2^{\1}$", label), color)
     _label(ax, paths, name, f"{run.data_name}: {run.plan.title}, mean over {len(run.folds)} folds")
     if len(run.plan.combinations) > 1:
-        ax.legend(fontsize="small")
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
 
 
 def plot_path(path: PathResult, name: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw the curve of one path, see :meth:`RunResult.plot`."""
     measured = _validated([path], name or next(iter(path.validation), ""), asked=name is not None)
-    ax = ax if ax is not None else _new_axes()
-    _draw(ax, *_mean_curve((path,), measured), "")
+    ax = _new_axes() if ax is None else ax
+    _draw(ax, *_mean_curve((path,), measured), "", _colors(1)[0])
     _label(ax, [path], measured, f"Fold {path.unit.fold}")
     return ax
 
 
-def _draw(ax: Axes, x: Ints, y: Floats, label: str) -> None:
-    ax.plot(x, y, marker="o" if x.size == 1 else "", label=label)
+def _draw(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
+    ax.plot(x, y, marker="o" if x.size == 1 else "", label=label, color=color)
+
+
+def _colors(n: int) -> list[Color]:
+    """Return colours from dark to light, as the values of a grid ascend."""
+    _check_matplotlib()
+    import matplotlib as mpl  # noqa: PLC0415 - an extra
+
+    return [mpl.colormaps["viridis"](place)[:3] for place in np.linspace(0.0, 0.9, n)]
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
@@ -102,11 +116,17 @@ def _label(ax: Axes, paths: list[PathResult], name: str, title: str) -> None:
 
 
 def _new_axes() -> Axes:
+    _check_matplotlib()
+    from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def _check_matplotlib() -> None:
     try:
-        from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
+        import matplotlib as mpl  # noqa: F401, PLC0415 - an extra
     except ImportError:
         raise MissingExtraError("A plot in a notebook", "matplotlib", "notebook") from None
-    return plt.subplots()[1]
 
 
 def _table(frame: pd.DataFrame) -> str:

@@ -62,7 +62,7 @@ def test_the_paths_have_a_row_for_each_step(result: RunResult) -> None:
 
 def test_a_notebook_shows_a_table_of_rounded_numbers(result: RunResult) -> None:
     html = result._repr_html_()
-    assert "Greedy RankRLS on Small, chosen by MAP, letor4" in html
+    assert "Greedy RankRLS on Small, chosen by MAP, LETOR 4.0" in html
     assert f"{result.folds[0].test['MAP']:.4f}" in html
     assert f"MAP {result.average['MAP']:.4f}" in html
     assert f"{result.folds[0].paths[0].validation['MAP'][0]:.4f}" in result.folds[0].paths[0]._repr_html_()
@@ -79,7 +79,7 @@ def test_curves_are_the_means_over_the_folds(result: RunResult) -> None:
     axes = result.plot("P@1")
     assert axes.get_ylabel() == "validation P@1"
     assert axes.get_xlabel() == "features"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["λ = 2^-1", "λ = 2^1"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["λ = $2^{-1}$", "λ = $2^{1}$"]
     for number, line in enumerate(axes.get_lines()):
         values = [fold.paths[number].validation["P@1"] for fold in result.folds]
         np.testing.assert_allclose(line.get_ydata(), np.mean(values, axis=0))
