@@ -1,0 +1,59 @@
+"""What an index shows of RankStudio: a readme whose links lead out, and the licences of what is shipped."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LINK = re.compile(r"(!?)\[[^\]]*\]\(([^)]+)\)")
+OUTSIDE = {
+    "!": "https://raw.githubusercontent.com/rankstudio/rankstudio/main/",
+    "": "https://github.com/rankstudio/rankstudio/blob/main/",
+}
+
+
+def readme() -> str:
+    """Return the readme as an index gets it: what the build does with it, done by hand."""
+    hook = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    text = "".join((ROOT / part["path"]).read_text(encoding="utf-8") for part in hook["fragments"])
+    for rule in hook["substitutions"]:
+        text = re.sub(rule["pattern"], rule["replacement"], text)
+    return text
+
+
+def test_links_and_pictures_of_the_readme_lead_somewhere_from_outside() -> None:
+    here = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    there = LINK.findall(readme())
+    expected = [
+        (mark, target if target.startswith("http") else OUTSIDE[mark] + target) for mark, target in here
+    ]
+    assert there == expected
+    assert len(there) > 5
+
+
+def test_every_address_of_the_project_is_one_of_its_repository() -> None:
+    for address in PROJECT["project"]["urls"].values():
+        assert address.startswith("https://github.com/rankstudio/rankstudio")
+        inside = address.partition("/blob/main/")[2]
+        assert (ROOT / inside).exists()
+
+
+def test_licences_of_program_and_typeface_are_named_and_shipped() -> None:
+    project = PROJECT["project"]
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in project["license-files"]]
+    assert project["license"] == "MIT AND OFL-1.1"
+    assert "MIT License" in texts[0]
+    assert "SIL OPEN FONT LICENSE Version 1.1" in texts[1]
+
+
+@pytest.mark.parametrize("kind", ["scripts", "gui-scripts"])
+def test_what_is_installed_as_a_command_is_there(kind: str) -> None:
+    for target in PROJECT["project"][kind].values():
+        module, function = target.split(":")
+        source = (ROOT / module.replace(".", "/")).with_suffix(".py").read_text(encoding="utf-8")
+        assert f"def {function}(" in source
