@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from waiting import wait_until
 from walks.user import found, in_sight
 
@@ -28,12 +28,13 @@ def read(label: QWidget) -> str:
 
 
 def rest(window: MainWindow) -> None:
-    """Wait until nothing runs, nothing is computed for what is seen, and all is drawn."""
+    """Wait until nothing runs, nothing is computed for what is seen, and all is laid out and drawn."""
     models = window.models
     workers = models.run_worker, models.task_worker
     wait_until(lambda: not (models.loader.busy or any(worker.jobs for worker in workers)), 120.0)
     wait_until(lambda: not window.loading.isVisible())
     wait_until(lambda: not window.refresh_timer.is_active)
+    QApplication.processEvents()  # what came last is laid out in the next turn
     for plot in window.findChildren(Plot):
         plot.flush()
 
@@ -86,6 +87,7 @@ def substitute(window: MainWindow) -> str:
     rest(window)
     panel = found(SubstitutesPanel, "substitutes-panel")
     wait_until(panel.sentences)
+    rest(window)
     first = found(TableView, "path-table").rows()[0]
     labels = panel.findChildren(QLabel)
     at = next(
