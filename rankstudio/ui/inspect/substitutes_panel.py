@@ -39,7 +39,7 @@ _OPTIONS = ((_CORRELATION, tr("correlation")), (_RUNS, tr("runs × folds")))
 _LEAST_SIDE, _MOST_SIDE = 150, 330  # pixels of the sentences
 _UNLIMITED = 1 << 16
 _LEAST_BESIDE, _LEAST_BELOW = 400, 330  # pixels of the panel, from which on map and sentences both have room
-_FOLLOWING = 44  # pixels of the sentences in sight below a map that has the panel's width
+_FOLLOWING = 44  # pixels of the sentences in sight above a map that has the panel's width
 _BESIDE = QBoxLayout.Direction.LeftToRight
 _NO_RUNS = tr("Which features each run selected on each fold is shown here, once a run has finished a fold.")
 
@@ -83,6 +83,7 @@ class SubstitutesPanel(Panel):
         self._halves = fill(QBoxLayout(_BESIDE), (self.plot, 3), (self._scroll, 2), spacing=12)
         fill(self.body, (self._halves, 1))
         self.switch.chosen.connect(self._draw)
+        self.switch.chosen.connect(self._show_map)
         self.plot.inspected.connect(self.inspected)
         self.clear()
 
@@ -132,21 +133,31 @@ class SubstitutesPanel(Panel):
         return tuple(label.text() for label in labels)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the sentences below the map where that is the longer way; a small panel scrolls over both."""
+        """Put the sentences below the map where that is the longer way; a small panel scrolls to the map."""
         super().resizeEvent(event)
         beside = self.width() > self.height()
         together = self.width() < scaled(_LEAST_BESIDE) and self.height() < scaled(_LEAST_BELOW)
         if together is not self._together:
             self._together = together
-            (self._column if together else self._halves).insertWidget(0, self.plot, 0 if together else 3)
+            if together:
+                self._column.addWidget(self.plot)
+            else:
+                self._halves.insertWidget(0, self.plot, 3)
             self._show_scroll()
         side = self.body.contentsRect().height() - scaled(_FOLLOWING)
         self.plot.setMinimumHeight(max(0, side) if together else 0)
+        self.plot.setMaximumHeight(max(0, side) if together else _UNLIMITED)
         self._halves.setDirection(_BESIDE if beside else QBoxLayout.Direction.TopToBottom)
         self._scroll.setMaximumWidth(_MOST_SIDE if beside and not together else _UNLIMITED)
 
     def _show_scroll(self) -> None:
         self._scroll.setVisible(self._together or self._lines.count() > 1)
+
+    @Slot()
+    def _show_map(self) -> None:
+        """Bring the map into sight where it is scrolled to."""
+        if self._together:
+            self._scroll.ensureWidgetVisible(self.plot)
 
     @Slot()
     def _draw(self) -> None:
