@@ -33,7 +33,8 @@ def grid_text(plan: Plan) -> str:
     for axis in plan.axes:
         first, last = (raised(axis.format(axis.values[at])) for at in (0, -1))
         n = len(axis.values)
-        said = first if n < 2 else f"{first}, {last}" if n == 2 else f"{first} … {last} ({n} values)"
+        several = tr("{first} … {last} ({n} values)").format(first=first, last=last, n=n)
+        said = first if n < 2 else f"{first}, {last}" if n == 2 else several
         parts.append(f"{axis.label} = {said}")
     return "; ".join(parts)
 
