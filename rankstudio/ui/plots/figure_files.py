@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.export.figures.files import caption_text, figure_bytes, figure_path, formats_for
 from rankstudio.engine.export.figures.layout import drawing_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FigureFile = tuple[Path, bytes]
 """A path, and what goes there."""
 
-_started: list[QGuiApplication] = []  # which is gone with the last reference to it
+_started: list[QApplication] = []  # which is gone with the last reference to it
 
 
 def bytes_of(figure: Figure, style: FigureStyle, format_name: str, dpi: float) -> bytes:
@@ -69,10 +69,10 @@ def write_figure_files(files: Iterable[FigureFile]) -> list[Path]:
 
 
 def _start_application() -> None:
-    """Have an application that fonts can be asked of; one that needs no display where there is none."""
-    if QGuiApplication.instance() is None:
+    """Have an application that fonts can be asked of, and a window could be opened in; one without a display."""
+    if QApplication.instance() is None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-        _started.append(QGuiApplication([]))
+        _started.append(QApplication([]))
 
 
 def write_run_figures(result: RunResult, folder: Path) -> list[Path]:
