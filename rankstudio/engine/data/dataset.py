@@ -356,6 +356,24 @@ class FoldedDataset:
         path = data.source.path if data.source else None
         return cls(path.name.split(".")[0] if path else "Data", path, (Fold(1, data),))
 
+    @classmethod
+    def from_frame(cls, frame: Any, *, part: str, fold: str = "", **options: Any) -> FoldedDataset:
+        """Make a dataset of folds of a frame, a column of which says of each document in which part it is.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        part : str
+            The column that says "train", "vali" or "test".
+        fold : str
+            The column of the fold, where there are several; a document may be in several of them, a row each.
+        **options
+            As of :meth:`RankingDataset.from_frame`, which also says what is raised, and ``name``.
+        """
+        frames = import_module("rankstudio.engine.data.tabular.frames")
+        made: FoldedDataset = frames.folds_of_frame(frame, part=part, fold=fold, **options)
+        return made
+
     def __repr__(self) -> str:
         folds = f"{len(self.folds)} folds{f' by {self.divided_by}' if self.divided_by else ''}"
         return f"<FoldedDataset {self.name}: {folds}, {self.n_features} features>"

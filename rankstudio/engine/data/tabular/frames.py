@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.letor.reader import make_dataset
 from rankstudio.engine.data.tabular.documents import TableColumns, read_documents
-from rankstudio.engine.data.tabular.recognition import clean_name
+from rankstudio.engine.data.tabular.recognition import clean_name, listed, short
 from rankstudio.engine.errors import DataError, DatasetError, ParameterError
 
 _WHERE = "The frame"
+_PARTS = {
+    "train": ("train", "training"),
+    "vali": ("vali", "val", "valid", "validation", "dev"),
+    "test": ("test", "testing"),
+}
 
 
 def dataset_of_frame(
@@ -36,6 +42,60 @@ def dataset_of_frame(
     )
     table = read_documents(frame_columns(frame), told, refuse=missing == "refuse")
     return make_dataset(table, None, missing=missing, n_features=None, normalize=normalize)
+
+
+def folds_of_frame(
+    frame: Any,
+    *,
+    part: str,
+    fold: str = "",
+    name: str = "Data",
+    ignore: Sequence[str] = (),
+    **options: Any,
+) -> FoldedDataset:
+    """Make a dataset of folds of a frame; see :meth:`FoldedDataset.from_frame`."""
+    columns = frame_columns(frame)
+    positions = {what: _position(columns, what) for what in (part, fold) if what}
+    parts = [str(value).strip().lower() for value in columns.texts(positions[part]).tolist()]
+    kinds = {text: next((key for key, words in _PARTS.items() if text in words), "") for text in set(parts)}
+    unknown = sorted(text for text, kind in kinds.items() if not kind)
+    if unknown:
+        expected = "train, vali or test"
+        raise DatasetError(
+            f'{_WHERE}: found "{short(unknown[0])}" in column "{short(part)}", expected {expected}.'
+        )
+    numbers = columns.texts(positions[fold]).tolist() if fold else [1] * columns.n_rows
+    of_row = np.array([f"{number}" for number in numbers])
+    ids = sorted(dict.fromkeys(of_row.tolist()), key=lambda text: (len(text), text))
+    kind_of_row = np.array([kinds[text] for text in parts])
+    made = []
+    for number, one in enumerate(ids, start=1):
+        rows = {kind: np.flatnonzero((of_row == one) & (kind_of_row == kind)) for kind in _PARTS}
+        if not rows["train"].size:
+            raise DatasetError(f"{_WHERE}: found no training part of fold {short(one)}, expected one.")
+        given = {
+            kind: dataset_of_frame(_rows(frame, found), ignore=(*ignore, *positions), **options)
+            for kind, found in rows.items()
+            if found.size
+        }
+        if len({data.feature_names for data in given.values()}) > 1:
+            raise DatasetError(f"{_WHERE}: the parts of fold {short(one)} do not have the same features.")
+        made.append(Fold(number, **given))
+    return FoldedDataset(name, None, tuple(made))
+
+
+def _position(columns: TableColumns, name: str) -> int:
+    """Return the position of a column by its name."""
+    if clean_name(name) not in columns.names:
+        raise DatasetError(
+            f'{_WHERE}: found no column "{short(name)}", expected one of {listed(columns.names)}.'
+        )
+    return columns.names.index(clean_name(name))
+
+
+def _rows(frame: Any, rows: Ints) -> Any:
+    """Return some rows of either kind of frame."""
+    return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
 
 
 def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DatasetError, ParameterError
 
@@ -142,3 +142,54 @@ def test_the_number_of_the_row_and_text_of_another_name_are_no_features() -> Non
 def test_what_is_no_frame_is_refused(frame: Any) -> None:
     with pytest.raises(ParameterError, match="a frame of pandas or polars"):
         RankingDataset.from_frame(frame)
+
+
+def test_columns_of_part_and_fold_make_folds(make: Any) -> None:
+    folds = make_ranking(n_queries=20, seed=0).folds[:2]
+    rows = [
+        part.to_frame().assign(split=name.replace("vali", "Valid"), round=fold.number)
+        for fold in folds
+        for name, part in fold.parts.items()
+    ]
+    frame = pd.concat(rows).sample(frac=1.0, random_state=1)
+    order = frame.sort_values(["round", "qid"], kind="stable")
+    data = FoldedDataset.from_frame(
+        make({name: order[name].to_numpy() for name in order.columns}),
+        part="split",
+        fold="round",
+        name="Mine",
+    )
+    assert data.name == "Mine" and [fold.number for fold in data.folds] == [1, 2]
+    for fold, expected in zip(data.folds, folds, strict=True):
+        for name, part in expected.parts.items():
+            found = fold.parts[name]
+            assert found.feature_names == part.feature_names and sorted(found.query_ids) == sorted(
+                part.query_ids
+            )
+            assert np.sort(found.X[:, 0]).tolist() == np.sort(part.X[:, 0]).tolist()
+    one = order[order["round"] == 1].drop(columns="round")
+    assert (
+        len(FoldedDataset.from_frame(make({n: one[n].to_numpy() for n in one.columns}), part="split").folds)
+        == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("parts", "told", "sentence"),
+    [
+        (
+            ["train", "holdout"],
+            {"part": "split"},
+            'found "holdout" in column "split", expected train, vali or te',
+        ),
+        (["vali", "test"], {"part": "split"}, "found no training part of fold 1, expected one."),
+        (["train", "test"], {"part": "part"}, 'found no column "part", expected one of "qid"'),
+    ],
+)
+def test_parts_that_are_none_are_told(
+    make: Any, parts: list[str], told: dict[str, str], sentence: str
+) -> None:
+    frame = make({"qid": [1, 2], "label": [0, 1], "x": [1.0, 2.0], "split": parts})
+    with pytest.raises(DatasetError) as error:
+        FoldedDataset.from_frame(frame, **told)
+    assert sentence in str(error.value)
