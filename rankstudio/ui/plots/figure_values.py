@@ -208,6 +208,7 @@ def feature_map_figure(plot: FeatureMapPlot) -> MapFigure:
         FigureAxis(shown.title, low=shown.limits[0], high=shown.limits[1]),
         ends=shown.bar,
         groups=tuple((group.label, group.size) for group in shown.groups),
+        named=shown.columns,
     )
 
 

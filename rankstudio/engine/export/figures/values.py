@@ -275,6 +275,8 @@ class MapFigure:
         Values of the colour bar with words instead of numbers; empty for numbers.
     groups : tuple of (str, int)
         Columns that belong together, by name and count; empty for none.
+    named : tuple of str
+        What the columns are called in a table; empty for their title with each one's label.
     """
 
     name: str
@@ -293,6 +295,7 @@ class MapFigure:
     mark_label: str = ""
     ends: tuple[tuple[float, str], ...] = ()
     groups: tuple[tuple[str, int], ...] = ()
+    named: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -301,7 +304,8 @@ class MapFigure:
 
     def table(self) -> Table:
         """Return the values that are drawn: a row and a column of the map is one of the table."""
-        header = [self.row_title or "row", *(f"{self.column_title} {name}".strip() for name in self.columns)]
+        columns = self.named or [f"{self.column_title} {name}".strip() for name in self.columns]
+        header = [self.row_title or "row", *columns]
         return header, [[name, *row] for name, row in zip(self.rows, self.values, strict=True)]
 
 
