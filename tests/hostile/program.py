@@ -105,10 +105,11 @@ def _works(command: list[str]) -> bool:
 
 def half_written(folder: Path, finished: Path) -> dict[str, str]:
     """Return what is in the folder of a run and is no whole result, no study, or somebody's leftover."""
-    found = {path.name: path for path in folder.iterdir()} if folder.exists() else {}
-    good = {name for name in RESULTS if name in found and same(found[name], finished / name)}
+    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    there = {name for name in found if (finished / name).is_file() and name != STUDY}
+    good = {name for name in there if same(found[name], finished / name)}
     return {
-        name: "not whole" if name in RESULTS else "left over" for name in found if name not in {*good, STUDY}
+        name: "not whole" if name in there else "left over" for name in found if name not in {*good, STUDY}
     }
 
 

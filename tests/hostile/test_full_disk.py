@@ -68,6 +68,27 @@ def test_a_report_may_find_it_full_in_any_call(program: Program, finished: Path,
     assert sum(failed) >= 2
 
 
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        (["export", "--no-proof", "--to", "ranklib", "--out", "a.txt"], {"a.txt"}),
+        (["export", "--no-proof", "--to", "solr", "--out", "a.json"], {"a.json", "a-features.json"}),
+        (["predict", "--out", "a.scores"], {"a.scores"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_model_may_find_it_full_in_any_call(
+    program: Program, data: Path, finished: Path, tmp_path: Path, command: list[str], names: set[str]
+) -> None:
+    model = str(finished / "models" / "fold1.json")
+    given = [str(data / "Fold1" / "vali.txt"), "--model", model] if "predict" in command else [model]
+    failed = []
+    for place, ended in each_call(program, [*command, *given], tmp_path):
+        failed.append(ended.status)
+        assert {path.name for path in place.iterdir()} == (names if ended.status == 0 else set())
+    assert sum(failed) >= 2
+
+
 @pytest.mark.parametrize("pages", [0, 1, 3])
 def test_a_report_on_a_disk_that_is_too_small_leaves_the_one_that_was_there(
     pages: int, program: Program, finished: Path, tmp_path: Path

@@ -25,8 +25,10 @@ def disk(program: Program, finished: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 def test_what_would_write_there_says_so(program: Program, run: list[str], data: Path, disk: Path) -> None:
-    before = {path: path.read_bytes() for path in disk.iterdir()}
+    before = {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()}
     study, words = disk / STUDY, "there is no permission to write this file or its folder"
+    model = disk / "models" / "fold1.json"
+    scores = ["predict", data / "Fold1" / "vali.txt", "--model", model]
     commands: list[tuple[list[object], Path, str]] = [
         ([*run, "--out", disk / "new"], disk / "new", "the folder could not be made: Read-only"),
         ([*run, "--out", disk], study, words),
@@ -34,6 +36,8 @@ def test_what_would_write_there_says_so(program: Program, run: list[str], data: 
         (["run", "--resume", study], study, words),
         (["convert", data, disk / "new"], disk / "new" / "Fold1", "the folder could not be made: Read-only"),
         (["convert", data / "Fold1" / "vali.txt", disk / "a.txt"], disk / "a.txt", "could not be written"),
+        (["export", model, "--to", "c", "--out", disk / "a.c"], disk / "a.c", "could not be written"),
+        ([*scores, "--out", disk / "a.score"], disk / "a.score", "could not be written: Read-only"),
         (["compare", study, "--out", disk / "a.tex"], disk / "a.tex", "could not be written: Read-only"),
         (["report", study, "--out", disk / "a.html"], disk / "a.html", "could not be written: Read-only"),
         (["report", study, "--out", disk / "b" / "a.html"], disk / "b", "could not be"),
@@ -43,7 +47,7 @@ def test_what_would_write_there_says_so(program: Program, run: list[str], data: 
         assert outcome.status == 1
         assert outcome.told[-1].startswith(f"rankstudio: {place}")
         assert sentence in outcome.told[-1]
-    assert {path: path.read_bytes() for path in disk.iterdir()} == before
+    assert {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()} == before
 
 
 def test_a_study_there_is_listed_and_compared_where_no_temporary_file_can_be(

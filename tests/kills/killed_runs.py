@@ -17,7 +17,7 @@ from fork_client import ForkServer, still_running
 from fork_server import Ended, Moment, Request
 
 from rankstudio.engine.data import memory_mapped
-from rankstudio.engine.experiment.reports import RESULT_FILES
+from rankstudio.engine.experiment.reports import MODELS, RESULT_FILES
 from rankstudio.engine.experiment.storage.study import SUFFIX, Study
 
 _UNITS = "SELECT fold, position, setting, payload, seconds FROM unit ORDER BY run, fold, position"
@@ -82,7 +82,7 @@ class Way:
         ended = self._start()
         assert ended.status == 0, self.printed()
         files, contents = self._files(), self._contents()
-        assert set(files) == set(RESULT_FILES)
+        assert set(files) >= {*RESULT_FILES, f"{MODELS}/fold1.json"}
         self.undisturbed = Undisturbed(files, contents, ended)
 
     def kill(self, random: Random, name: str, victims: tuple[int, ...] = (0,)) -> list[str]:
@@ -230,7 +230,11 @@ class Way:
         return Contents(len(runs), units, folds)
 
     def _files(self) -> dict[str, bytes]:
-        return {name: (self._out / name).read_bytes() for name in RESULT_FILES if (self._out / name).exists()}
+        names = [
+            *RESULT_FILES,
+            *(f"{MODELS}/{path.name}" for path in sorted((self._out / MODELS).glob("*.json"))),
+        ]
+        return {name: (self._out / name).read_bytes() for name in names if (self._out / name).exists()}
 
     def _see_that_nothing_runs(self, ended: Ended) -> None:
         assert not still_running(ended.workers)
@@ -265,7 +269,7 @@ class Way:
         assert self._contents().numbers == self.undisturbed.contents.numbers
         study = self._study()
         assert study is not None
-        expected = {*RESULT_FILES, *({study.name} if study.parent == self._out else ())}
+        expected = {*RESULT_FILES, MODELS, *({study.name} if study.parent == self._out else ())}
         # What was being written aside at a kill is in nobody's way, and goes when it is a day old.
         found = {path.name for path in self._out.iterdir() if not path.match(".rankstudio-*.part")}
         assert found == expected

@@ -67,17 +67,13 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.export.models import load_model
     from rankstudio.engine.export.score_function import score_function
-    from rankstudio.engine.support.files import write_bytes
 
     form = model_format(args.to)
     model = load_model(args.model)
     function = score_function(model)
     files = form.files(function)
-    paths = form.paths(args.out)
-    refuse_existing(paths.values(), args.force)
-    for ending, path in paths.items():
-        write_bytes(path, files[ending])
-    written = [str(path) for path in paths.values()]
+    refuse_existing(form.paths(args.out).values(), args.force)
+    written = [str(path) for path in form.save(args.out, files)]
     if not args.json:
         print(f"Written: {', '.join(written)}", file=sys.stderr)
     proof, where = (None, "") if args.no_proof else _proof(args, model, function, form)

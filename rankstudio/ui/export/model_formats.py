@@ -60,11 +60,8 @@ def _writer(
 
     def write(path: Path) -> None:
         from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - brings kernels
-        from rankstudio.engine.support.files import write_bytes  # noqa: PLC0415 - first needed here
 
-        files = form.files(score_function(portable()))
-        for ending, place in form.paths(path).items():
-            write_bytes(place, files[ending])
+        form.save(path, form.files(score_function(portable())))
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
         assert selected is not None  # else nothing was written

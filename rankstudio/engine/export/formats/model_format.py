@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.files import write_bytes
 
 Files = Mapping[str, bytes]
 """What is written, by the ending of a name after its stem: the file itself, then what stands beside it."""
@@ -117,3 +119,24 @@ class ModelFormat:
         """Return where files go, by their endings: the first to the path, another beside it."""
         beside = {self.beside: path.with_name(f"{path.stem}{self.beside}")} if self.beside else {}
         return {"": path, **beside}
+
+    def save(self, path: Path, files: Files) -> list[Path]:
+        """Write files, all of them or none that was not there before, and return where they are.
+
+        Raises
+        ------
+        OutputError
+            Where one cannot be written.
+        """
+        paths = self.paths(path)
+        made: list[Path] = []
+        try:
+            for ending, place in paths.items():
+                made += [] if place.exists() else [place]
+                write_bytes(place, files[ending])
+        except OutputError:
+            for place in made:
+                with suppress(OSError):
+                    place.unlink(missing_ok=True)
+            raise
+        return list(paths.values())
