@@ -69,7 +69,7 @@ def write_figure_files(files: Iterable[FigureFile]) -> list[Path]:
 
 
 def _start_application() -> None:
-    """Have an application that fonts can be asked of, and a window could be opened in; one without a display."""
+    """Have an application that fonts can be asked of, and windows opened in; without a display if need be."""
     if QApplication.instance() is None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
         _started.append(QApplication([]))
