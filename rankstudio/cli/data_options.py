@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from rankstudio.engine.data.columns import split_names
 from rankstudio.engine.errors import PlanError
 
 DESTINATIONS = {
@@ -56,7 +57,7 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         if value is None:
             continue
         if name in ("features", "ignore"):
-            value = [item.strip() for item in value.split(",") if item.strip()]
+            value = split_names(value)
         if value in ([], ""):
             raise PlanError(f"--{option}: expected the name of a column, got nothing.")
         found[name] = int(value) if name == "ids_from" else value

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from rankstudio.engine.errors import ParameterError
 
 _LONGEST = 1000
+_MOST = 131_072  # characters, of which Python's own reader has no more in a cell
 _EXPECTED = (
     'columns by their names, such as qid = "query_id" and label = "grade", and lists of names as features or '
     "ignore"
@@ -78,9 +81,35 @@ class DataColumns:
         return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items() if v or v == 0}
 
 
+def split_names(text: str) -> list[str]:
+    """Return the names in a text with commas between them; a name with a comma in it is quoted.
+
+    Examples
+    --------
+    >>> split_names('tf, "a, b"')
+    ['tf', 'a, b']
+    """
+    line = " ".join(text.splitlines())
+    found = next(csv.reader([line], skipinitialspace=True), []) if len(line) < _MOST else []
+    return [name.strip() for name in found if name.strip()]
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """Return names as a text that :func:`split_names` reads.
+
+    Examples
+    --------
+    >>> joined_names(["tf", "a, b"])
+    'tf,"a, b"'
+    """
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(names)
+    return out.getvalue()
+
+
 def _texts(values: Any) -> tuple[str, ...]:
     """Return a list of names, which may be one text with commas."""
-    items = [item.strip() for item in values.split(",")] if isinstance(values, str) else values
+    items = split_names(values) if isinstance(values, str) else values
     if not isinstance(items, list | tuple) or not all(_is_name(item) for item in items):
         raise ParameterError("columns", values, _EXPECTED)
     return tuple(items)

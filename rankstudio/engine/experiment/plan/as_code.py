@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
+from rankstudio.engine.data.columns import joined_names
 from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
@@ -56,7 +57,7 @@ def as_command(plan: Plan, out: str = "") -> str:
         text = ",".join(str(item) for item in value) if isinstance(value, tuple) else str(value)
         words += [f"--{name}", text]
     for name, told in plan.columns.items():
-        words += [_COLUMN_OPTIONS[name], ",".join(told) if isinstance(told, tuple) else str(told)]
+        words += [_COLUMN_OPTIONS[name], joined_names(told) if isinstance(told, tuple) else str(told)]
     words += ["--groups", format_groups(plan.groups)] if plan.groups else []
     words += ["--out", out] if out else []
     return shlex.join(words)
