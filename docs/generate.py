@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankstudio.engine.data.formats.data_format import FORMATS
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
+from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
@@ -31,6 +31,7 @@ def methods_page() -> str:
     parts = ["# Methods\n", NOTE, METHODS]
     parts += ["# What selects\n", *(_method(entry) for entry in methods() if entry.selects)]
     parts += ["# What ranks\n", *(_method(entry) for entry in methods() if not entry.selects)]
+    parts += ["# What is given\n", *(_method(entry) for entry in GIVEN)]
     return "\n".join(parts)
 
 

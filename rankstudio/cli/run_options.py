@@ -17,6 +17,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
+from rankstudio.engine.methods.catalog.given import GIVEN_ORDER
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.resources import resource
 
@@ -27,7 +28,7 @@ _PLAIN = ("method", "ranker", "select_by", "convention", "missing", "normalize",
 _DATA = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
 # What else says what to run, or where it is kept.
-_SAID_BY_STUDY = ("data", "sample", "folds", "groups", "measures", "study", *DESTINATIONS)
+_SAID_BY_STUDY = ("data", "sample", "folds", "groups", "measures", "study", "scores", *DESTINATIONS)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -74,6 +75,14 @@ def _add_places(where: Any) -> None:
         help='groups of features, each taken or left as a whole: a CSV file with lines "feature,group", or '
         'their ids, as in "BM25: 21, 22; TF: 1, 2"',
     )
+    where.add_argument(
+        "--scores",
+        action="append",
+        metavar="NAME=PLACE",
+        help="in place of a method: scores that another program gave to the documents, as a run of their own "
+        "of that name; a folder with Fold1/test.scores and so on, or a file, one score a line in the order "
+        "of the documents, or a TREC run; several times for several",
+    )
     add_column_options(where)
     where.add_argument(
         "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
@@ -103,8 +112,9 @@ def _add_choices(what: Any) -> None:
     what.add_argument(
         "--method",
         metavar="NAME",
-        choices=[*selectors, *rankers],
+        choices=[*selectors, *rankers, GIVEN_ORDER.key],
         help=f"what selects: {', '.join(selectors)}; or what ranks with all features: {', '.join(rankers)}; "
+        f"or {GIVEN_ORDER.key}, the order of the documents in the file; "
         "greedy-rankrls by default",
     )
     what.add_argument(

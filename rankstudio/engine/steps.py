@@ -37,9 +37,12 @@ class Step:
     linear : bool
         Class attribute: whether ``coef`` is the model. Where it is not, ``coef`` tells how much each feature
         is used.
+    learned : bool
+        Class attribute: whether it was learned from features, and so can score any documents.
     """
 
     linear: ClassVar[bool] = True
+    learned: ClassVar[bool] = True
 
     number: int
     selected: tuple[int, ...]
@@ -52,6 +55,10 @@ class Step:
     def whole(self) -> bool:
         """Whether it can score: of a path that is not linear a study keeps only one model whole."""
         return True
+
+    def covers(self, X: Floats) -> bool:
+        """Tell whether it can score the documents with these features, shape (m, n)."""
+        return self.whole
 
     @property
     def source(self) -> str:

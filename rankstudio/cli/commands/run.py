@@ -15,6 +15,7 @@ from rankstudio.cli.progress_bar import preparation
 from rankstudio.cli.replacement import refuse_other_run
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.run_options import add_options, plan_file, plan_from, refuse_beside_resume
+from rankstudio.cli.score_options import refuse_beside_scores, safe_name, scores_by_name
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
 from rankstudio.cli.worker_options import workers
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
@@ -41,6 +42,7 @@ features on its validation part, and measure the chosen model on its test part.
   rankstudio run results/plan.toml          the same again, bit for bit
   rankstudio run --sample                   the sample study, with figures
   rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
+  rankstudio run --data MQ2008 --scores neural=scores --study S   scores of another program as a run
 
 OUT receives results.json, metrics.csv, selection_path.csv, plan.toml and the model of each fold, as
 models/fold1.json and so on; there the results of another run are replaced only with --force. Every finished
@@ -66,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, at_hand: Workers) -> int:
     """Run a plan or a comparison."""
     path = plan_file(args)
+    if args.scores:
+        return _run_scores(args, path, at_hand)
     if path is not None and is_comparison(path):
         if args.refit:
             raise PlanError(f"--refit: expected one run, {path} is a comparison of several.")
@@ -88,6 +92,38 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
     )
     print(as_json(results_as_dict(result)) if args.json else summary(result))
     return _status(args, stopped, study_path(args.study, out))
+
+
+def _run_scores(args: argparse.Namespace, path: Path | None, at_hand: Workers) -> int:
+    """Run the scores of other programs, each as a run; several have folders of their own in OUT."""
+    places = scores_by_name(args.scores)
+    refuse_beside_scores(args)
+    args.plan = path
+    base = plan_from(args)
+    out = args.out or (Path(SAMPLE_FOLDER) if args.sample else None)
+    study = study_path(args.study, out)
+    stopped = False
+    results: list[RunResult] = []
+    for name, place in places.items():
+        result, stopped = carry_out(
+            base,
+            stated={"select_by", *(() if args.convention is None and path is None else ("convention",))},
+            out=out if out is None or len(places) == 1 else out / safe_name(name),
+            figures=args.figures,
+            study=study,
+            at_hand=at_hand,
+            force=args.force,
+            scores=(name, place),
+        )
+        results.append(result)
+        if not args.json:
+            print(summary(result))
+        if stopped:
+            break
+    if args.json:
+        shown = [results_as_dict(result) for result in results]
+        print(as_json(shown if len(places) > 1 else shown[0]))
+    return _status(args, stopped, study)
 
 
 def _status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:
@@ -138,6 +174,7 @@ def carry_out(
     at_hand: Workers = ALONE,
     force: bool = False,
     refitted: bool = False,
+    scores: tuple[str, Path] | None = None,
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them, with whether it was stopped.
 
@@ -145,6 +182,7 @@ def carry_out(
 
     Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data. Finished
     units are kept in the study, or in one beside the results; what is there already is not computed again.
+    Scores of another program, a name and a place, are run in place of the plan's method.
     Of a run that was not stopped a model is learned from all documents too, where that is asked for.
     """
     from rankstudio.engine.data.splitting.splits import disjoint_parts
@@ -165,6 +203,8 @@ def carry_out(
         print(
             f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
         )
+    if scores is not None:
+        plan = _plan_of_scores(plan, *scores, dataset)
     if out is not None:
         refuse_other_run(plan, out, figures=figures, refitted=refitted, force=force)
     for warning in dict.fromkeys(dataset.warnings):
@@ -179,6 +219,17 @@ def carry_out(
         written += [_refit(result, dataset, out)] if refitted and not stopped else []
         print(f"Written: {', '.join(written)}", file=sys.stderr)
     return result, stopped
+
+
+def _plan_of_scores(plan: Plan, name: str, place: Path, dataset: FoldedDataset) -> Plan:
+    """Return the plan of scores, saying of which folds there are none."""
+    from rankstudio.engine.experiment.units.given_fold import plan_of_scores
+
+    plan, left_out = plan_of_scores(plan, name, place, dataset)
+    if left_out:
+        numbers = ", ".join(map(str, left_out))
+        print(f"Note: {name}: there are no scores for fold {numbers} of {dataset.name}.", file=sys.stderr)
+    return plan
 
 
 def _refit(result: RunResult, dataset: FoldedDataset, out: Path) -> str:

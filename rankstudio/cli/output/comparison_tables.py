@@ -62,6 +62,8 @@ def _tested(tested: CorrectedTest) -> list[str]:
 def plan_text(plan: Plan) -> str:
     """Return what was run, with what was set otherwise than by default: "GAS, then RankSVM (hinge)"."""
     ranker = plan.ranker_entry
+    if plan.entry.given:
+        return plan.title
     method = method_text(plan.entry, plan.parameters)
     return f"{method}, then {method_text(ranker, plan.ranker_parameters)}" if ranker else method
 
@@ -138,7 +140,7 @@ def _row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
     nogueira = stable.get("nogueira", {})
     return (
         *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
-        *(min(sizes), max(sizes), run["average"], compared.reference + 1),
+        *(min(sizes, default=""), max(sizes, default=""), run["average"], compared.reference + 1),
         *(test.get(name, "") for name in _IN_CSV),
         *(stable.get(name, "") for name in ("jaccard", "kuncheva", "lustgarten")),
         *(nogueira.get(name, "") for name in ("value", "low", "high")),

@@ -28,7 +28,8 @@ def summary(result: RunResult) -> str:
         chosen += [str(fold.chosen.step.number)] if rounds else []
         measured = [f"{values[m]:.4f}" for m in measures]
         features = _ids(fold.selected, plan.groups)
-        rows.append([str(fold.fold), *chosen, str(len(fold.selected)), *measured, features])
+        size = "" if plan.entry.given else str(len(fold.selected))
+        rows.append([str(fold.fold), *chosen, size, *measured, features])
     if len(result.folds) > 1 and measures:
         blank = [""] * (len(head) + 1)
         rows.append(["mean", *blank, *(f"{result.average[m]:.4f}" for m in measures), ""])

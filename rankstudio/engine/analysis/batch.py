@@ -183,7 +183,7 @@ def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tupl
     for result in results:
         plan, sizes, published = result.plan, result.sizes, printed_of(result)
         head = (result.data_name, plan.method, plan.ranker, plan.convention)
-        size = (sum(sizes) / len(sizes), min(sizes), max(sizes))
+        size = (sum(sizes) / len(sizes), min(sizes), max(sizes)) if sizes else ("", "", "")
         for name in plan.measures:
             ours, single = result.average[name], result.baseline[name]
             for p in published.get(name, ()) or (None,):

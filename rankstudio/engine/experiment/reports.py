@@ -162,7 +162,7 @@ def _write_models(result: RunResult, folder: Path) -> list[Path]:
     models = {
         folder / f"fold{fold.fold}.json": chosen_model(result, fold)
         for fold in result.folds
-        if fold.chosen.step.whole
+        if fold.chosen.step.whole and fold.chosen.step.learned
     }
     for path, model in models.items():
         make_folder(folder)

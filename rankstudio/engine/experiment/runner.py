@@ -30,6 +30,7 @@ from rankstudio.engine.experiment.results.events import (
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, n_steps
+from rankstudio.engine.experiment.units.given_fold import GivenFold, scores_of_plan
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
@@ -153,10 +154,12 @@ def run(
     yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, dataset.feature_names)
     done = done or Finished()
     finished: list[FoldResult] = []
+    computed = any(fold.number not in done.folds for fold in folds)
+    given = scores_of_plan(plan, dataset) if plan.entry.given and computed else None
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
         spread: UnitScheduler | None = None
-        if executor is not None:
+        if executor is not None and not plan.entry.given:
             missing = [u for u in units if u.fold not in done.folds and _unit_key(u) not in done.units]
             at_work = [fold for fold in folds if fold.number in {unit.fold for unit in missing}]
             spread = stack.enter_context(UnitScheduler(executor, plan, at_work, missing))
@@ -168,7 +171,12 @@ def run(
                 known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
                 known.setdefault(fold.number, group_training(fold))
                 own = [unit for unit in units if unit.fold == fold.number]
-                prepared = make_fold_context(plan, fold, known[fold.number])
+                train = known[fold.number]
+                prepared = (
+                    make_fold_context(plan, fold, train)
+                    if given is None
+                    else GivenFold(plan, fold, train, given[fold.number])
+                )
                 result = yield from _run_fold(prepared, own, done, spread)
             finished.append(result)
             yield FoldFinished(result)

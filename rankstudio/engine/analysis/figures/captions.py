@@ -41,6 +41,8 @@ def grid_text(plan: Plan) -> str:
 
 def chosen_text(run: RunResult) -> str:
     """Return what validation chose: "fold 1: λ = 2⁻², k = 7; …", or how many features, of many folds."""
+    if run.plan.entry.given:
+        return ""
     if len(run.folds) > _MOST_FOLDS:
         return tr("k = {sizes} on {n} folds").format(sizes=range_text(run.sizes), n=len(run.folds))
     said = [
@@ -65,7 +67,8 @@ def run_text(run: RunResult, measure: str = "") -> str:
         Which one is shown; else the one that chose.
     """
     chose = tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
-    chosen = tr("Chosen by {chose}: {chosen}.").format(chose=chose, chosen=chosen_text(run))
+    said = tr("Chosen by {chose}: {chosen}.").format(chose=chose, chosen=chosen_text(run))
+    chosen = "" if run.plan.entry.given else said
     return plan_text(run.plan, run.data_name, run.versions, len(run.folds), measure, chosen)
 
 

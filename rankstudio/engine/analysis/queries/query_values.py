@@ -71,6 +71,6 @@ def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name
         scores = linear_scores(columns, np.array([steps[number].coef for number in linear]))
         found[linear] = evaluator.per_query_many(scores)[name]
     for number, step in enumerate(steps):
-        if not step.linear and step.whole:
+        if not step.linear and step.covers(part.X):
             found[number] = evaluator.per_query(step.scores(columns))[name]
     return found

@@ -108,7 +108,7 @@ class Remeasurement:
             fold = parts[one.fold]
             for part in filter(None, (fold.vali, fold.test)):
                 self._ranked(_single_feature(one.baseline, fold), part, one.baseline)
-                if one.chosen.step.whole:
+                if one.chosen.step.covers(part.X):
                     self._ranked(one.chosen.step, part)
             yield
             if fold.vali is None or result.plan.inner:
@@ -116,7 +116,7 @@ class Remeasurement:
             for path in one.paths:
                 if self._nbytes > _KEPT // 2:
                     return
-                steps = [step for step in path.steps if step.whole]
+                steps = [step for step in path.steps if step.covers(fold.vali.X)]
                 if steps and len(steps) * fold.vali.n_documents <= _SCORES:
                     self._places(path, steps, fold.vali)
                 yield
@@ -131,7 +131,7 @@ class Remeasurement:
         for one in result.folds:
             fold = parts[one.fold]
             part = fold.vali if wanted.sealed or fold.test is None else fold.test
-            if part is not None:
+            if part is not None and one.chosen.step.covers(part.X):
                 evaluator = self._evaluator(part, wanted.convention, (wanted.measure,))
                 ranked = self._ranked(one.chosen.step, part)
                 found.append(evaluator.evaluate_rankings(ranked)[wanted.measure])
@@ -169,10 +169,10 @@ class Remeasurement:
         if plan.inner or fold.vali is None:
             known = path.validation if wanted.convention == plan.convention else {}
             return path if known else replace(path, validation=FrozenMapping({}), standard_errors={})
-        whole = np.array([step.whole for step in path.steps], dtype=np.bool_)
+        whole = np.array([step.covers(fold.vali.X) for step in path.steps], dtype=np.bool_)
         values = {wanted.measure: np.full(whole.size, np.nan)}
         if whole.any():
-            steps = [step for step in path.steps if step.whole]
+            steps = [step for step, there in zip(path.steps, whole, strict=True) if there]
             values[wanted.measure][whole] = self._measure_path(path, steps, fold.vali, wanted)
         return replace(path, validation=FrozenMapping(values))
 
@@ -235,14 +235,14 @@ class Remeasurement:
     def _model(
         self, step: Step, part: RankingDataset | None, plan: Plan, owner: Baseline | None = None
     ) -> dict[str, float]:
-        if part is None or not step.whole:
+        if part is None or not step.covers(part.X):
             return {}
         ranked = self._ranked(step, part, owner)
         found = self._evaluator(part, plan.convention, plan.evaluated).evaluate_rankings(ranked)
         return {name: float(values[0]) for name, values in found.items()}
 
     def _per_query(self, step: Step, part: RankingDataset | None, plan: Plan) -> dict[str, Floats]:
-        if part is None or not step.whole:
+        if part is None or not step.covers(part.X):
             return {}
         evaluator = self._evaluator(part, plan.convention, plan.evaluated)
         return evaluator.rankings_per_query(self._ranked(step, part))

@@ -53,9 +53,10 @@ def _sentence(data: str, runs: list[ReportedRun], asked: str) -> Iterator[Block]
     best = best_of(measured, name)
     value, single = best.result.average[name], best.result.baseline.get(name, float("nan"))
     sizes = range_text(best.result.sizes)
+    plural = "" if sizes == "1" else "s"
     text = (
         f"On {data}, {best.name}, has the best mean {name} on the {best.part} part of its folds, "
-        f"{fixed(value)} with {sizes} feature{'' if sizes == '1' else 's'}"
+        f"{fixed(value)}{f' with {sizes} feature{plural}' if sizes else ''}"
     )
     beside = f"; the best single feature has {fixed(single)}." if not isnan(single) else "."
     yield Paragraph(text + beside)

@@ -13,6 +13,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
+from rankstudio.engine.experiment.plan.given_files import checked_scores
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, method, methods
@@ -87,6 +88,10 @@ class Plan:
     columns : Mapping of str to object
         What the columns of tables are, where their names do not tell: ``qid`` and ``label``, lists of names
         as ``features`` and ``ignore``, and ``ids_from`` 0 or 1; see `rankstudio.engine.data.columns`.
+    scores : Mapping of str to object
+        Of the method "given-scores": ``name``, what they are called, ``path``, a file or a folder, and
+        ``files``, the SHA-256 of each file that was read, by its place in the folder. Where these are there,
+        a file with other contents is refused.
     """
 
     data: str
@@ -105,6 +110,7 @@ class Plan:
     rule: str = BEST
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=FrozenMapping)
     columns: Mapping[str, Any] = field(default_factory=FrozenMapping)
+    scores: Mapping[str, Any] = field(default_factory=FrozenMapping)
 
     def __post_init__(self) -> None:
         _check_kinds(self)
@@ -119,6 +125,9 @@ class Plan:
         columns = DataColumns.of(self.columns).as_dict()
         frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
         object.__setattr__(self, "columns", FrozenMapping(frozen))
+        object.__setattr__(self, "scores", checked_scores(self.scores, self.method))
+        if self.entry.given:
+            object.__setattr__(self, "select_by", CRITERION)  # there is nothing to choose
         convention(self.convention)
         if self.select_by != CRITERION:
             object.__setattr__(self, "select_by", measure(self.select_by).name)
@@ -154,6 +163,8 @@ class Plan:
     def title(self) -> str:
         """What is run, in words: "GAS, then RankSVM"."""
         ranker = self.ranker_entry
+        if self.scores:
+            return tr("{name} (given scores)").format(name=self.scores["name"])
         return f"{self.entry.label}, then {ranker.label}" if ranker else self.entry.label
 
     @property

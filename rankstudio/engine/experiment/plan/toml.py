@@ -49,6 +49,8 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     if not plan.ranker:
         del values["ranker"]
     groups = values.pop("groups")
+    scores = {k: dict(v) if isinstance(v, Mapping) else v for k, v in values.pop("scores").items()}
+    values |= {"scores": scores} if scores else {}
     columns = {name: _listed(value) for name, value in values.pop("columns").items()}
     values |= {"columns": columns} if columns else {}
     return values | ({"groups": {name: list(ids) for name, ids in groups.items()}} if groups else {})

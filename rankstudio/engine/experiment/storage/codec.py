@@ -35,6 +35,7 @@ from rankstudio.engine.experiment.storage.stored_values import (
 )
 from rankstudio.engine.export.models import Model, checked_beyond
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.given_scores import GivenScores, stored_scores
 from rankstudio.engine.methods.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support import memory
@@ -108,6 +109,7 @@ class StoredStep(Step):
 
 
 _LINEAR: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration, FSMStep)}
+_OTHERS: dict[str, type[Step]] = {cls.__name__: cls for cls in (StoredStep, GivenScores)}
 _EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool, "lipschitz": float}
 _OWN = {f.name for f in fields(Step)}
 
@@ -299,13 +301,16 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
         coef[columns(used[k], n)] = weights[k]
         columns(selected[k], n)
         extras = {name: exactly(value, _EXTRAS[name]) for name, value in header["extras"][k].items()}
+        if kind == GivenScores.__name__:
+            name, parts = stored_scores(header["beyond"][k])
+            extras = {"name": name, "parts": FrozenMapping(parts)}
         if kind == StoredStep.__name__:
             beyond = dict(header["beyond"][k])
             if beyond:
                 beyond = checked_beyond(beyond, set(ids))
             extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": stored}
         steps.append(
-            {**_LINEAR, StoredStep.__name__: StoredStep}[kind](
+            {**_LINEAR, **_OTHERS}[kind](
                 int(arrays["number"][k]),
                 tuple(selected[k].tolist()),
                 coef,
@@ -320,6 +325,8 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
 
 def _kind(step: Step) -> str:
     """Return the name of the class that a step comes back as."""
+    if isinstance(step, GivenScores):
+        return GivenScores.__name__
     if not step.linear:
         return StoredStep.__name__
     name = type(step).__name__

@@ -119,7 +119,7 @@ class FoldContext:
                 yield told
                 continue
             measures: Measures = {}
-            if vali is not None:
+            if vali is not None and vali.covered(told):
                 known = vali.scores(told, known)
                 measures = vali.measure(known)
             yield told, measures
@@ -136,7 +136,7 @@ class FoldContext:
                 if isinstance(told, Step):
                     steps.append(told)
         vali = self._parts.get("vali")
-        values = vali.measure_all(steps) if vali else {}
+        values = vali.measure_all(steps) if vali and all(map(vali.covered, steps)) else {}
         return PathResult(unit, tuple(steps), FrozenMapping(values), self.divisor, self.plan.step_kind)
 
     def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
@@ -149,7 +149,7 @@ class FoldContext:
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, nothing where the fold has no such part."""
         data = self._parts.get(part)
-        return {} if data is None else data.measure(data.scores(step))
+        return {} if data is None or not data.covered(step) else data.measure(data.scores(step))
 
     def standard_error(self, step: Step) -> float:
         """Return the standard error of what chooses, s / √Q over the queries of the validation part.
@@ -176,7 +176,7 @@ class FoldContext:
     def per_query(self, step: Step) -> dict[str, Floats]:
         """Return a model's measures in each query of the test part, or of the validation part without one."""
         part = self._parts.get("test") or self._parts.get("vali")
-        return {} if part is None else part.per_query(step)
+        return {} if part is None or not part.covered(step) else part.per_query(step)
 
     def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         size = f"{self.fold.train.n_documents:,} documents with {self.fold.train.feature_ids.size:,} features"
@@ -235,6 +235,9 @@ class _Part:
     def _columns(self) -> Floats:
         return np.ascontiguousarray(self._data.X.T)
 
+    def covered(self, step: Step) -> bool:
+        return step.linear or step.covers(self._data.X)
+
     def scores(self, step: Step, known: Floats | None = None) -> Floats:
         return step.scores(self._columns, known)
 
@@ -264,6 +267,8 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
     ParameterError, PlanError
         As :func:`estimator`, of the method and of the ranker: before any work.
     """
+    if plan.entry.given:
+        return 1
     most = 0
     for combination in plan.combinations:
         chosen = estimator(plan, plan.entry, combination.parameters, feature_ids)

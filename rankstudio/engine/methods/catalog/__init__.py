@@ -8,19 +8,30 @@ from __future__ import annotations
 
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.language import tr, trn
+from rankstudio.engine.methods.catalog.given import GIVEN
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.rankers import RANKERS
 from rankstudio.engine.methods.catalog.selectors import SELECTORS
 from rankstudio.engine.methods.catalog.value_kind import Kind
 
-__all__ = ["CATALOG", "Kind", "Method", "Parameter", "method", "method_of", "methods", "refusal_of_groups"]
+__all__ = [
+    "CATALOG",
+    "GIVEN",
+    "Kind",
+    "Method",
+    "Parameter",
+    "method",
+    "method_of",
+    "methods",
+    "refusal_of_groups",
+]
 
 CATALOG: tuple[Method, ...] = (*SELECTORS, *RANKERS)
 
 
 def methods() -> tuple[Method, ...]:
-    """Return all methods, selectors first."""
+    """Return all methods that learn, selectors first; what is given (`GIVEN`) is found by its key."""
     return CATALOG
 
 
@@ -32,7 +43,7 @@ def method(key: str) -> Method:
     PlanError
         For a key that is not there; the text names those that are.
     """
-    for entry in methods():
+    for entry in (*methods(), *GIVEN):
         if entry.key == key:
             return entry
     raise PlanError(

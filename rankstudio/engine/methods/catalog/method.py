@@ -48,7 +48,8 @@ class Method:
     key, label : str
         For plans and the terminal; for people.
     family : str
-        "selector" for what chooses features, "ranker" for what ranks with the features it is given.
+        "selector" for what chooses features, "ranker" for what ranks with the features it is given, "given"
+        for a ranking that is there already.
     citation, title : str
         "Pahikkala et al. 2010", and the paper's title.
     summary : str
@@ -104,6 +105,11 @@ class Method:
     def selects(self) -> bool:
         """Whether it chooses features."""
         return self.family == "selector"
+
+    @property
+    def given(self) -> bool:
+        """Whether nothing is learned: the ranking is there already."""
+        return self.family == "given"
 
     @property
     def groups(self) -> bool:

@@ -1,0 +1,52 @@
+"""Scores of other programs in the terminal: ``--scores name=place``."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from rankstudio.engine.errors import PlanError
+
+
+def scores_by_name(texts: Sequence[str]) -> dict[str, Path]:
+    """Return files or folders by the names that their scores have.
+
+    Raises
+    ------
+    PlanError
+        Where a text is not a name and a place, or a name comes again.
+    """
+    places: dict[str, Path] = {}
+    for text in texts:
+        name, apart, place = text.partition("=")
+        name = " ".join(name.split())
+        if not (apart and name and place):
+            raise PlanError(f"--scores: expected a name and a place, as in neural=scores, got {text!r}.")
+        if name in places:
+            raise PlanError(f"--scores: expected each name once, got {name!r} again.")
+        places[name] = Path(place)
+    return places
+
+
+def refuse_beside_scores(args: argparse.Namespace) -> None:
+    """Refuse options that say how to learn, where nothing is learned.
+
+    Raises
+    ------
+    PlanError
+        The text names the option.
+    """
+    given = [name for name in ("method", "ranker", "rule", "select_by") if getattr(args, name) is not None]
+    given += [name for name in ("refit",) if getattr(args, name)]
+    if given:
+        option = f"--{given[0].replace('_', '-')}"
+        raise PlanError(
+            f"{option}: expected nothing of the kind beside --scores, from which nothing is learned."
+        )
+
+
+def safe_name(name: str) -> str:
+    """Return the name of scores as that of a folder."""
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "scores"

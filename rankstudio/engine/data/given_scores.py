@@ -1,0 +1,163 @@
+"""Scores of another program for the parts of a dataset: a file for each fold and part, or one for all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.score_files import ScoreFile, read_score_file
+from rankstudio.engine.data.splitting.leave_query_out import LeftOut
+from rankstudio.engine.errors import DatasetError, FileAccessError
+from rankstudio.engine.language import tr
+
+_FOLD = re.compile(r"(?:fold|f|s)[ ._-]?([0-9]{1,4})", re.IGNORECASE)
+_PARTS = {"vali": re.compile("vali(d|dation)?|dev", re.IGNORECASE), "test": re.compile("test", re.IGNORECASE)}
+_MOST_FILES = 20_000
+
+PartScores = Mapping[int, Mapping[str, Floats]]
+"""By the number of the fold and the name of the part: one score a document, in the order of the rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresFound:
+    """The scores of a program, as they fit a dataset.
+
+    Attributes
+    ----------
+    parts : PartScores
+        Of folds that have scores for the part that is measured: test, or vali without one.
+    checksums : Mapping of str to str
+        SHA-256 of the files that were read, by their place in the folder, or by name.
+    left_out : tuple of int
+        Folds without scores.
+    """
+
+    parts: PartScores
+    checksums: Mapping[str, str]
+    left_out: tuple[int, ...]
+
+
+def find_scores(place: Path, dataset: FoldedDataset) -> ScoresFound:
+    """Read the scores of a program for the documents of a dataset.
+
+    Parameters
+    ----------
+    place : Path
+        A folder in which names tell fold and part (``Fold1/test.scores``, ``fold1-test.txt``; of one fold
+        ``test.scores``), or one file: a TREC run, of all parts of which it knows queries, or one score a
+        line for the test part, of several folds for one after the other.
+    dataset : FoldedDataset
+        With its documents.
+
+    Raises
+    ------
+    DataError
+        Where a file cannot be read, or does not fit the documents.
+    """
+    if not place.exists():
+        raise FileAccessError(place, tr("there is no such file or folder."))
+    parts, checksums = _of_folder(place, dataset) if place.is_dir() else _of_file(place, dataset)
+    kept = {n: found for n, found in parts.items() if found}
+    measured = {fold.number: _measured(fold) for fold in dataset.folds}
+    kept = {n: found for n, found in kept.items() if measured[n] in found}
+    if not kept:
+        raise DatasetError(
+            tr(
+                "{place}: found no scores for {data}, expected a file for each fold and part, such as "
+                "Fold1/test.scores, or one for the test part."
+            ).format(place=place, data=dataset.name)
+        )
+    return ScoresFound(kept, checksums, tuple(n for n in measured if n not in kept))
+
+
+def _measured(fold: Fold) -> str:
+    """Return the part on which a fold's model is measured in the end."""
+    return "test" if fold.test is not None else "vali"
+
+
+def _of_file(path: Path, dataset: FoldedDataset) -> tuple[PartScores, dict[str, str]]:
+    """Return the scores that one file has."""
+    file = read_score_file(path)
+    folds = [fold for fold in dataset.folds if _measured(fold) in fold.parts]
+    if not folds:
+        raise DatasetError(
+            tr(
+                "{data} has neither a test nor a validation part to measure scores on; expected folds, or a "
+                "protocol that makes them."
+            ).format(data=dataset.name)
+        )
+    if file.run is None:
+        if dataset.divided_by and not isinstance(folds[0].train, LeftOut):
+            raise DatasetError(
+                tr(
+                    "{path} has a score a line, and the folds of {data} were made anew ({how}), so its order "
+                    "is not that of their documents; expected a TREC run, whose ids tell the documents."
+                ).format(path=path, data=dataset.name, how=dataset.divided_by)
+            )
+        scores = file.of_parts([fold.parts[_measured(fold)] for fold in folds])
+        found = {f.number: {_measured(f): values} for f, values in zip(folds, scores, strict=True)}
+        return found, {path.name: file.checksum}
+    by_part = {
+        fold.number: {
+            name: file.of_parts([fold.parts[name]])[0]
+            for name in _PARTS
+            if name in fold.parts and file.knows(fold.parts[name])
+        }
+        for fold in folds
+    }
+    return by_part, {path.name: file.checksum}
+
+
+def _of_folder(folder: Path, dataset: FoldedDataset) -> tuple[PartScores, dict[str, str]]:
+    """Return the scores of a folder whose names tell fold and part."""
+    by_place: dict[tuple[int, str], Path] = {}
+    folds = {fold.number: fold for fold in dataset.folds}
+    for path in _files(folder):
+        number, part = _told(path.relative_to(folder), dataset)
+        if part not in _PARTS or number not in folds or part not in folds[number].parts:
+            continue
+        if (number, part) in by_place:
+            raise DatasetError(
+                tr(
+                    "{folder}: found {a} and {b} for the {part} part of fold {fold}, expected one file."
+                ).format(folder=folder, a=by_place[number, part].name, b=path.name, part=part, fold=number)
+            )
+        by_place[number, part] = path
+    found: dict[int, dict[str, Floats]] = {}
+    checksums: dict[str, str] = {}
+    for (number, part), path in sorted(by_place.items()):
+        file: ScoreFile = read_score_file(path)
+        found.setdefault(number, {})[part] = file.of_parts([folds[number].parts[part]])[0]
+        checksums[path.relative_to(folder).as_posix()] = file.checksum
+    return found, checksums
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of a folder and of the folders in it, but for hidden ones."""
+    try:
+        near = sorted(child for child in folder.iterdir() if not child.name.startswith("."))
+        deeper = [sorted(child.iterdir()) if child.is_dir() else [child] for child in near[:_MOST_FILES]]
+    except OSError as error:
+        raise FileAccessError(
+            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
+        ) from None
+    return [path for some in deeper for path in some if path.is_file() and not path.name.startswith(".")]
+
+
+def _told(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
+    """Return the fold and the part that a name tells; the only fold need not be told."""
+    words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
+    numbers = [int(m[1]) for piece in path.parts for m in [_numbered(piece)] if m]
+    part = next((n for n, pattern in _PARTS.items() if any(pattern.fullmatch(w) for w in words)), "")
+    only = dataset.folds[0].number if len(dataset.folds) == 1 else None
+    return (numbers[0] if numbers else only), part
+
+
+def _numbered(piece: str) -> re.Match[str] | None:
+    return next(
+        (m for m in _FOLD.finditer(piece) if m.start() == 0 or not piece[m.start() - 1].isalnum()), None
+    )

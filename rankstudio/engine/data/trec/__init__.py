@@ -1,0 +1,1 @@
+"""What TREC's programs write: judgements (qrels) and ranked lists (runs)."""

@@ -1,0 +1,116 @@
+"""A ranking that was not learned here: the scores of documents, as another program gave them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.steps import Step
+
+_ROWS = 4096  # of a part by which it is known, evenly spread
+
+
+@dataclass(frozen=True, eq=False)
+class GivenScores(Step):
+    """Scores of the documents of some parts; of other documents nothing is known.
+
+    Attributes
+    ----------
+    name : str
+        What they are called.
+    parts : Mapping of str to ndarray of shape (m,)
+        The scores of the documents of a part, in the order of its rows, by `part_key` of its features.
+    """
+
+    linear: ClassVar[bool] = False
+    learned: ClassVar[bool] = False
+
+    name: str
+    parts: Mapping[str, Floats]
+
+    def covers(self, X: Floats) -> bool:
+        """Tell whether there are scores for the documents of a part."""
+        return part_key(X) in self.parts
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Return the scores of a part's documents.
+
+        Raises
+        ------
+        DatasetError
+            For documents that have none.
+        """
+        key = part_key(columns.T)
+        if key not in self.parts:
+            raise DatasetError(
+                f"{self.name}: there are no scores for these {columns.shape[1]} documents, expected those of "
+                "a part that the files score."
+            )
+        return self.parts[key]
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the scores; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        scores = {key: values.tolist() for key, values in self.parts.items()}
+        return {"kind": KIND, "name": self.name, "parts": scores}
+
+
+KIND = "given scores"
+
+
+def given_scores(name: str, parts: Sequence[tuple[Floats, Floats]], n_features: int) -> GivenScores:
+    """Return the one step of a run of given scores.
+
+    Parameters
+    ----------
+    name : str
+    parts : sequence of (ndarray of shape (m, n), ndarray of shape (m,))
+        The features of a part's documents, and their scores.
+    n_features : int
+    """
+    by_key = {part_key(X): np.ascontiguousarray(scores, dtype=np.float64) for X, scores in parts}
+    return GivenScores(1, (), np.zeros(n_features), float("nan"), np.empty(0), name, by_key)
+
+
+def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
+    """Return name and scores of what `GivenScores.beyond_weights` gave, from a file that may be damaged.
+
+    Raises
+    ------
+    ValueError, LookupError, TypeError
+        Where it is not that.
+    """
+    name, parts = beyond["name"], beyond["parts"]
+    if not isinstance(name, str) or not isinstance(parts, dict):
+        raise ValueError("expected given scores")
+    found: dict[str, Floats] = {}
+    for key, values in parts.items():
+        if not isinstance(values, list) or any(type(value) is not float for value in values):
+            raise ValueError("expected scores")
+        found[key] = np.array(values, dtype=np.float64)
+        if np.isnan(found[key]).any():
+            raise ValueError("expected numbers")
+    return name, found
+
+
+def part_key(X: Floats) -> str:
+    """Return by what a part is known: its shape, and the features of its documents, of many of a sample.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        In any memory layout.
+
+    Notes
+    -----
+    O(n) for m documents beyond some thousands.
+    """
+    rows = np.linspace(0, len(X) - 1, min(len(X), _ROWS)).astype(np.int64)
+    digest = hashlib.sha256(f"{X.shape}".encode())
+    digest.update(np.ascontiguousarray(X[rows], dtype="<f8").data)
+    return digest.hexdigest()[:32]

@@ -1,0 +1,62 @@
+"""``rankstudio run --scores``: scores of other programs as runs of a study, compared like any other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.experiment.plan.toml import load_plan
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    """Scores of the sample's test parts: its second feature."""
+    for fold in open_sample().folds:
+        assert fold.test is not None
+        (tmp_path / f"Fold{fold.number}").mkdir()
+        np.savetxt(tmp_path / f"Fold{fold.number}" / "test.scores", fold.test.X[:, 1], fmt="%.17g")
+    return tmp_path
+
+
+def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study, out = tmp_path / "s.rankstudio", tmp_path / "out"
+    given = ["--scores", f"neural net={scores}", "--scores", f"other={scores}"]
+    assert main(["run", "--sample", *given, "--study", str(study), "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "neural net (given scores) on" in printed and "other (given scores) on" in printed
+    plan = load_plan(out / "neural-net" / "plan.toml")
+    assert plan.scores["name"] == "neural net" and plan.scores["files"]
+    assert json.loads((out / "other" / "results.json").read_text())["average"]
+    assert not (out / "other" / "models").exists()  # there is none to score other documents with
+    assert main(["run", "--sample", "--method", "given-order", "--study", str(study), "--out", str(out)]) == 0
+    assert "Given order on" in capsys.readouterr().out
+    assert main(["compare", str(study)]) == 0
+    printed = capsys.readouterr().out
+    assert "neural net (given scores)" in printed and "Given order" in printed
+    assert main(["report", str(study), "--out", str(tmp_path / "r.html")]) == 0
+    assert "neural net (given scores)" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert main(["run", str(out / "neural-net" / "plan.toml"), "--json"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--scores", "x"], "--scores: expected a name and a place"),
+        (["--scores", "a=b", "--scores", "a=c"], "each name once"),
+        (["--scores", "a=nowhere"], "nowhere: there is no such file or folder"),
+        (
+            ["--scores", "a=b", "--method", "ranksvm"],
+            "--method: expected nothing of the kind",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(
+    options: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["run", "--sample", *options, "--out", str(tmp_path / "out")]) != 0
+    assert sentence in capsys.readouterr().err
