@@ -57,3 +57,13 @@ def test_what_is_installed_as_a_command_is_there(kind: str) -> None:
         module, function = target.split(":")
         source = (ROOT / module.replace(".", "/")).with_suffix(".py").read_text(encoding="utf-8")
         assert f"def {function}(" in source
+
+
+def test_the_lowest_versions_are_the_lower_bounds_exactly() -> None:
+    bounds = dict(
+        re.match(r"([\w.-]+)>=([\d.]+)", entry).groups() for entry in PROJECT["project"]["dependencies"]
+    )  # type: ignore[union-attr]
+    lines = (ROOT / "constraints" / "lowest.txt").read_text(encoding="utf-8").splitlines()
+    exact = dict(line.split("==") for line in lines if not line.startswith("#"))
+    padded = {name: re.sub(r"(\.0)+$", "", version) for name, version in exact.items()}
+    assert padded == {name: re.sub(r"(\.0)+$", "", version) for name, version in bounds.items()}
