@@ -126,9 +126,15 @@ class FigureDialog(QDialog):
         suggested = str(self._folder / f"{self.figure.name}{suffix}")
         filters = f"{LABELS[self.format_name]} (*{suffix})"
         name, _ = QFileDialog.getSaveFileName(self, tr("Save figure"), suggested, filters)
-        if name:
-            path = Path(name)
-            self.save(path if path.suffix.lower() == suffix else path.with_name(path.name + suffix))
+        if not name:
+            return
+        path = Path(name)
+        if path.suffix.lower() != suffix:  # for which the file dialog has not asked whether to replace it
+            path = path.with_name(path.name + suffix)
+            if path.exists():
+                self._say(tr("{path}: there is such a file already.").format(path=path), "error")
+                return
+        self.save(path)
 
     def save(self, path: Path) -> None:
         """Write the figure and, beside it, its caption; one that is there and says otherwise stays."""

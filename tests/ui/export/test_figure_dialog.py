@@ -71,6 +71,11 @@ def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path
     dialog.save_button.click()
     assert (tmp_path / "mine.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "Curves\n\nData: λ.\n"
+    dialog.width_box.setCurrentIndex(1)
+    before = (tmp_path / "mine.pdf").read_bytes()
+    dialog.save_button.click()
+    assert "there is such a file already" in dialog._message.text()
+    assert (tmp_path / "mine.pdf").read_bytes() == before
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "a.pdf"), ""))
     dialog.save_button.click()
     assert "could not be written" in dialog._message.text()
