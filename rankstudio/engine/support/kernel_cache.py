@@ -1,7 +1,8 @@
 """Compiled kernels on the disk, as numba keeps them: no fault of that cache ends a run or reaches a result.
 
 numba believes what it finds. Here each file ends with a digest of its bytes, its name, the version of numba
-and the source that was compiled, and code says for which types it is; what does not fit is compiled anew.
+and the source that was compiled, and code says for which types and which processor it is; what does not fit
+is compiled anew. A bundled program brings kernels along, in a folder that is only read, and believed no more.
 Where no folder can be written, a temporary one serves this process and those it starts; where that cannot be
 either, nothing is kept.
 """
@@ -9,6 +10,7 @@ either, nothing is kept.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import logging
 import os
 import pickle
@@ -25,6 +27,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from rankstudio.engine.errors import CacheWarning
 from rankstudio.engine.support.compiler_process import compiler_process
 from rankstudio.engine.support.files import temporary_folder
+from rankstudio.engine.support.resources import resource
 
 VARIABLE = "NUMBA_CACHE_DIR"
 
@@ -58,19 +61,38 @@ def _use_temporary_folder() -> None:
         config.reload_config()
 
 
+def shipped_folder(module: str) -> Path:
+    """Return where the kernels of a module are that came with the program, if any did."""
+    return resource("kernels", module.rpartition(".")[0])
+
+
+def _source_digest(function: Callable[..., Any]) -> str:
+    """Return a digest of the file that a function is in: a copy made later is the same source."""
+    return hashlib.sha256(Path(inspect.getfile(function)).read_bytes()).hexdigest()
+
+
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """numba's cache of a function, where not being able to write is no error."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+        origin = self._cache_path, self._impl.filename_base, _source_digest(function)
+        self._cache_file = _CheckedFiles(*origin)
+        shipped = str(shipped_folder(function.__module__))
+        self._shipped = _CheckedFiles(shipped, *origin[1:]) if Path(shipped).is_dir() else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context)
+        found = super().load_overload(sig, target_context) or self._load_shipped(sig, target_context)
         if found is None and compiler_process().compile(self._py_func, sig):
             found = super().load_overload(sig, target_context)
         return found
+
+    def _load_shipped(self, sig: Any, target_context: Any) -> Any:
+        """Return the code that came with the program; None where it is for another processor, say."""
+        if self._shipped is None:
+            return None
+        data = self._shipped.load(self._index_key(sig, target_context.codegen()))
+        return None if data is None else self._impl.rebuild(target_context, data)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

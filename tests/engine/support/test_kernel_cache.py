@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from numba.core import caching, config
+from numba.core import caching, codegen, config
 
 from rankstudio.engine.errors import CacheWarning
 from rankstudio.engine.support import kernel_cache
@@ -55,6 +56,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "numba"))
     return tmp_path / "numba"
+
+
+@pytest.fixture
+def shipped(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have the kernel compiled, and brought along by a program that has compiled nothing yet."""
+    assert compiled()
+    (made,) = folder.iterdir()
+    kernels = made.rename(tmp_path / "kernels")
+    monkeypatch.setattr(kernel_cache, "shipped_folder", lambda module: kernels)
+    return kernels
 
 
 @pytest.fixture
@@ -103,7 +114,7 @@ def test_code_of_another_source_is_compiled_anew(folder: Path, monkeypatch: pyte
     (code,) = folder.rglob("*.nbc")
     old = code.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(caching._SourceFileBackedLocatorMixin, "get_source_stamp", lambda _: "another")
+        patch.setattr(kernel_cache, "_source_digest", lambda _: "another")
         assert compiled()
         code.write_bytes(old)  # as when the new index was written, and the code was not any more
         assert compiled()
@@ -131,6 +142,36 @@ def test_an_index_that_names_the_code_of_other_types_is_not_believed(
         assert doubled()(0.25) == 0.5
     code.write_bytes(whole)
     assert (doubled()(0.25), doubled()(21)) == (0.5, 42)
+
+
+def test_what_came_with_the_program_is_neither_compiled_nor_written(shipped: Path, folder: Path) -> None:
+    before = {path: path.read_bytes() for path in shipped.iterdir()}
+    assert not compiled()
+    assert {path: path.read_bytes() for path in shipped.iterdir()} == before
+    assert not [*folder.rglob("*.nb?")]
+
+
+def test_what_came_with_the_program_is_not_believed_of_another_source_or_processor(
+    shipped: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(kernel_cache, "_source_digest", lambda _: "another")
+        assert compiled()
+        assert not compiled(), "what was compiled here is kept as ever"
+    shutil.rmtree(folder)
+    with monkeypatch.context() as patch:
+        other = ("x86_64-unknown-linux-gnu", "another", "+avx1024")
+        patch.setattr(codegen.CPUCodegen, "magic_tuple", lambda _: other)
+        assert compiled()
+    shutil.rmtree(folder)
+    assert not compiled()
+
+
+def test_what_came_with_the_program_and_is_damaged_is_compiled_anew(shipped: Path) -> None:
+    (code,) = shipped.glob("*.nbc")
+    code.write_bytes(code.read_bytes()[:-1])
+    assert compiled()
+    assert not compiled()
 
 
 def test_where_the_disk_is_full_nothing_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
