@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import Stop, stopping
+from rankstudio.cli.mlflow_log import logged
 from rankstudio.cli.progress_bar import Whole
 from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.run_loop import Going, carry_on
@@ -37,6 +38,7 @@ def compare(
     study: Path | None = None,
     at_hand: Workers = ALONE,
     force: bool = False,
+    store: str | None = None,
 ) -> bool:
     """Run all plans of a comparison, write and print the tables; tell whether it was stopped.
 
@@ -58,7 +60,7 @@ def compare(
     results: list[RunResult] = []
     whole = Whole(sum(len(comparison.plans(place)) for place in data))
     with study_at(study, out) as kept, stopping() as stop:
-        running = _Running(comparison, out, results, kept, stop, whole, at_hand)
+        running = _Running(comparison, out, results, kept, stop, whole, at_hand, store)
         stopped = any(running.on(place) for place in data)
     if running.left_out is not None and not results and not stopped:
         raise running.left_out
@@ -80,6 +82,7 @@ class _Running:
     stop: Stop
     whole: Whole  # how far all runs together are
     workers: Workers
+    store: str | None  # that runs are logged to
     left_out: RankStudioError | None = None  # why what was left out last could not be run
 
     def on(self, place: str) -> bool:
@@ -100,11 +103,15 @@ class _Running:
             fitting = usual_choices(plan, dataset, self.comparison.protocol)
             going = Going(fitting, dataset, grouped, self.study, whole=self.whole, workers=self.workers)
             try:
-                stopped = carry_on(going, self.stop)
+                with logged(self.store, dataset.name) as log:
+                    going = replace(going, log=log)
+                    stopped = carry_on(going, self.stop)
             except (PlanError, ParameterError, MissingExtraError, DatasetError) as error:
                 self._leave_out(error, 1)
                 continue
             result = going.result()
+            if log is not None:
+                log.finish(result, stopped=stopped)
             if result.complete:
                 self._keep(result)
             if stopped:

@@ -15,8 +15,10 @@ from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, FoldFinished
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.experiment.storage.seal import is_sealed
 
 if TYPE_CHECKING:
+    from rankstudio.cli.mlflow_log import MlflowLog
     from rankstudio.engine.experiment.storage.study import Study
 
 
@@ -32,6 +34,7 @@ class Going:
     seconds: float = 0.0  # worked
     whole: Whole | None = None  # the runs of which this is one
     workers: Workers = ALONE
+    log: MlflowLog | None = None  # hears of every event
 
     def result(self) -> RunResult:
         """Return what is finished."""
@@ -43,11 +46,15 @@ class Going:
 def carry_on(going: Going, stop: Stop) -> bool:
     """Run to the end, or until somebody asks to stop, showing how far it is; tell whether it was stopped."""
     began = time.perf_counter()
+    if going.log is not None and going.study is not None:
+        going.log.sealed = is_sealed(going.study.seal_marks)
     try:
         with preparation(), ProgressBar(whole=going.whole) as progress:
             for event in _closing(_events(going)):
                 if isinstance(event, FoldFinished):
                     going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
+                if going.log is not None:
+                    going.log.follow(event)
                 progress.show(event)
                 if stop.follow(event):
                     break

@@ -101,6 +101,12 @@ def _add_places(where: Any) -> None:
         action="store_true",
         help="also learn OUT/models/all.json: one model from all documents, with medians of what folds chose",
     )
+    where.add_argument(
+        "--log",
+        metavar="STORE",
+        help="also log it to a tracking store: mlflow for MLFLOW_TRACKING_URI, else the folder mlruns; "
+        'mlflow:PLACE for another folder or a server, such as mlflow:http://localhost:5000 (extra "mlflow")',
+    )
     add_force_option(where)
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
 

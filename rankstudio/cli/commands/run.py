@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rankstudio.cli.batch_runner import compare
 from rankstudio.cli.interrupts import say_how_to_go_on, stopping
+from rankstudio.cli.mlflow_log import logged, tracking_store
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.progress_bar import preparation
@@ -75,7 +76,8 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
             raise PlanError(f"--refit: expected one run, {path} is a comparison of several.")
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
-        stopped = compare(comparison, data, args.out, args.json, args.study, at_hand, args.force)
+        store = tracking_store(args.log)
+        stopped = compare(comparison, data, args.out, args.json, args.study, at_hand, args.force, store)
         return _status(args, stopped, study_path(args.study, args.out))
     args.plan = path
     stated = ("select_by", "convention") if args.plan else ()
@@ -89,6 +91,7 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
         at_hand=at_hand,
         force=args.force,
         refitted=args.refit,
+        store=tracking_store(args.log),
     )
     print(as_json(results_as_dict(result)) if args.json else summary(result))
     return _status(args, stopped, study_path(args.study, out))
@@ -114,6 +117,7 @@ def _run_scores(args: argparse.Namespace, path: Path | None, at_hand: Workers) -
             at_hand=at_hand,
             force=args.force,
             scores=(name, place),
+            store=tracking_store(args.log),
         )
         results.append(result)
         if not args.json:
@@ -152,6 +156,7 @@ def resume(args: argparse.Namespace, at_hand: Workers) -> int:
             at_hand=at_hand,
             force=args.force,
             refitted=args.refit,
+            store=tracking_store(args.log),
         )
         results.append(result)
         if not args.json:
@@ -175,6 +180,7 @@ def carry_out(
     force: bool = False,
     refitted: bool = False,
     scores: tuple[str, Path] | None = None,
+    store: str | None = None,
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them, with whether it was stopped.
 
@@ -186,7 +192,7 @@ def carry_out(
     Of a run that was not stopped a model is learned from all documents too, where that is asked for.
     """
     from rankstudio.engine.data.splitting.splits import disjoint_parts
-    from rankstudio.engine.experiment.reports import write_results
+    from rankstudio.engine.experiment.reports import REFITTED, write_results
     from rankstudio.engine.experiment.runner import open_data, usual_choices
     from rankstudio.engine.support.files import make_folder
 
@@ -209,15 +215,19 @@ def carry_out(
         refuse_other_run(plan, out, figures=figures, refitted=refitted, force=force)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
-    with study_at(study, out) as kept, stopping() as stop:
-        going = Going(plan, dataset, study=kept, workers=at_hand)
-        stopped = carry_on(going, stop)
-    result = going.result()
-    if out is not None:
-        written = [str(path) for path in write_results(result, out)]
-        written += _draw(result, out) if figures and result.folds else []
-        written += [_refit(result, dataset, out)] if refitted and not stopped else []
-        print(f"Written: {', '.join(written)}", file=sys.stderr)
+    with logged(store, dataset.name) as log:
+        with study_at(study, out) as kept, stopping() as stop:
+            going = Going(plan, dataset, study=kept, workers=at_hand, log=log)
+            stopped = carry_on(going, stop)
+        result = going.result()
+        if out is not None:
+            written = [str(path) for path in write_results(result, out)]
+            written += _draw(result, out) if figures and result.folds else []
+            written += [_refit(result, dataset, out)] if refitted and not stopped else []
+            print(f"Written: {', '.join(written)}", file=sys.stderr)
+        if log is not None:
+            all_documents = out / REFITTED if out is not None and refitted and not stopped else None
+            log.finish(result, all_documents, stopped=stopped)
     return result, stopped
 
 
