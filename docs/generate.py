@@ -42,8 +42,7 @@ def _method(entry: Method) -> str:
         f"{entry.summary}\n",
         *([f"> `{entry.formula}`\n"] if entry.formula else []),
         f"{_steps(entry)}\n",
-        "| Parameter | Values | Default | Meaning |",
-        "|---|---|---|---|",
+        *(["| Parameter | Values | Default | Meaning |", "|---|---|---|---|"] if entry.parameters else []),
         *(_parameter(p) for p in entry.parameters),
         "",
     ]
@@ -65,6 +64,8 @@ def _steps(entry: Method) -> str:
     score = entry.candidate_score
     compared = f" It compares candidates by: {score.title}." if score else ""
     groups = f" {entry.group_rule}" if entry.group_rule else ""
+    if entry.given:
+        return "It has no parameters."
     return f"{steps} {entry.criterion}.{compared}{groups}{extra}"
 
 

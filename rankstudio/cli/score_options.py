@@ -18,14 +18,25 @@ def scores_by_name(texts: Sequence[str]) -> dict[str, Path]:
     PlanError
         Where a text is not a name and a place, or a name comes again.
     """
+    return by_name(texts, "--scores", "neural=scores")
+
+
+def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
+    """Return files or folders by the names that an option gives them.
+
+    Raises
+    ------
+    PlanError
+        Where a text is not a name and a place, or a name comes again.
+    """
     places: dict[str, Path] = {}
     for text in texts:
         name, apart, place = text.partition("=")
         name = " ".join(name.split())
         if not (apart and name and place):
-            raise PlanError(f"--scores: expected a name and a place, as in neural=scores, got {text!r}.")
+            raise PlanError(f"{option}: expected a name and a place, as in {example}, got {text!r}.")
         if name in places:
-            raise PlanError(f"--scores: expected each name once, got {name!r} again.")
+            raise PlanError(f"{option}: expected each name once, got {name!r} again.")
         places[name] = Path(place)
     return places
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
-from rankstudio.engine.data.formats.data_format import BY_KEY, FORMATS, format_of_name
+from rankstudio.cli.score_options import by_name
+from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, format_of_name
+from rankstudio.engine.errors import PlanError
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.dataset import RankingDataset
+    from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+    from rankstudio.engine.experiment.plan.plan import Plan
 
 HELP = "write data anew: in another format, scaled, cut down, in other folds"
 DESCRIPTION = """\
@@ -26,6 +29,10 @@ Read data in any format, a file or a folder of folds, and write them in the form
   rankstudio convert train.txt train-scaled.txt --normalize query_minmax
   rankstudio convert MQ2008 MQ2008-few --features 39,23,37,32
   rankstudio convert all.txt five-folds --protocol 5-fold
+  rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt judged.txt
+
+Of judgements and runs, the documents are those that were judged: what a run did not retrieve of them is a
+missing value, and what was retrieved and not judged is left out.
 
 One file becomes one file, unless a protocol makes folds of it; folds are written as OUT/Fold1/train.txt and
 so on. A name that ends with .gz, .bz2, .xz or .zst is packed. Numbers are written so that the same ones are
@@ -39,10 +46,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", type=Path, help="the file or folder to write")
     parser.add_argument(
         "--to",
-        choices=[entry.key for entry in FORMATS],
+        choices=[entry.key for entry in WRITTEN],
         metavar="FORMAT",
-        help="; ".join(f"{entry.key}: {entry.label}" for entry in FORMATS)
+        help="; ".join(f"{entry.key}: {entry.label}" for entry in WRITTEN)
         + "; as the ending of OUT says, else letor, when not given",
+    )
+    parser.add_argument(
+        "--qrels", action="store_true", help="DATA is a file of TREC's judgements, with the runs of --run"
+    )
+    parser.add_argument(
+        "--run",
+        dest="runs",
+        action="append",
+        metavar="NAME=FILE",
+        help="a run of TREC for the judgements DATA, whose scores are feature NAME; several times for several",
     )
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all when not given")
     parser.add_argument(
@@ -70,12 +87,12 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset, written_files
     from rankstudio.engine.data.splitting.splits import select_features
-    from rankstudio.engine.errors import PlanError
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.support.files import make_folder
 
     refuse_existing([args.out], args.force)  # before a long file is read
+    runs = _runs(args)
     plan = Plan(
         str(args.data.absolute()),
         missing=args.missing,
@@ -85,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
         columns=columns_from(args),
     )
     form = BY_KEY[args.to] if args.to else format_of_name(args.out.name)
-    dataset = open_data(plan)
+    dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     kept = _kept(args.features)
@@ -117,10 +134,26 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
+    """Return the runs by name that are named for judgements; None where none is."""
+    if args.qrels and args.runs is None:
+        raise PlanError("--qrels: expected --run with a run of TREC, as in --run bm25=run.txt, found none.")
+    return None if args.runs is None else by_name(args.runs, "--run", "bm25=run.txt")
+
+
+def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
+    """Return judged documents with their scores in runs, in the folds of a plan."""
+    from rankstudio.engine.data.dataset import FoldedDataset
+    from rankstudio.engine.data.formats.file_reader import load_trec
+    from rankstudio.engine.experiment.plan.protocol import parse_protocol
+
+    scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
+    data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling)
+    return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
+
+
 def _kept(text: str | None) -> tuple[int, ...] | None:
     """Return the ids of the features to keep; None for all."""
-    from rankstudio.engine.errors import PlanError
-
     if text is None:
         return None
     try:

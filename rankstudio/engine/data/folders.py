@@ -21,6 +21,7 @@ from rankstudio.engine.data.letor.compression import without_ending
 from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.letor.progress import Progress, ReadProgress
 from rankstudio.engine.data.letor.reader import make_dataset
+from rankstudio.engine.data.trec.qrels import is_qrels_name
 from rankstudio.engine.errors import DatasetError, FileAccessError, ZeroIdError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support import memory
@@ -253,6 +254,9 @@ def _folds_in(folder: Path) -> list[_FoldFiles]:
                     )
                 )
         return folds
+    qrels = [child for child in _children(folder) if is_qrels_name(child.name) and child.is_file()]
+    if len(qrels) == 1:
+        return [_FoldFiles(1, {"train": qrels[0]})]
     parts = _parts_in(folder)
     if parts and "train" not in parts:
         raise DatasetError(

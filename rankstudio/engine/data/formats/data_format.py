@@ -27,6 +27,8 @@ class DataFormat:
         The extra that brings its library; "" where none is needed.
     sizes : str
         The ending of the file of sizes beside it; "" where the data tell the query.
+    reads_only : bool
+        Whether it is read and not written.
     """
 
     key: str
@@ -36,6 +38,7 @@ class DataFormat:
     loses: tuple[str, ...] = ()
     extra: str = ""
     sizes: str = ""
+    reads_only: bool = False
 
     @property
     def is_table(self) -> bool:
@@ -84,6 +87,15 @@ FORMATS = (
         extra="parquet",
     ),
     DataFormat(
+        "trec",
+        "TREC judgements and runs",
+        (),
+        "`query iteration document grade`, a file with `qrel` in its name, and beside it runs, "
+        "`query Q0 document rank score tag`, that end with `.run`, `.trec` or `.res`: a feature each; "
+        "is read only",
+        reads_only=True,
+    ),
+    DataFormat(
         "xgboost",
         "SVMlight text with .group",
         _LINES,
@@ -103,6 +115,7 @@ FORMATS = (
     ),
 )
 
+WRITTEN = tuple(entry for entry in FORMATS if not entry.reads_only)
 BY_KEY = {entry.key: entry for entry in FORMATS}
 
 DATA_ENDINGS = frozenset(ending for entry in FORMATS for ending in entry.endings)

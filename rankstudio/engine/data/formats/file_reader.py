@@ -26,6 +26,9 @@ from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.letor.reader import make_dataset, parse_letor, table_of
 from rankstudio.engine.data.source import ReadAs
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
+from rankstudio.engine.data.trec.lines import read_lines
+from rankstudio.engine.data.trec.qrels import is_judgement, is_qrels_name, judged_documents, runs_beside
+from rankstudio.engine.data.trec.runs import run_scores
 from rankstudio.engine.errors import ZeroIdError
 
 _HEAD = 1 << 16
@@ -87,6 +90,36 @@ def load_data(
     return identify(path, data).name_features(data)
 
 
+def load_trec(
+    qrels: Path,
+    runs: Mapping[str, Path],
+    *,
+    missing: Missing = "query_min",
+    normalize: Normalize = False,
+) -> RankingDataset:
+    """Read TREC's judgements, with the score in each run as a feature; see `judged_documents`.
+
+    Parameters
+    ----------
+    qrels : Path
+    runs : Mapping of str to Path
+        By the name that the feature has.
+    missing, normalize
+        As for `load_letor`.
+
+    Raises
+    ------
+    DataError
+        Where a file cannot be read, or is not what it should be.
+    """
+    check_options(missing, normalize)
+    found = {name: run_scores(read_lines(path)) for name, path in runs.items()}
+    text = read_lines(qrels)
+    table = judged_documents(text, found, refuse=missing == "refuse")
+    source = Source(qrels, file_access.regular_file_size(qrels), f"sha256:{text.checksum}")
+    return make_dataset(table, source, missing=missing, n_features=None, normalize=normalize)
+
+
 def read_data_file(
     path: Path,
     progress: ReadProgress,
@@ -114,6 +147,8 @@ def read_data_file(
         Where it cannot be read; ZeroIdError at an id 0 where it is not told that ids begin with it.
     """
     content = file_access.read_file(path, progress)
+    if _is_qrels(path, content, progress):
+        return _read_trec(path, content, progress, refuse=refuse)
     beside = sizes_file(path)
     form = _form(path, content, told, beside, progress)
     by_size = read_sizes(beside) if beside is not None and form != "letor" else None
@@ -136,6 +171,29 @@ def read_data_file(
         path, content, progress, parse, refuse=refuse, cache=cache, variant=variant, identity=identity
     )
     return FileContents(table, source, _read_as(path, form, beside, table))
+
+
+def _is_qrels(path: Path, content: Bytes, progress: ReadProgress) -> bool:
+    """Tell whether a file is TREC's judgements, which may be compressed where its name says so."""
+    head = decompress(path, content, progress) if is_qrels_name(path.name) else content
+    text = head[:_HEAD].tobytes().decode("utf-8", "replace")
+    return is_judgement(next((line for line in text.split("\n") if line.strip("\x00\r \t")), ""))
+
+
+def _read_trec(path: Path, content: Bytes, progress: ReadProgress, *, refuse: bool) -> FileContents:
+    """Read judgements with the runs beside them."""
+    qrels = read_lines(path)
+    texts = {name: read_lines(file) for name, file in runs_beside(path).items()}
+    identity = json.dumps([[name, text.checksum] for name, text in texts.items()])
+
+    def parse(_: Executor) -> Table:
+        progress.advance(0)
+        table = judged_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
+        progress.advance(progress.total / 2)
+        return table
+
+    table, source = table_of(path, content, progress, parse, refuse=refuse, cache=False, identity=identity)
+    return FileContents(table, source, ReadAs("trec", ", ".join(texts)))
 
 
 def _form(path: Path, content: Bytes, told: DataColumns, beside: Path | None, progress: ReadProgress) -> str:

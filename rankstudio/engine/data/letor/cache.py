@@ -203,6 +203,7 @@ def _unpack(content: Bytes, checksum: str) -> Table:
         query_ids=tuple(header["query_ids"]),
         comments=TextComments(**dict(zip(_COMMENTS, comments, strict=True))),
         feature_names=tuple(header["feature_names"]),
+        said=(),
         left_out=tuple(header["left_out"]),
         told_by=tuple(header["told_by"]),
         dense=header["dense"],

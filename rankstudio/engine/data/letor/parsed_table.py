@@ -70,6 +70,8 @@ class Table:
         Columns of the file that nobody named, and that are no features.
     told_by : tuple of str
         The columns that told the query and the label; () where a line does so itself.
+    said : tuple of str
+        What else is to be known, as sentences.
     """
 
     X: Floats
@@ -84,10 +86,12 @@ class Table:
     feature_names: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     told_by: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
     def notes(self, name: str) -> tuple[str, ...]:
         """Return what is to be known of a file of this name, as sentences."""
         notes = [
             f'{name}: the column "{column}" is no feature, and was left out.' for column in self.left_out
         ]
+        notes += [f"{name}: {sentence}" for sentence in self.said]
         return (*notes, *(() if self.scattered is None else (self.scattered.sentence(name),)))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.formats.data_format import BY_KEY, FORMATS, DataFormat, format_of_name
+from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset
 from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.synthetic import make_ranking
@@ -23,7 +23,7 @@ from rankstudio.engine.data.tabular.recognition import clean_name
 pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
 
-EVERY = pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.key)
+EVERY = pytest.mark.parametrize("form", WRITTEN, ids=lambda form: form.key)
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -117,7 +117,7 @@ def test_what_a_format_loses_is_said() -> None:
 def test_names_tell_formats() -> None:
     told = {"a.CSV.gz": "csv", "a.tsv": "tsv", "a.pq": "parquet", "a.feather": "arrow", "rank.train": "letor"}
     assert {name: format_of_name(name).key for name in told} == told
-    for form in FORMATS:
+    for form in WRITTEN:
         assert form.sizes or format_of_name(f"some{form.ending}") is form
 
 
