@@ -37,7 +37,10 @@ class ForkServer:
     def __init__(self, *modules: str) -> None:
         here = os.pathsep.join((str(_HERE), *(path for path in sys.path if path)))
         # A copy has one thread: libraries must not have started others before.
-        single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        single = {
+            **{f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")},
+            "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow, which pandas loads
+        }
         self._process = subprocess.Popen(
             [sys.executable, str(_HERE / "fork_server.py"), *modules],
             stdin=subprocess.PIPE,

@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="runs",
         action="append",
         metavar="NAME=FILE",
-        help="a run of TREC for the judgements DATA, whose scores are feature NAME; several times for several",
+        help="a run of TREC for the judgements DATA, whose scores are feature NAME; one for each run",
     )
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all when not given")
     parser.add_argument(

@@ -134,9 +134,9 @@ def test_the_bar_says_which_values_are_tried() -> None:
 def test_a_command_and_a_program_say_the_same_plan(plan: Plan) -> None:
     command = shlex.split(as_command(plan.changed(data="sample")))[1:]
     assert plan_from(command_line(commands=("run",)).parse_args(command)) == plan.changed(data="sample")
-    said = as_python(plan).replace("for event in run(plan)", "for event in ()")
+    said = as_python(plan)
     there: dict[str, object] = {}
-    exec(said, there)
+    exec(said[: said.index("result = run_plan")], there)
     assert there["plan"] == plan
 
 
