@@ -14,6 +14,7 @@ from rankstudio.ui.controllers.action_state import enabled_commands
 from rankstudio.ui.controllers.comparison_runs import ComparisonRuns
 from rankstudio.ui.controllers.export import ExportController
 from rankstudio.ui.controllers.feature_names import FeatureNames
+from rankstudio.ui.controllers.given_scores import GivenScores
 from rankstudio.ui.controllers.lambda_slider import SliderController
 from rankstudio.ui.controllers.measurement import MeasurementController
 from rankstudio.ui.controllers.open import OpenController
@@ -112,6 +113,7 @@ class MainWindow(QMainWindow):
         self.removal = RunRemoval(self.models, self.notice, self)
         self.labels = RunLabels(self.models, self.sections.results.panel, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self)
+        self.scores = GivenScores(self.models, self)
         self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
@@ -159,6 +161,8 @@ class MainWindow(QMainWindow):
             pop_out=self.workspace.pop_out,
             run=control.run,
             comparison=self.comparison.ask,
+            add_scores=self.scores.ask,
+            add_order=self.scores.run_order,
             pause=control.toggle_pause,
             step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -187,7 +191,7 @@ class MainWindow(QMainWindow):
         sections = self.sections
         failing = (
             *(self.open_controller, self.restorer, self.study_files, self.resplit),
-            *(self.removal, self.comparison, self.window_state, self.export_controller),
+            *(self.removal, self.comparison, self.scores, self.window_state, self.export_controller),
             *(self.labels, self.names, self.current, sections.data, sections.inspect),
             *(self.measurement, sections.substitutes, sections.results, sections.queries, sections.report),
         )
@@ -203,7 +207,7 @@ class MainWindow(QMainWindow):
         for teller in (self.open_controller, self.study_files, self.menus):
             teller.warned.connect(self.say_warning)
         saying = self.export_controller, self.study_files, self.comparison, self.measurement, sections.report
-        for part in (*saying, self.open_controller):
+        for part in (*saying, self.open_controller, self.scores):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:

@@ -53,6 +53,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scores = "".join(f"{value}\n" for value in test.X[:, 0])
     for name in ("Fold1.test.score", "my.scores"):
         (root / name).write_text(scores)
+    for number in range(1, 6):
+        part = open_dataset(root / "MQ2008" / f"Fold{number}" / "test.txt").folds[0].train
+        (root / "scores" / f"Fold{number}").mkdir(parents=True)
+        scores = "".join(f"{value}\n" for value in part.X[:, 1])
+        (root / "scores" / f"Fold{number}" / "test.scores").write_text(scores)
+    (root / "qrels.txt").write_text("7 0 a 1\n7 0 b 0\n")
+    for name in ("run1.txt", "run2.txt"):
+        (root / name).write_text("7 Q0 a 1 0.5 t\n")
     data = str(root / "MQ2008")
     results = ["--out", str(root / "results"), "--lambda", "2^0..2^10", "--select-by", "MAP"]
     assert main(["run", "--data", data, *results]) == 0

@@ -214,6 +214,16 @@ _RUN = (
         "Ctrl+Shift+M",
         "compare",
     ),
+    Command(
+        "add_scores",
+        tr("Add s&cores of another program…"),
+        tr("Measure scores that another program gave to the documents, as a run to compare with."),
+    ),
+    Command(
+        "add_order",
+        tr("Add the &order of the file"),
+        tr("Measure the order in which the documents stand in the file, as a run to compare with."),
+    ),
     Command("pause", tr("&Pause"), tr("Pause the run, or go on with it."), "Ctrl+P", "pause"),
     Command(
         "step",

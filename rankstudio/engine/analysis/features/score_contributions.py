@@ -70,6 +70,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     if step.linear:
         used = np.flatnonzero(step.coef)
         return ScoreContributions(tuple(used.tolist()), X[:, used] * step.coef[used], 0.0)
+    if not step.learned:  # no feature made them
+        return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     beyond = step.beyond_weights(feature_ids.tolist())
     column_of = {int(feature): column for column, feature in enumerate(feature_ids)}
     if beyond["kind"] == "thresholds":
