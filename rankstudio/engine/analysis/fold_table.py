@@ -133,7 +133,7 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
         {name: float(np.mean(column)) for name, column in values.items() if column},
         {name: stdev(column) for name, column in values.items() if len(column) > 1},
         {name: float(np.mean(column)) for name, column in over.items() if column},
-        tuple(len(fold.selected) for fold in folds),
+        tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
         "test" if all(fold.test for fold in folds) else "validation",
     )
 

@@ -159,6 +159,8 @@ def _formats_item(models: Models, name: str) -> ExportItem:
 def _why_no_model(model: SelectedModel | None) -> str:
     if model is None:
         return tr("There is no current model: run a method, or move λ.")
+    if not model.step.learned:
+        return tr("This ranking was given: there is no model that could rank other documents.")
     return "" if model.step.whole else NOT_WHOLE
 
 

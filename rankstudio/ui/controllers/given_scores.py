@@ -81,7 +81,7 @@ class GivenScores(QObject):
         if session.dataset is None:
             return
         changes = {"method": "given-order", "parameters": {}, "ranker": "", "ranker_parameters": {}}
-        plan = session.plan.changed(**changes, rule="best", groups={})
+        plan = session.plan.changed(**changes)
         self._models.runs.start(plan, session.dataset)
 
 

@@ -321,6 +321,8 @@ def _caption(path: PathResult, position: int, measure: str) -> str:
     """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"."""
     value = float(path.validation[measure][position]) if measure in path.validation else nan
     measured = "" if isnan(value) else f" · {measure} {value:.4f}"
+    if not path.steps[position].learned:
+        return tr("a given ranking: no features{measured}").format(measured=measured)
     most = int(path.sizes.max())
     if path.step_kind is StepKind.ROUNDS:
         return tr("k = {sizes} · round {x_values}{measured}").format(

@@ -13,7 +13,16 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods, refusal_of_groups
+from rankstudio.engine.methods.catalog import (
+    GIVEN,
+    Kind,
+    Method,
+    Parameter,
+    method,
+    methods,
+    refusal_of_groups,
+)
+from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
 from rankstudio.ui.language import tr
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
@@ -35,7 +44,7 @@ def _method_choice() -> Parameter:
         kind=Kind.CHOICE,
         default=methods()[0].key,
         help=tr("What is run. Each method keeps the parameters that were entered for it."),
-        choices=tuple((entry.key, entry.label) for entry in methods()),
+        choices=tuple((entry.key, entry.label) for entry in (*methods(), *reversed(GIVEN))),
     )
 
 
@@ -118,9 +127,11 @@ class MethodForm(Panel):
         super().__init__(theme, tr("Method"), padding=0)
         self.setObjectName("method-form")
         lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
+        lacking[GIVEN_SCORES.key] = tr("Scores of another program are added in the menu Run.")
         self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
         self._method = ChoiceField(theme, _method_choice(), lacking)
         self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
+        self._method.editor.insertSeparator(len(methods()) + 1)  # one separator stands before it
         self._ranker = ChoiceField(theme, _ranker_choice(), lacking)
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery
     from rankstudio.engine.analysis.queries.ranked_query import RankedDocument, RankedQuery
 
+_PARTS = 4  # the column of contributions
 _TOLD = 12  # features in a tooltip
 _ACT = tr("click one or two documents to see what decides")
 
@@ -230,6 +231,7 @@ class DocumentsPanel(Panel):
         pair = (at or [0])[:2]
         if len(pair) == 1:
             pair = [pair[0], pair[0] + 1] if pair[0] < last else [pair[0] - 1, pair[0]]
+        self.table.setColumnHidden(_PARTS, not found.contributions.columns)
         parts = [] if at else [query_sentence(found)]
         if last > 0:
             parts.append(pair_sentence(found, *pair))

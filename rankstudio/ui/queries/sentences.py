@@ -77,6 +77,8 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
     """Say which feature decides between two documents, by their positions."""
     decisive = found.decisive_feature(first, second)
     one, other = found.documents[first], found.documents[second]
+    if decisive is None and one.score_a != other.score_a:  # scores that no features made
+        return ""
     if decisive is None:
         return tr("In A {name} and {name_2} have the same score: the order of ties decides.").format(
             name=one.name, name_2=other.name

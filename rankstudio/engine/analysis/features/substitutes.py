@@ -194,6 +194,8 @@ def substitutes(
 def _regularization(plan: Plan, method: Mapping[str, Any], ranker: Mapping[str, Any]) -> float | None:
     """Return λ of a model whose criterion is RankRLS's leave-query-out error; None for any other one."""
     entry, parameters = (plan.ranker_entry, ranker) if plan.ranker_entry else (plan.entry, method)
+    if entry.given:
+        return None
     exact = issubclass(entry.load(), GreedyRankRLS | PathSelector | RankRLS)
     return float(parameters["regularization"]) if exact else None
 

@@ -18,6 +18,7 @@ from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protoc
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, method, methods
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER
 from rankstudio.engine.metrics.conventions import convention
@@ -126,8 +127,6 @@ class Plan:
         frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
         object.__setattr__(self, "columns", FrozenMapping(frozen))
         object.__setattr__(self, "scores", checked_scores(self.scores, self.method))
-        if self.entry.given:
-            object.__setattr__(self, "select_by", CRITERION)  # there is nothing to choose
         convention(self.convention)
         if self.select_by != CRITERION:
             object.__setattr__(self, "select_by", measure(self.select_by).name)
@@ -235,7 +234,9 @@ class Plan:
         )
 
     def changed(self, **changes: Any) -> Plan:
-        """Return a copy with some attributes replaced."""
+        """Return a copy with some attributes replaced; scores go with their method."""
+        if changes.get("method", GIVEN_SCORES.key) != GIVEN_SCORES.key:
+            changes.setdefault("scores", {})
         return replace(self, **changes)
 
 

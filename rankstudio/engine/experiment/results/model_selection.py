@@ -48,6 +48,8 @@ def select_model(
     validate (`PathResult.standard_errors`); where one part does, it is over its queries. Only the path of
     the best model is searched, as combinations differ in more than size.
     """
+    if plan.entry.given:
+        return Chosen(paths[0].unit, paths[0].steps[0])  # the one there is, validated or not
     rule = parse_rule(plan.rule)
     best: tuple[float, PathResult, int] | None = None
     for path in paths:

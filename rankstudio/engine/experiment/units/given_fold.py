@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from rankstudio.engine.data.given_scores import find_scores
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.units.fold_context import FoldContext
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
@@ -110,13 +108,10 @@ def plan_of_scores(
     files = FrozenMapping(dict(found.checksums))
     folds = tuple(n for n in found.parts if not plan.folds or n in plan.folds)
     made = plan.changed(
-        protocol=str(replace(parse_protocol(plan.protocol), inner=0)),
         method=GIVEN_SCORES.key,
         parameters={},
         ranker="",
         ranker_parameters={},
-        rule="best",
-        groups={},
         scores={"name": name, "path": str(place), "files": files},
         folds=folds if found.left_out else plan.folds,
     )
