@@ -45,15 +45,21 @@ def as_command(plan: Plan, out: str = "") -> str:
     """
     words = ["rankstudio", "run"]
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
-    words += ["--method", plan.method]
+    given = plan.scores  # from them alone nothing is learned
+    if given:
+        words += ["--scores", f"{given['name']}={given['path']}", "--convention", plan.convention]
+    else:
+        words += ["--method", plan.method]
     ranker = plan.ranker_entry
     own = [p for p in plan.entry.parameters if not (ranker and p.ranks)]
     words += _options(own, plan.parameters, "--")
     if ranker:
         words += ["--ranker", plan.ranker, *_options(ranker.parameters, plan.ranker_parameters, "--ranker-")]
     # What the terminal would otherwise take from the data is always said.
-    words += ["--select-by", plan.select_by, "--convention", plan.convention]
+    words += [] if given else ["--select-by", plan.select_by, "--convention", plan.convention]
     for name, value in _not_default(plan):
+        if given and name == "rule":
+            continue
         text = ",".join(str(item) for item in value) if isinstance(value, tuple) else str(value)
         words += [f"--{name}", text]
     for name, told in plan.columns.items():

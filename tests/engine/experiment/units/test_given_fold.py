@@ -14,6 +14,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.errors import DatasetError, PlanError, RankStudioError
+from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_toml, plan_from_dict, read_toml
 from rankstudio.engine.experiment.results.events import Event, RunFinished
@@ -226,3 +227,12 @@ def test_folds_made_anew_need_ids(tmp_path: Path) -> None:
     path.write_text("0.5\n" * data.folds[0].train.n_documents)
     with pytest.raises(DatasetError, match="were made anew"):
         plan_of_scores(Plan("x", protocol="3-fold"), "neural", path, divided)
+
+
+def test_a_plan_of_scores_is_a_command_and_a_program(tmp_path: Path) -> None:
+    data = dataset()
+    plan, _ = plan_of_scores(Plan("x", rule="one-se"), "a net", _scores(tmp_path, data), data)
+    assert as_command(plan) == f"rankstudio run --data x --scores 'a net={tmp_path}' --convention letor4"
+    values: dict[str, object] = {}
+    exec(as_python(plan).split("for event")[0], values)
+    assert values["plan"] == plan
