@@ -5,12 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.score_options import by_name
+from rankstudio.cli.selected_features import (
+    MAP,
+    add_selection_options,
+    renumbered,
+    save_map,
+    selected_features,
+)
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, format_of_name
 from rankstudio.engine.errors import PlanError
 
@@ -28,6 +35,7 @@ Read data in any format, a file or a folder of folds, and write them in the form
   rankstudio convert clicks.csv clicks.txt --qid session --label clicked --ignore url
   rankstudio convert train.txt train-scaled.txt --normalize query_minmax
   rankstudio convert MQ2008 MQ2008-few --features 39,23,37,32
+  rankstudio convert MQ2008 MQ2008-own --selected results/results.json --selected-fold 1 --renumber
   rankstudio convert all.txt five-folds --protocol 5-fold
   rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt judged.txt
 
@@ -35,9 +43,12 @@ Of judgements and runs, the documents are those that were judged: what a run did
 missing value, and what was retrieved and not judged is left out.
 
 One file becomes one file, unless a protocol makes folds of it; folds are written as OUT/Fold1/train.txt and
-so on. A name that ends with .gz, .bz2, .xz or .zst is packed. Numbers are written so that the same ones are
-read back; what a format cannot keep, such as comments, is said. No file that is there is replaced, not even
-DATA by itself, but with --force."""
+so on. With --renumber a table of the features is written too, with their new ids, their names and their ids
+as they were: OUT/features.csv, which names them wherever OUT is opened, or NAME.features.csv beside one file.
+
+A name that ends with .gz, .bz2, .xz or .zst is packed. Numbers are written so that the same ones are read
+back; what a format cannot keep, such as comments, is said. No file that is there is replaced, not even DATA
+by itself, but with --force."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a run of TREC for the judgements DATA, whose scores are feature NAME; one for each run",
     )
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all when not given")
+    add_selection_options(parser)
     parser.add_argument(
         "--missing",
         choices=("query_min", "zero", "refuse"),
@@ -105,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
-    kept = _kept(args.features)
+    kept = _kept(args)
     parts: dict[Path, RankingDataset] = {
         args.out / f"Fold{fold.number}" / f"{name}{form.ending}": part
         for fold in dataset.folds
@@ -115,12 +127,19 @@ def run(args: argparse.Namespace) -> int:
         parts = {args.out: next(iter(parts.values()))}
     elif args.out.is_file():
         raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
-    refuse_existing((file for path in parts for file in written_files(path, form)), args.force)
-    written = []
+    table = _map_of(args.out, single=args.out in parts) if args.renumber else None
+    files = [file for path in parts for file in written_files(path, form)]
+    refuse_existing([*files, *([table] if table else [])], args.force)
+    written: list[dict[str, Any]] = []
     lost: dict[str, None] = {}
     for path, whole in parts.items():
-        part = whole if kept is None else select_features(whole, kept)
+        cut = whole if kept is None else select_features(whole, kept)
+        part = renumbered(cut) if args.renumber else cut
         make_folder(path.parent)
+        if table is not None and not written:  # all parts have the same features
+            save_map(table, cut, part)
+            if not args.json:
+                print(table)
         for file in save_dataset(part, path, form, comments=not args.no_comments):
             if not args.json:
                 print(file)
@@ -152,10 +171,25 @@ def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
 
 
-def _kept(text: str | None) -> tuple[int, ...] | None:
+def _map_of(out: Path, *, single: bool) -> Path:
+    """Return where the table of features goes: beside one file it must not name those of other files."""
+    from rankstudio.engine.data.letor.compression import without_ending
+
+    return out.with_name(f"{Path(without_ending(out.name)).stem}.{MAP}") if single else out / MAP
+
+
+def _kept(args: argparse.Namespace) -> tuple[int, ...] | None:
     """Return the ids of the features to keep; None for all."""
-    if text is None:
+    if args.selected is not None:
+        if args.features is not None:
+            raise PlanError("--features and --selected: expected one of them, got both.")
+        return selected_features(args.selected, args.number, args.fold)
+    for option, value in (("--selected-run", args.number), ("--selected-fold", args.fold)):
+        if value is not None:
+            raise PlanError(f"{option}: expected --selected beside it, got none.")
+    if args.features is None:
         return None
+    text = str(args.features)
     try:
         ids = tuple(int(item) for item in text.replace(",", " ").split())
     except ValueError:

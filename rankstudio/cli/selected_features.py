@@ -1,0 +1,150 @@
+"""The features that a run selected, for data with these alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.cli.study_file_option import tell_damage
+from rankstudio.engine.errors import PlanError
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.dataset import RankingDataset
+    from rankstudio.engine.experiment.storage.study import RunSummary
+
+MAP = "features.csv"
+"""Name of the table of new ids, names and ids as they were; beside data it names their features."""
+
+_EXPECTED = "a study, the results.json of a run, or a model in JSON"
+
+
+def add_selection_options(parser: Any) -> None:
+    """Add the options that say whose features to keep."""
+    parser.add_argument(
+        "--selected",
+        type=Path,
+        metavar="FILE",
+        help="keep the features that a run selected: a study, a results.json, or a model in JSON",
+    )
+    parser.add_argument(
+        "--selected-run",
+        type=int,
+        dest="number",
+        metavar="N",
+        help="which run of the study, as rankstudio studies numbers them; not needed where there is one",
+    )
+    parser.add_argument(
+        "--selected-fold",
+        type=int,
+        dest="fold",
+        metavar="F",
+        help="which fold selected; not needed where there is one",
+    )
+    parser.add_argument(
+        "--renumber",
+        action="store_true",
+        help=f"give the features that are kept the ids 1, 2, … and write {MAP} with those that they had",
+    )
+
+
+def selected_features(path: Path, number: int | None, fold: int | None) -> tuple[int, ...]:
+    """Return the ids of the features that a run selected in a fold.
+
+    Raises
+    ------
+    PlanError
+        Where the file is nothing of the kind, or has several runs or folds and none is named.
+    DataError, StoreError
+        Where a model or a study cannot be read.
+    """
+    if path.suffix.lower() != ".json":
+        return _of_fold(path, _folds_of_study(path, number), fold)
+    if number is not None:
+        raise PlanError(f"--selected-run: expected a study beside it, got {path}.")
+    folds = _folds_of_results(path)
+    if folds is not None:
+        return _of_fold(path, folds, fold)
+    from rankstudio.engine.export.models import load_model
+
+    if fold is not None:
+        raise PlanError(f"--selected-fold: expected a study or a results.json beside it, got {path}.")
+    return tuple(sorted(load_model(path).needed))
+
+
+def renumbered(dataset: RankingDataset) -> RankingDataset:
+    """Return a dataset whose features have the ids 1, 2, … in their order; names that were given stay."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from rankstudio.engine.data.dataset import default_names
+
+    ids = np.arange(1, dataset.n_features + 1, dtype=dataset.feature_ids.dtype)
+    plain = dataset.feature_names == default_names(dataset.feature_ids)
+    return replace(
+        dataset, feature_ids=ids, feature_names=default_names(ids) if plain else dataset.feature_names
+    )
+
+
+def save_map(path: Path, dataset: RankingDataset, new: RankingDataset) -> None:
+    """Write which feature has which id now: id, name, id as it was.
+
+    Raises
+    ------
+    OutputError
+        Where it cannot be written.
+    """
+    from rankstudio.engine.export.tables import save_csv
+
+    rows = zip(new.feature_ids.tolist(), dataset.feature_names, dataset.feature_ids.tolist(), strict=True)
+    save_csv(path, ["id", "name", "original_id"], list(rows))
+
+
+def _of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) -> tuple[int, ...]:
+    numbers = ", ".join(map(str, folds))
+    if fold is None and len(folds) != 1:
+        raise PlanError(f"--selected-fold: expected which of the folds {numbers} of {path}, got none.")
+    ids = folds.get(next(iter(folds)) if fold is None else fold)
+    if not ids:
+        raise PlanError(
+            f"--selected-fold: expected one of the folds of {path} with features ({numbers}), got {fold}."
+        )
+    return ids
+
+
+def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
+    """Return what each fold of a results.json selected; None where it is another file."""
+    from rankstudio.engine.support.files import read_text
+
+    try:
+        values = json.loads(read_text(path))
+        if not isinstance(values, dict) or "folds" not in values:
+            return None
+        return {int(fold["fold"]): tuple(map(int, fold["selected"])) for fold in values["folds"]}
+    except OSError as error:
+        raise PlanError(f"{path}: expected {_EXPECTED}; it cannot be read: {error.strerror}.") from error
+    except (ValueError, TypeError, LookupError, RecursionError, OverflowError) as error:
+        raise PlanError(f"{path}: expected {_EXPECTED}, found something else ({error}).") from error
+
+
+def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
+    """Return what each fold of a finished run of a study selected."""
+    from rankstudio.engine.experiment.storage.study import Study
+
+    with Study.open(path, reading=True) as study:
+        runs = study.runs()
+        tell_damage(study, runs)
+        results = study.finished([_numbered(path, runs, number)])
+    if not results:
+        raise PlanError(f"--selected-run: expected a finished run of {path}, found one that is not.")
+    return {fold.fold: fold.selected for fold in results[0].folds}
+
+
+def _numbered(path: Path, runs: Sequence[RunSummary], number: int | None) -> RunSummary:
+    if number is None and len(runs) != 1:
+        raise PlanError(f"--selected-run: expected which of the {len(runs)} runs of {path}, got none.")
+    if number is not None and not 1 <= number <= len(runs):
+        raise PlanError(f"--selected-run: expected the number of a run, from 1 to {len(runs)}, got {number}.")
+    return runs[0 if number is None else number - 1]
