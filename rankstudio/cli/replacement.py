@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.standard_streams import is_standard
 from rankstudio.engine.analysis.batch import Comparison, folder_name
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -29,7 +30,7 @@ def refuse_existing(paths: Iterable[Path], force: bool, what: str = "There is su
         The text names the file and the option that replaces it.
     """
     for path in paths:
-        if not force and not path.is_dir() and (path.is_symlink() or path.exists()):
+        if not force and not is_standard(path) and not path.is_dir() and (path.is_symlink() or path.exists()):
             raise OutputError(f"{path}: {what}; expected another place, or --force to replace it.")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from rankstudio.cli.data_options import DESTINATIONS, add_column_options, columns_from
 from rankstudio.cli.feature_references import Names, costs_by_id, feature_ids
 from rankstudio.cli.replacement import add_force_option
+from rankstudio.cli.standard_streams import input_file, is_standard
 from rankstudio.cli.worker_options import add_worker_options
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.data.letor.compression import ENDINGS
@@ -39,7 +40,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         help=f"a plan to run, a file or one of {', '.join(_bundled())}; options given beside it change it. "
-        "A folder of results is its plan, any other folder and a LETOR file are data",
+        "- reads one from the standard input; a folder of results is its plan, any other folder and a LETOR "
+        "file are data",
     )
     _add_places(parser.add_argument_group("what to run on, and where to"))
     add_worker_options(parser)
@@ -197,6 +199,8 @@ def plan_file(args: argparse.Namespace) -> Path | None:
     path: Path | None = args.plan
     if path is None:
         return None
+    if is_standard(path):
+        return input_file(path, ".toml")
     if not path.exists() and str(path) in _bundled():
         return resource("plans", f"{path}.toml")
     if path.is_dir() and (path / "plan.toml").exists():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rankstudio.cli.output.printed_table import add_table_options, is_table_wanted, write_table
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.standard_streams import is_standard, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
 
@@ -83,7 +84,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help=f"write it to a file; its ending, one of {', '.join(FORMATS.values())}, or of a table for print "
-        "one of --to, says how",
+        "one of --to, says how; - prints it",
     )
     add_force_option(parser)
 
@@ -94,7 +95,6 @@ def run(args: argparse.Namespace) -> int:
         return write_table(args)
     from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table
     from rankstudio.engine.export.tables import csv_text
-    from rankstudio.engine.support.files import write_text
 
     form = _form(args.format, args.out)
     if args.out is not None:
@@ -111,14 +111,13 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         print(text)
     else:
-        write_text(args.out, text + "\n")
-        print(f"Written: {args.out}", file=sys.stderr)
+        write_output(args.out, text + "\n")
     return 0
 
 
 def _form(given: str | None, out: Path | None) -> str:
     """Return how to write it: as was said, else as the file's ending says."""
-    if given is not None or out is None:
+    if given is not None or out is None or is_standard(out):
         return given or "text"
     for form, ending in FORMATS.items():
         if out.suffix.lower() == ending:

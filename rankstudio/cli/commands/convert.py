@@ -18,12 +18,21 @@ from rankstudio.cli.selected_features import (
     save_map,
     selected_features,
 )
-from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, format_of_name
+from rankstudio.cli.standard_streams import (
+    STANDARD,
+    input_file,
+    is_standard,
+    refuse_output_with_json,
+    write_output,
+)
+from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.errors import PlanError
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
     from rankstudio.engine.experiment.plan.plan import Plan
+
+_FROM = tuple(entry.key for entry in WRITTEN if not entry.sizes)
 
 HELP = "write data anew: in another format, scaled, cut down, in other folds"
 DESCRIPTION = """\
@@ -53,8 +62,17 @@ by itself, but with --force."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="a data file, or a folder of folds")
-    parser.add_argument("out", metavar="OUT", type=Path, help="the file or folder to write")
+    parser.add_argument(
+        "data", metavar="DATA", type=Path, help="a data file or a folder of folds; - reads one"
+    )
+    parser.add_argument("out", metavar="OUT", type=Path, help="the file or folder to write; - prints it")
+    parser.add_argument(
+        "--from",
+        dest="form",
+        choices=_FROM,
+        metavar="FORMAT",
+        help=f"of the standard input, one of {', '.join(_FROM)}; letor when not given",
+    )
     parser.add_argument(
         "--to",
         choices=[entry.key for entry in WRITTEN],
@@ -105,15 +123,15 @@ def run(args: argparse.Namespace) -> int:
 
     refuse_existing([args.out], args.force)  # before a long file is read
     runs = _runs(args)
+    form = _form(args)
     plan = Plan(
-        str(args.data.absolute()),
+        str(_source(args).absolute()),
         missing=args.missing,
         normalize=args.normalize,
         protocol=args.protocol,
         seed=args.seed,
         columns=columns_from(args),
     )
-    form = BY_KEY[args.to] if args.to else format_of_name(args.out.name)
     dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
@@ -125,6 +143,8 @@ def run(args: argparse.Namespace) -> int:
     }
     if len(parts) == 1:
         parts = {args.out: next(iter(parts.values()))}
+    elif is_standard(args.out):
+        raise PlanError(f"OUT: expected a folder for {len(parts)} files, got -.")
     elif args.out.is_file():
         raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
     table = _map_of(args.out, single=args.out in parts) if args.renumber else None
@@ -135,6 +155,9 @@ def run(args: argparse.Namespace) -> int:
     for path, whole in parts.items():
         cut = whole if kept is None else select_features(whole, kept)
         part = renumbered(cut) if args.renumber else cut
+        if is_standard(path):
+            _print_data(part, form, comments=not args.no_comments)
+            continue
         make_folder(path.parent)
         if table is not None and not written:  # all parts have the same features
             save_map(table, cut, part)
@@ -151,6 +174,33 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(as_json(written))
     return 0
+
+
+def _form(args: argparse.Namespace) -> DataFormat:
+    """Return the format to write; several files cannot go to the standard output."""
+    form = BY_KEY[args.to] if args.to else format_of_name(args.out.name)
+    refuse_output_with_json(args)
+    if is_standard(args.out) and (form.sizes or args.renumber):
+        what = "--renumber writes" if args.renumber else f"{form.label} is"
+        raise PlanError(f"OUT: expected a file, as {what} two files, got -.")
+    return form
+
+
+def _source(args: argparse.Namespace) -> Path:
+    """Return the data to read; of the standard input with the ending of its format."""
+    if args.form and not is_standard(args.data):
+        raise PlanError(f"--from: expected - as DATA beside it, as files tell their format, got {args.data}.")
+    return input_file(args.data, BY_KEY[args.form or "letor"].ending)
+
+
+def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> None:
+    """Write data to the standard output."""
+    from rankstudio.engine.data.formats.dataset_writer import save_dataset
+    from rankstudio.engine.support.files import temporary_folder
+
+    path = temporary_folder() / f"data{form.ending}"
+    save_dataset(part, path, form, comments=comments)
+    write_output(STANDARD, path.read_bytes())
 
 
 def _runs(args: argparse.Namespace) -> dict[str, Path] | None:

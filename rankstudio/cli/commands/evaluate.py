@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.standard_streams import input_file, is_standard, shown_input
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, measure
@@ -90,13 +91,17 @@ def run(args: argparse.Namespace) -> int:
     names = LETOR_MEASURES if args.measures is None else _split(args.measures)
     measures = [measure(name) for name in names]
     evaluated, source = (evaluate_files, args.scores) if args.scores else (evaluate_model, args.model)
-    result, data, notes = evaluated(args.data, source, args.convention, measures, columns_from(args))
+    if is_standard(args.data) and is_standard(source):
+        raise ParameterError("SCORES", "-", "a file, as DATA is the standard input already")
+    read, scored = input_file(args.data), input_file(source)
+    result, data, notes = evaluated(read, scored, args.convention, measures, columns_from(args))
     for note in notes:
         print(f"Note: {note}", file=sys.stderr)
     if args.json:
         print(as_json(as_dict(result, per_query=args.per_query)))
     else:
-        print(f"{source} on {args.data}: {data.n_queries} queries, {data.n_documents} documents")
+        what = f"{shown_input(source)} on {shown_input(args.data)}"
+        print(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
         print(f"{result.convention.label} convention")
         print()
         print(averages_as_text(result, measures))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
-from rankstudio.engine.errors import RankStudioError
+from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
+from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", metavar="FORMAT", choices=list(MODEL_FORMATS), required=True, help="format (see below)"
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write")
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file; - prints it")
     parser.add_argument("--data", type=Path, help="a LETOR file or a folder of folds to try it on")
     parser.add_argument("--no-proof", action="store_true", help="write it only")
     add_force_option(parser)
@@ -72,23 +74,35 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args.model)
     function = score_function(model)
     files = form.files(function)
-    refuse_existing(form.paths(args.out).values(), args.force)
-    written = [str(path) for path in form.save(args.out, files)]
-    if not args.json:
-        print(f"Written: {', '.join(written)}", file=sys.stderr)
-    proof, where = (None, "") if args.no_proof else _proof(args, model, function, form)
+    refuse_output_with_json(args)
+    if is_standard(args.out):
+        if len(files) > 1:
+            raise PlanError(f"--out: expected a file, as {form.label} has {len(files)} of them, got -.")
+        written = []
+    else:
+        refuse_existing(form.paths(args.out).values(), args.force)
+        written = [str(path) for path in form.save(args.out, files)]
+        if not args.json:
+            print(f"Written: {', '.join(written)}", file=sys.stderr)
+    proof, where = (None, "") if args.no_proof else _proof(args, model, function, form, files)
     sentence = _sentence(proof, where) if proof else ""
     if args.json:
         found = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
         single = {"identical_in_single_precision": proof.single} if proof and proof.single is not None else {}
         print(as_json({"format": form.key, "written": written, **found, **single, "proof": sentence}))
     elif sentence:
-        print(sentence)
+        print(sentence, file=sys.stderr if is_standard(args.out) else sys.stdout)
+    if is_standard(args.out):
+        write_output(args.out, next(iter(files.values())))
     return 0
 
 
 def _proof(
-    args: argparse.Namespace, model: Model, function: ScoreFunction, form: ModelFormat
+    args: argparse.Namespace,
+    model: Model,
+    function: ScoreFunction,
+    form: ModelFormat,
+    files: Mapping[str, bytes],
 ) -> tuple[RankingProof, str]:
     """Try what was written; where no data were named and there are none, say so."""
     from rankstudio.engine.experiment.model_data import trial_parts
@@ -96,7 +110,8 @@ def _proof(
 
     try:
         parts, where = trial_parts(model, args.data)
-        files = {ending: path.read_bytes() for ending, path in form.paths(args.out).items()}
+        if not is_standard(args.out):
+            files = {ending: path.read_bytes() for ending, path in form.paths(args.out).items()}
         return ranking_proof(model, function, form, files, parts), where
     except RankStudioError as error:
         if args.data is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS, PlanFormat
@@ -59,16 +59,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.support.files import write_text
-
+    refuse_output_with_json(args)
     form = _form(args)
     if args.out is not None:
         refuse_existing([args.out], args.force)
     plan, computed_with = _plan(args)
     text = form.text(plan, args.results, computed_with)
     if args.out is not None:
-        write_text(args.out, text)
-        print(f"Written: {args.out}", file=sys.stderr)
+        write_output(args.out, text)
     if args.json:
         print(as_json({"format": form.key, "title": plan.title, "text": text}))
     elif args.out is None:
@@ -78,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _form(args: argparse.Namespace) -> PlanFormat:
     """Return the format: as was said, else as the file's ending says."""
-    if args.to is not None or args.out is None:
+    if args.to is not None or args.out is None or is_standard(args.out):
         return _KEYS[args.to or PLAN_FORMATS[0].key]
     form = _SUFFIXES.get(args.out.suffix.lower())
     if form is None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.standard_streams import STANDARD, input_file, refuse_output_with_json, write_output
 
 HELP = "score the documents of a file with a model"
 DESCRIPTION = """\
@@ -17,6 +18,7 @@ values are filled and features scaled as they were when the model was learned.
 
   rankstudio predict test.txt --model results/models/fold1.json --out fold1.scores
   rankstudio predict test.txt --model results/models/fold1.json --json
+  rankstudio predict test.txt --model results/models/fold1.json | rankstudio evaluate test.txt -
 
 There is one score a line, with all digits, in the order of the file; the greatest score ranks first. So
 rankstudio evaluate, and most other programs, read them."""
@@ -24,9 +26,9 @@ rankstudio evaluate, and most other programs, read them."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="a data file")
+    parser.add_argument("data", metavar="DATA", type=Path, help="a data file; - is the standard input")
     parser.add_argument("--model", metavar="MODEL", type=Path, required=True, help="a model, as JSON")
-    parser.add_argument("--out", metavar="SCORES", type=Path, help="file to write; printed when not given")
+    parser.add_argument("--out", metavar="SCORES", type=Path, help="file to write; else, and of -, printed")
     add_column_options(parser.add_argument_group("what the columns of tables are"))
     add_force_option(parser)
     parser.add_argument("--json", action="store_true", help="print the scores as a list in JSON")
@@ -38,12 +40,12 @@ def run(args: argparse.Namespace) -> int:
 
     from rankstudio.engine.export.model_scores import model_scores, other_names, read_for
     from rankstudio.engine.export.models import load_model
-    from rankstudio.engine.support.files import write_text
 
+    refuse_output_with_json(args)
     if args.out is not None:
         refuse_existing([args.out], args.force)  # before a long file is read
     model = load_model(args.model)
-    data = read_for(model, args.data, columns_from(args))
+    data = read_for(model, input_file(args.data), columns_from(args))
     for warning in (*other_names(model, data), *data.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     scores = model_scores(model, data)
@@ -52,11 +54,8 @@ def run(args: argparse.Namespace) -> int:
         in_file[data.file_rows] = scores
         scores = in_file
     text = "".join(f"{score!r}\n" for score in scores.tolist())
-    if args.out is not None:
-        write_text(args.out, text)
-        print(f"Written: {args.out}", file=sys.stderr)
     if args.json:
         print(as_json(scores.tolist()))
-    elif args.out is None:
-        print(text, end="")
+    if args.out is not None or not args.json:
+        write_output(args.out or STANDARD, text)
     return 0

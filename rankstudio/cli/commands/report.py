@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.standard_streams import refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
 
@@ -36,7 +36,7 @@ the documents: they are read from where the runs had them, and left out where th
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("study", type=Path, metavar="STUDY", help="a study's file")
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="the HTML file to write")
+    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="the HTML file; - prints it")
     parser.add_argument(
         "--sections",
         metavar="KEYS",
@@ -59,19 +59,17 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.report.study_source import DataOpener, no_data, read_study
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.engine.metrics.names import measure
-    from rankstudio.engine.support.files import write_text
 
     keys = section_keys(args.sections) if args.sections else ()
     name = measure(args.measure).name if args.measure else ""
+    refuse_output_with_json(args)
     refuse_existing([args.out], args.force)
     with Study.open(args.study, reading=True) as study:
         tell_damage(study, study.runs())
         source = read_study(study, no_data if args.without_data else DataOpener())
     report = make_report(replace(source, measure=name))
     report = report.arranged(keys or wanted_keys(source.settings.sections))
-    write_text(args.out, html_page(report))
+    write_output(args.out, html_page(report))
     if args.json:
         print(as_json({"path": str(args.out), "sections": [section.key for section in report.sections]}))
-    else:
-        print(f"Written: {args.out}", file=sys.stderr)
     return 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Collection
 from pathlib import Path
 
 from rankstudio.cli.replacement import refuse_existing
+from rankstudio.cli.standard_streams import STANDARD, is_standard, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
 
@@ -80,7 +80,6 @@ def write_table(args: argparse.Namespace) -> int:
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.engine.export.result_table.formats import table_format
     from rankstudio.engine.export.result_table.table import TableStyle
-    from rankstudio.engine.support.files import write_bytes
 
     if args.measure and args.measures:
         raise PlanError("--measure and --measures: expected one of them, got both.")
@@ -100,11 +99,7 @@ def write_table(args: argparse.Namespace) -> int:
     query = TableQuery(names, args.by or "measures", against, args.marks, args.seed)
     style = TableStyle(args.digits, args.bold, args.marks, args.sd)
     content = form.content(result_table(runs, query), style)
-    if args.out is None:
-        print(content.decode("utf-8"), end="")
-    else:
-        write_bytes(args.out, content)
-        print(f"Written: {args.out}", file=sys.stderr)
+    write_output(args.out or STANDARD, content)
     return 0
 
 
@@ -116,7 +111,7 @@ def _form(args: argparse.Namespace) -> str:
         raise PlanError(
             f"--format: expected one of {', '.join(_TO)} for a table for print, got {args.format}."
         )
-    if args.out is None:
+    if args.out is None or is_standard(args.out):
         return "markdown"
     suffix = Path(args.out).suffix.lower()
     if suffix not in _TO.values():
