@@ -18,7 +18,6 @@ values are filled and features scaled as they were when the model was learned.
 
   rankstudio predict test.txt --model results/models/fold1.json --out fold1.scores
   rankstudio predict test.txt --model results/models/fold1.json --json
-  rankstudio predict test.txt --model results/models/fold1.json | rankstudio evaluate test.txt -
 
 There is one score a line, with all digits, in the order of the file; the greatest score ranks first. So
 rankstudio evaluate, and most other programs, read them."""
