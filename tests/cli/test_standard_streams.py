@@ -132,3 +132,20 @@ def test_what_is_no_text_or_two_files_is_not_printed(monkeypatch, capsys) -> Non
         assert "OUT: expected a f" in capsys.readouterr().err
     assert main(["report", STUDY, "--out", "-", "--json"]) == 1
     assert "--json prints to the standard output" in capsys.readouterr().err
+
+
+def test_folders_of_figures_and_runs_are_not_written_over_a_file(tmp_path: Path, capsys) -> None:
+    (tmp_path / "file").write_text("mine")
+    figures = ["figures", STUDY, "--without-data", "--to", "csv", "--only", "validation", "--out"]
+    run = ["run", "--data", "Made", "--lambda", "1", "--features", "2", "--out"]
+    for command in (figures, run):
+        assert main([*command, str(tmp_path / "file" / "folder")]) == 1
+        assert str(tmp_path / "file") in capsys.readouterr().err
+    assert main([*figures, str(tmp_path / "figures")]) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
+    assert before
+    assert main([*figures, str(tmp_path / "figures")]) == 1
+    assert "--force" in capsys.readouterr().err
+    assert main([*figures, str(tmp_path / "figures"), "--force"]) == 0
+    assert {path: path.read_bytes() for path in (tmp_path / "figures").iterdir()} == before
+    assert (tmp_path / "file").read_text() == "mine"
