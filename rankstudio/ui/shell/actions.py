@@ -216,7 +216,7 @@ _RUN = (
     ),
     Command(
         "add_scores",
-        tr("Add s&cores of another program…"),
+        tr("Add scores o&f another program…"),
         tr("Measure scores that another program gave to the documents, as a run to compare with."),
     ),
     Command(

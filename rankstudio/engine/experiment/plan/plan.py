@@ -163,7 +163,7 @@ class Plan:
         """What is run, in words: "GAS, then RankSVM"."""
         ranker = self.ranker_entry
         if self.scores:
-            return tr("{name} (given scores)").format(name=self.scores["name"])
+            return f"{self.scores['name']} (given scores)"
         return f"{self.entry.label}, then {ranker.label}" if ranker else self.entry.label
 
     @property

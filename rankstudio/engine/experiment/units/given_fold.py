@@ -40,7 +40,8 @@ class GivenFold(FoldContext):
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Yield the one model."""
         parts = [(self.fold.parts[name].X, values) for name, values in self._scores.items()]
-        yield given_scores(self.plan.title, parts, self.fold.train.n_features)
+        name = self.plan.scores.get("name", self.plan.entry.label)
+        yield given_scores(name, parts, self.fold.train.n_features)
 
 
 def scores_of_plan(plan: Plan, dataset: FoldedDataset) -> dict[int, dict[str, Floats]]:
