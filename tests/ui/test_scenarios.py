@@ -41,6 +41,7 @@ def ys(window: MainWindow, key: object, plot: str = "validation") -> np.ndarray:
 # Running
 
 
+@pytest.mark.smoke
 def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
     finish(window)
     record = window.runs.shown
@@ -69,6 +70,7 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
     assert row.summary.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
 
 
+@pytest.mark.smoke
 def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -> None:
     found = []
 
@@ -199,6 +201,7 @@ def test_closing_while_a_run_works(theme: Theme, tmp_path: Path, folds: Path) ->
 # Choosing
 
 
+@pytest.mark.smoke
 def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     finish(window)
     window.sections.run.curves.picked.emit(1, 5)
@@ -223,6 +226,7 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     assert window.current.model.step is record.folds[2].chosen.step
 
 
+@pytest.mark.smoke
 def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window: MainWindow) -> None:
     finish(window)
     window.sections.run.curves.picked.emit(0, 2)
@@ -242,6 +246,7 @@ def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window:
     settle(window)
 
 
+@pytest.mark.smoke
 def test_pinning_and_banning_recompute_the_path_and_can_be_undone(window: MainWindow) -> None:
     finish(window)
     window.session.look_at(1)
@@ -312,6 +317,7 @@ def test_the_measure_menu_changes_what_is_shown(window: MainWindow) -> None:
 # Taking home
 
 
+@pytest.mark.smoke
 def test_the_chosen_model_is_exported_with_the_right_ids(window: MainWindow, tmp_path: Path) -> None:
     finish(window)
     wait_until(lambda: window.current.test)

@@ -2,7 +2,10 @@
 
 import sys
 
+import pytest
 from PySide6.QtCore import QObject, Signal, Slot
+
+pytestmark = pytest.mark.smoke
 
 
 class Emitter(QObject):

@@ -60,6 +60,7 @@ def test_data_and_a_folder_of_results_are_understood_in_the_place_of_a_plan(fold
     assert main(["run", str(folder / "Fold1" / "train.txt"), *few, "--select-by", "criterion"]) == 0
 
 
+@pytest.mark.smoke
 def test_features_are_named_as_the_data_name_them(capsys) -> None:
     few = ["run", "--sample", "--lambda", "1", "--features", "3", "--folds", "1", "--json"]
     runs = []

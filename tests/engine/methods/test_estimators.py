@@ -218,6 +218,7 @@ def test_what_cannot_be_used_is_refused_in_words(kind: type[LinearRanker]) -> No
         method_of(kind).fit(X, y, qid=qid).predict(X[:, :5])
 
 
+@pytest.mark.smoke
 @every_method
 def test_sparse_documents_are_refused_or_give_the_same(kind: type[LinearRanker]) -> None:
     X, y, qid = ranking_problem()

@@ -1,0 +1,66 @@
+"""Has the bundled program compile what a first session needs, and puts the kernels into the program's folder.
+
+They serve the processor that this computer has; on others the program compiles its own, once, as ever::
+
+    python packaging/kernels.py dist/rankstudio
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+COMMANDS = (
+    ("run", "--sample", "--out", "all"),
+    ("run", "--sample", "--out", "some", "--workers", "2", "--folds", "1", "--features", "3"),
+)
+"""What is done once in the terminal; what it compiles is there from then on."""
+
+QUIET = 10.0  # seconds without another kernel, after which the window has all it needs
+
+
+def main(folder: Path) -> None:
+    """Compile, and keep what was compiled in ``rankstudio/resources/kernels``, a folder for each package."""
+    program = folder / ("rankstudio.exe" if os.name == "nt" else "rankstudio")
+    package = next(folder.rglob("rankstudio/__main__.py")).parent
+    with tempfile.TemporaryDirectory() as scratch:
+        own = {
+            "NUMBA_CACHE_DIR": str(Path(scratch, "numba")),
+            "RANKSTUDIO_CACHE_DIR": str(Path(scratch, "cache")),
+            "RANKSTUDIO_DATA_DIR": str(Path(scratch, "data")),
+        }
+        for words in COMMANDS:
+            environment = os.environ | own
+            subprocess.run(
+                [program, *words], cwd=scratch, env=environment, stdout=subprocess.DEVNULL, check=True
+            )
+        for source in {path.parent for path in package.rglob("*.py")}:
+            kept = Path(scratch, "numba", folder_of_numba(source))
+            if kept.is_dir():
+                name = ".".join(source.relative_to(package.parent).parts)
+                shutil.copytree(kept, package / "resources" / "kernels" / name, dirs_exist_ok=True)
+    print(sum(1 for _ in package.rglob("*.nbc")), "compiled kernels are in", folder)
+
+
+def wait_for_kernels(folder: Path) -> None:
+    """Wait until no kernel has come for a while."""
+    known, since = -1, time.monotonic()
+    while time.monotonic() - since < QUIET:
+        time.sleep(0.5)
+        if (now := sum(1 for _ in folder.rglob("*.nbc"))) != known:
+            known, since = now, time.monotonic()
+
+
+def folder_of_numba(source: Path) -> str:
+    """Return how numba calls the folder for the kernels of the modules in a folder."""
+    return f"{source.name}_{hashlib.sha1(str(source).encode()).hexdigest()}"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve())
