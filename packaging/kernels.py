@@ -22,7 +22,7 @@ COMMANDS = (
 )
 """What is done once in the terminal; what it compiles is there from then on."""
 
-QUIET = 10.0  # seconds without another kernel, after which the window has all it needs
+QUIET = 30.0  # seconds without another kernel, after which the window has all it needs
 
 
 def main(folder: Path) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from waiting import wait_until
 
-from rankstudio.ui.style.progress_bar import ProgressBar
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
 
 
 class Picture(QWidget):
@@ -19,7 +19,7 @@ class Picture(QWidget):
 
 
 def test_a_new_share_paints_nothing_at_once(app: QApplication) -> None:
-    window, bar, picture = QWidget(), ProgressBar(), Picture()
+    window, bar, picture = QWidget(), DeferredProgressBar(), Picture()
     column = QVBoxLayout(window)
     column.addWidget(bar)
     column.addWidget(picture, 1)
