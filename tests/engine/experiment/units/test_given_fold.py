@@ -234,5 +234,5 @@ def test_a_plan_of_scores_is_a_command_and_a_program(tmp_path: Path) -> None:
     plan, _ = plan_of_scores(Plan("x", rule="one-se"), "a net", _scores(tmp_path, data), data)
     assert as_command(plan) == f"rankstudio run --data x --scores 'a net={tmp_path}' --convention letor4"
     values: dict[str, object] = {}
-    exec(as_python(plan).split("for event")[0], values)
+    exec(as_python(plan).split("result = ")[0], values)
     assert values["plan"] == plan
