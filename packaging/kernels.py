@@ -29,6 +29,7 @@ def main(folder: Path) -> None:
     """Compile, and keep what was compiled in ``rankstudio/resources/kernels``, a folder for each package."""
     program = folder / ("rankstudio.exe" if os.name == "nt" else "rankstudio")
     package = next(folder.rglob("rankstudio/__main__.py")).parent
+    shutil.rmtree(package / "resources" / "kernels", ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
         own = {
             "NUMBA_CACHE_DIR": str(Path(scratch, "numba")),
