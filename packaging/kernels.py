@@ -36,11 +36,15 @@ def main(folder: Path) -> None:
             "RANKSTUDIO_CACHE_DIR": str(Path(scratch, "cache")),
             "RANKSTUDIO_DATA_DIR": str(Path(scratch, "data")),
         }
+        environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"} | own
         for words in COMMANDS:
-            environment = os.environ | own
-            subprocess.run(
-                [program, *words], cwd=scratch, env=environment, stdout=subprocess.DEVNULL, check=True
-            )
+            command = [program, *words]
+            subprocess.run(command, cwd=scratch, env=environment, stdout=subprocess.DEVNULL, check=True)
+        # data that are read anew, and not from the cache, are arrays of another type to a kernel
+        apart = {name: f"{own[name]}-of-window" for name in ("RANKSTUDIO_CACHE_DIR", "RANKSTUDIO_DATA_DIR")}
+        with subprocess.Popen([program, "--sample"], cwd=scratch, env=environment | apart) as window:
+            wait_for_kernels(Path(scratch, "numba"))
+            window.terminate()
         for source in {path.parent for path in package.rglob("*.py")}:
             kept = Path(scratch, "numba", folder_of_numba(source))
             if kept.is_dir():
