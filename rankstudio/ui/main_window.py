@@ -14,7 +14,6 @@ from rankstudio.ui.controllers.action_state import enabled_commands
 from rankstudio.ui.controllers.comparison_runs import ComparisonRuns
 from rankstudio.ui.controllers.export import ExportController
 from rankstudio.ui.controllers.feature_names import FeatureNames
-from rankstudio.ui.controllers.given_scores import GivenScores
 from rankstudio.ui.controllers.lambda_slider import SliderController
 from rankstudio.ui.controllers.measurement import MeasurementController
 from rankstudio.ui.controllers.open import OpenController
@@ -33,6 +32,7 @@ from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.run.given_scores import GivenScoresController
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.backend_menu import BackendMenu
 from rankstudio.ui.shell.command_palette import CommandPalette
@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
         self.removal = RunRemoval(self.models, self.notice, self)
         self.labels = RunLabels(self.models, self.sections.results.panel, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self)
-        self.scores = GivenScores(self.models, self)
+        self.scores = GivenScoresController(self.models, self)
         self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()

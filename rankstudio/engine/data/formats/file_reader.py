@@ -27,7 +27,7 @@ from rankstudio.engine.data.letor.reader import make_dataset, parse_letor, table
 from rankstudio.engine.data.source import ReadAs
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
 from rankstudio.engine.data.trec.lines import read_lines
-from rankstudio.engine.data.trec.qrels import is_judgement, is_qrels_name, judged_documents, runs_beside
+from rankstudio.engine.data.trec.qrels import graded_documents, is_judgement, is_qrels_name, runs_beside
 from rankstudio.engine.data.trec.runs import run_scores
 from rankstudio.engine.errors import ZeroIdError
 
@@ -97,7 +97,7 @@ def load_trec(
     missing: Missing = "query_min",
     normalize: Normalize = False,
 ) -> RankingDataset:
-    """Read TREC's judgements, with the score in each run as a feature; see `judged_documents`.
+    """Read TREC's judgements, with the score in each run as a feature; see `graded_documents`.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def load_trec(
     check_options(missing, normalize)
     found = {name: run_scores(read_lines(path)) for name, path in runs.items()}
     text = read_lines(qrels)
-    table = judged_documents(text, found, refuse=missing == "refuse")
+    table = graded_documents(text, found, refuse=missing == "refuse")
     source = Source(qrels, file_access.regular_file_size(qrels), f"sha256:{text.checksum}")
     return make_dataset(table, source, missing=missing, n_features=None, normalize=normalize)
 
@@ -188,7 +188,7 @@ def _read_trec(path: Path, content: Bytes, progress: ReadProgress, *, refuse: bo
 
     def parse(_: Executor) -> Table:
         progress.advance(0)
-        table = judged_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
+        table = graded_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
         progress.advance(progress.total / 2)
         return table
 

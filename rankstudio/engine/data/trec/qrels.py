@@ -67,7 +67,7 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
     return found
 
 
-def judged_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse: bool = False) -> Table:
+def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse: bool = False) -> Table:
     """Return the judged documents with their score in each run as features.
 
     Documents that were judged are those there are. What a run did not retrieve of them is a missing value of

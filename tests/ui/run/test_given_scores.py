@@ -11,9 +11,9 @@ from waiting import wait_until
 from windows import settle
 
 from rankstudio.engine.metrics.evaluation import evaluate
-from rankstudio.ui.controllers.given_scores import place_of
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.run.given_scores import scores_path
 
 
 def test_scores_become_a_run_that_every_page_shows(window: MainWindow, tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_scores_become_a_run_that_every_page_shows(window: MainWindow, tmp_path:
         scores = rng.normal(size=fold.test.n_documents)
         np.savetxt(place / "test.scores", scores, fmt="%.17g")
         expected.append(evaluate(fold.test.y, scores, fold.test.qid, measures=["MAP"])["MAP"])
-    window.scores.read(place_of(place / "test.scores"))
+    window.scores.read(scores_path(place / "test.scores"))
     wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
     record = window.runs.records[1]
     assert record.plan.title == "neural (given scores)"

@@ -17,7 +17,7 @@ from rankstudio.ui.model.app_model import Models
 _FOLD = re.compile("fold[ ._-]?[0-9]+", re.IGNORECASE)
 
 
-class GivenScores(QObject):
+class GivenScoresController(QObject):
     """Makes a run of a file of scores, or of a folder of them, on the data that are open.
 
     Parameters
@@ -44,7 +44,7 @@ class GivenScores(QObject):
         title = tr("Scores of another program; of a file for each fold any one")
         path, _ = QFileDialog.getOpenFileName(self._window, title, folder, tr("All files (*)"))
         if path:
-            self.read(place_of(Path(path)))
+            self.read(scores_path(Path(path)))
 
     def read(self, place: Path) -> None:
         """Read scores, and measure them as a run that is called as the file or the folder."""
@@ -85,12 +85,12 @@ class GivenScores(QObject):
         self._models.runs.start(plan, session.dataset)
 
 
-def place_of(path: Path) -> Path:
+def scores_path(path: Path) -> Path:
     """Return what a file of scores stands for: in a folder of a fold, the folder of all folds.
 
     Examples
     --------
-    >>> place_of(Path("neural/Fold1/test.scores")).name, place_of(Path("neural/all.run")).name
+    >>> scores_path(Path("neural/Fold1/test.scores")).name, scores_path(Path("neural/all.run")).name
     ('neural', 'all.run')
     """
     return path.parent.parent if _FOLD.fullmatch(path.parent.name) else path
