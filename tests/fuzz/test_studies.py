@@ -248,7 +248,7 @@ def terminal(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, 
     out, err = capsys.readouterr()
     assert code == 0 or not out
     for line in () if arguments[0] == "run" else err.splitlines():
-        assert line.startswith("Note: " if code == 0 else ("rankstudio: ", "Note: ")), err
+        assert line.startswith(("Note: ", "Written: ") if code == 0 else ("rankstudio: ", "Note: ")), err
     assert code == 0 or err.splitlines()[-1].startswith("rankstudio: ")
     return out, err
 
