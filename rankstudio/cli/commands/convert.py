@@ -46,10 +46,10 @@ Read data in any format, a file or a folder of folds, and write them in the form
   rankstudio convert MQ2008 MQ2008-few --features 39,23,37,32
   rankstudio convert MQ2008 MQ2008-own --selected results/results.json --selected-fold 1 --renumber
   rankstudio convert all.txt five-folds --protocol 5-fold
-  rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt judged.txt
+  rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt graded.txt
 
-Of judgements and runs, the documents are those that were judged: what a run did not retrieve of them is a
-missing value, and what was retrieved and not judged is left out.
+Of judgements and runs, the documents are those with a judgement: what a run did not retrieve of them is a
+missing value, and what was retrieved without a judgement is left out.
 
 One file becomes one file, unless a protocol makes folds of it; folds are written as OUT/Fold1/train.txt and
 so on. With --renumber a table of the features is written too, with their new ids, their names and their ids

@@ -94,7 +94,7 @@ def _fetch(scores: Floats, model: int, item: Ints, n: int, key: Floats) -> tuple
     for i in range(n):
         score = scores[model, item[i]]
         if np.isnan(score):
-            return rises, int(item[i])
+            return rises, item[i]
         rises += score > last
         key[i] = last = score
     return rises, -1

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QPushButton,
     QSpinBox,
@@ -83,7 +82,7 @@ class FigureDialog(QDialog):
         self.format_box = named(choice_box(()), "figure-format", tr("Format"))
         self.dpi = named(QSpinBox(), "figure-dpi", tr("Dots an inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
-        self.preview = named(QLabel(), "figure-preview", tr("Preview"))
+        self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
         self._message = PlainLabel()
         self._fill()
         self._lay_out()

@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import collect, open_data
 from rankstudio.engine.experiment.storage import study as store
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.ui.controllers.export_items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.stored_run_records import record_of
@@ -180,7 +181,7 @@ def test_models_that_the_study_did_not_keep_are_said_to_be_so(
         model = window.current.model
         assert model is not None
         assert model.step.whole
-        items = {item.key: item for item in window.export_controller._items()}
+        items = {item.key: item for item in export_items(window.models, window.sections)}
         assert items["model"].unavailable == ""
         other = next(s for s in model.path.steps if not s.whole)
         window.session.select(model.values, other.number)
@@ -189,7 +190,7 @@ def test_models_that_the_study_did_not_keep_are_said_to_be_so(
         settle(window)
         assert window.notice.text() == ""
         assert "keeps the best model" in window.sections.inspect.features._test.text()
-        items = {item.key: item for item in window.export_controller._items()}
+        items = {item.key: item for item in export_items(window.models, window.sections)}
         assert "keeps the best model" in items["model"].unavailable
 
 

