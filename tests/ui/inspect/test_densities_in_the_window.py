@@ -16,6 +16,7 @@ def run_method(window: MainWindow, method: str) -> None:
     finish(window)
     window.session.look_at(1)
     window.workspace.show_page("features")
+    wait_until(lambda: not window.refresh_timer.is_active)  # the run brings a feature of its own
     settle(window)
 
 
