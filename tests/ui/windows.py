@@ -92,5 +92,7 @@ def finish(window: MainWindow) -> None:
 
 
 def settle(window: MainWindow) -> None:
-    """Wait for what the task worker still does."""
+    """Wait for what the task worker still does, and until what runs brought is shown."""
+    wait_until(lambda: not window.models.task_worker.jobs)
+    wait_until(lambda: window.runs.busy or not window.refresh_timer.is_active)
     wait_until(lambda: not window.models.task_worker.jobs)
