@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.arrays import Ints
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.metrics._ranking_kernel import Codes
 from rankstudio.engine.support.jit import kernel, subroutine
 
@@ -68,6 +68,14 @@ def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> Non
             while table[slot]:
                 slot = (slot + 1) & mask
             table[slot] = row * n_queries + q + 1
+
+
+@kernel
+def gather(values: Floats, places: Places, out: Floats) -> None:
+    """Write the values that stand at these places, shape (K, Q): O(K Q), while others may work."""
+    for model in range(places.shape[0]):
+        for q in range(places.shape[1]):
+            out[model, q] = values[places[model, q]]
 
 
 @subroutine

@@ -71,6 +71,7 @@ def measure_all(
     cuts: Ints,
     deepest: int,
     graded: bool,
+    counted: bool,
     out: Floats,
     reals: Floats,
     integers: Ints,
@@ -93,6 +94,8 @@ def measure_all(
         How many documents of a query any of them asks for, at most.
     graded : bool
         Whether any of them needs gains.
+    counted : bool
+        Whether any of them needs to know how many documents before a rank are relevant.
     out : ndarray of shape (M, K, Q)
         Receives the values.
     reals, integers : ndarray
@@ -120,7 +123,8 @@ def measure_all(
             depth = _unpack(ranked[model], first, n, most, rules.ties_reversed, level, key)
             if graded:
                 _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg, tree)
-            _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
+            if counted:
+                _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
             for j in range(kinds.shape[0]):
                 kind, cut, value = kinds[j], cuts[j], np.nan
                 if kind == MeasureKind.MAP:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.metrics._distinct_kernel import Places, enter_again, enter_all
+from rankstudio.engine.metrics._distinct_kernel import Places, enter_again, enter_all, gather
 from rankstudio.engine.metrics._ranking_kernel import Codes
 from rankstudio.engine.metrics.evaluator import Evaluator, average
 
@@ -63,13 +65,13 @@ class DistinctRankings:
         self._given += places.nbytes
         return places
 
-    def means(self, places: Places, evaluator: Evaluator) -> dict[str, Floats]:
+    def means(self, entered: Sequence[Places], evaluator: Evaluator) -> dict[str, Floats]:
         """Return each measure of K models, averaged over the queries, each of shape (K,).
 
         Parameters
         ----------
-        places : ndarray of shape (K, Q)
-            Of :meth:`enter`.
+        entered : sequence of ndarray of shape (k, Q)
+            What :meth:`enter` returned, of K models together.
         evaluator : Evaluator
             Of the same documents, made without their ids.
 
@@ -80,9 +82,18 @@ class DistinctRankings:
         """
         self._measure(evaluator)
         return {
-            measure.name: average(values.ravel()[places])
+            measure.name: average(self._gathered(values, entered))
             for measure, values in zip(evaluator.measures, self._values, strict=True)
         }
+
+    def _gathered(self, values: Floats, entered: Sequence[Places]) -> Floats:
+        """Return the value of each query's ranking by each model, shape (K, Q)."""
+        gathered = np.empty((sum(len(places) for places in entered), self._counts.size))
+        flat, start = values.ravel(), 0
+        for places in entered:
+            gather(flat, places, gathered[start : start + len(places)])
+            start += len(places)
+        return gathered
 
     def _measure(self, evaluator: Evaluator) -> None:
         """Measure those rankings that this evaluator has not."""

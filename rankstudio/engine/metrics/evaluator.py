@@ -17,6 +17,7 @@ from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
 
 _PLAIN = {MeasureKind.MAP, MeasureKind.P, MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
 _GRADED = {MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
+_COUNTED = {MeasureKind.MAP, MeasureKind.P, MeasureKind.RECALL, MeasureKind.AUC}
 _BLOCK = 1 << 22  # values per query kept at a time: 32 MB
 
 
@@ -227,10 +228,11 @@ class Evaluator:
         deepest = max((m.cut or self.n_documents for m in self.measures), default=0)
         graded = any(m.kind in _GRADED for m in self.measures)
         models = int(begins.min()), int(ends.max())
-        kinds, cuts = self._kinds, self._cuts
+        counted = any(m.kind in _COUNTED for m in self.measures)
         _kernels.measure_all(
-            ranked, models, begins, ends, self._truth, rules, kinds, cuts, deepest, graded, out, *space, tree
-        )
+            ranked, models, begins, ends, self._truth, rules, self._kinds, self._cuts, deepest, graded,
+            counted, out, *space, tree,
+        )  # fmt: skip
 
 
 def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:

@@ -211,7 +211,7 @@ class MeasuredRuns(QObject):
         folds = {n: engine.fold(one, parts[n], plan, wanted) for n, one in found.folds.items()}
         done = {(n, path.unit.position): path for n, one in folds.items() for path in one.paths}
         paths = {
-            place: done.get(place) or engine.path(path, parts[place[0]], plan, wanted)
+            place: done.get(place) or engine.paths([path], parts[place[0]], plan, wanted)[0]
             for place, path in found.paths.items()
         }
         baselines = {n: engine.baseline(one, parts[n], plan, wanted) for n, one in found.baselines.items()}

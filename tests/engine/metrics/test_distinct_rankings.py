@@ -28,10 +28,14 @@ def test_means_are_those_of_every_ranking_to_the_bit(convention: str, n_labels: 
         for one in (evaluator, evaluator, other):
             for rows, places in given:
                 expected = one.evaluate_rankings(rows)
-                found = distinct.means(places, one)
+                found = distinct.means([places], one)
                 assert list(found) == list(expected)
                 for name in expected:
                     np.testing.assert_array_equal(found[name], expected[name])
+        together = distinct.means([places for _, places in given], evaluator)
+        for name, values in together.items():
+            alone = [evaluator.evaluate_rankings(rows)[name] for rows, _ in given]
+            np.testing.assert_array_equal(values, np.concatenate(alone))
     assert distinct.nbytes > sum(places.nbytes for _, places in given)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.arrays import Floats
@@ -25,6 +26,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 _SCORES = 1 << 23  # scores computed at a time: 64 MB
 _KEPT = 1 << 29  # bytes of rankings that are kept
 _EVALUATORS = 64
+_NOTHING = np.empty(0)
 
 
 class Remeasurement:
@@ -116,9 +118,8 @@ class Remeasurement:
             for path in one.paths:
                 if self._nbytes > _KEPT // 2:
                     return
-                steps = [step for step in path.steps if step.covers(fold.vali.X)]
-                if steps and len(steps) * fold.vali.n_documents <= _SCORES:
-                    self._places(path, steps, fold.vali)
+                if len(path.steps) * fold.vali.n_documents <= _SCORES:
+                    self._ranked_path(path, fold.vali)
                 yield
 
     def mean(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> float:
@@ -143,7 +144,7 @@ class Remeasurement:
         if now is plan and not wanted.sealed:
             return result
         test_part = None if wanted.sealed else fold.test
-        paths = tuple(self.path(path, fold, plan, wanted) for path in result.paths)
+        paths = self.paths(result.paths, fold, plan, wanted)
         chosen = result.chosen
         if wanted.chooses and all(wanted.measure in path.validation for path in paths):
             chosen = select_model(now, paths, lambda step: self._standard_error(step, fold, now))
@@ -161,20 +162,30 @@ class Remeasurement:
             per_query=FrozenMapping(per_query),
         )
 
-    def path(self, path: PathResult, fold: Fold, plan: Plan, wanted: Measurement) -> PathResult:
-        """Return a path of a run of a plan as it is measured now: its validation is the wanted measure's."""
+    def paths(
+        self, paths: Sequence[PathResult], fold: Fold, plan: Plan, wanted: Measurement
+    ) -> tuple[PathResult, ...]:
+        """Return paths of a fold as they are measured now: their validation is the wanted measure's.
+
+        Parameters
+        ----------
+        paths : sequence of PathResult
+            Of a run of this plan.
+        fold : Fold
+        plan : Plan
+        wanted : Measurement
+        """
         now = wanted.plan(plan)
         if now is plan:
-            return path
+            return tuple(paths)
         if plan.inner or fold.vali is None:
-            known = path.validation if wanted.convention == plan.convention else {}
-            return path if known else replace(path, validation=FrozenMapping({}), standard_errors={})
-        whole = np.array([step.covers(fold.vali.X) for step in path.steps], dtype=np.bool_)
-        values = {wanted.measure: np.full(whole.size, np.nan)}
-        if whole.any():
-            steps = [step for step, there in zip(path.steps, whole, strict=True) if there]
-            values[wanted.measure][whole] = self._measure_path(path, steps, fold.vali, wanted)
-        return replace(path, validation=FrozenMapping(values))
+            keeps = wanted.convention == plan.convention
+            return tuple(path if keeps and path.validation else _unmeasured(path) for path in paths)
+        values = self._measure_paths(paths, fold.vali, wanted)
+        return tuple(
+            replace(path, validation=FrozenMapping({wanted.measure: found}))
+            for path, found in zip(paths, values, strict=True)
+        )
 
     def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Measurement) -> Baseline:
         """Return the best single feature of a fold as it is measured now; which it is stays."""
@@ -197,26 +208,39 @@ class Remeasurement:
         place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
         return {name: float(values[place]) for name, values in path.validation.items()}
 
-    def _measure_path(
-        self, path: PathResult, steps: Sequence[Step], part: RankingDataset, wanted: Measurement
-    ) -> Floats:
-        """Return the measure of whole steps, from rankings that are kept where there is room."""
+    def _measure_paths(
+        self, paths: Sequence[PathResult], part: RankingDataset, wanted: Measurement
+    ) -> list[Floats]:
+        """Return the measure of each path's steps, NaN where one is not whole.
+
+        It is read off rankings that are kept where there is room, those of many paths at a time.
+        """
         name = wanted.measure
         evaluator = self._evaluator(part, wanted.convention, (name,))
-        if len(steps) * part.n_documents > _KEPT // 2:
-            values = [evaluator.evaluate_rankings(ranked)[name] for ranked in _rankings(steps, part)]
-            return np.concatenate(values)
-        places = self._places(path, steps, part)
-        return self._distinct[part].means(places, evaluator)[name]
+        values = []
+        if any(len(path.steps) * part.n_documents > _KEPT // 2 for path in paths):
+            for path in paths:
+                whole, steps = _whole_steps(path, part)
+                rankings = _rankings(steps, part)
+                found = [evaluator.evaluate_rankings(ranked)[name] for ranked in rankings]
+                values.append(_spread(np.concatenate([_NOTHING, *found]), whole))
+            return values
+        for alike in _together(self._ranked_path(path, part) for path in paths):
+            means = alike[0].distinct.means([one.places for one in alike], evaluator)[name]
+            ends = np.cumsum([len(one.places) for one in alike])[:-1]
+            values += [_spread(v, one.whole) for v, one in zip(np.split(means, ends), alike, strict=True)]
+        return values
 
-    def _places(self, path: PathResult, steps: Sequence[Step], part: RankingDataset) -> Places:
-        """Return where the rankings of a part by whole steps stand among the different ones."""
+    def _ranked_path(self, path: PathResult, part: RankingDataset) -> _RankedPath:
+        """Return where the rankings of a part by a path's whole steps stand among the different ones."""
         kept = self._paths.get(path)
         if kept is None or kept.part is not part:
+            whole, steps = _whole_steps(path, part)
             distinct = self._make_room(part)
-            places = np.concatenate([distinct.enter(ranked) for ranked in _rankings(steps, part)])
-            self._paths[path] = kept = _RankedPath(part, places)
-        return kept.places
+            places = [np.empty((0, part.n_queries), dtype=np.int32)]
+            places += [distinct.enter(ranked) for ranked in _rankings(steps, part)]
+            self._paths[path] = kept = _RankedPath(part, whole, distinct, np.concatenate(places))
+        return kept
 
     @property
     def _nbytes(self) -> int:
@@ -296,7 +320,41 @@ class _RankedPath:
     """The rankings of a part by all whole steps of a path: where they stand among the different ones."""
 
     part: RankingDataset
+    whole: NDArray[np.bool_]
+    distinct: DistinctRankings
     places: Places
+
+
+def _together(ranked: Iterable[_RankedPath]) -> Iterator[list[_RankedPath]]:
+    """Yield those whose rankings are kept in the same place, some at a time."""
+    alike: list[_RankedPath] = []
+    values = 0
+    for one in ranked:
+        if alike and (one.distinct is not alike[0].distinct or values + one.places.size > _SCORES):
+            yield alike
+            alike, values = [], 0
+        alike.append(one)
+        values += one.places.size
+    if alike:
+        yield alike
+
+
+def _whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], list[Step]]:
+    """Return which steps of a path can score a part, and these."""
+    whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
+    return whole, [step for step, there in zip(path.steps, whole, strict=True) if there]
+
+
+def _spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:
+    """Return the values of whole steps in their places, NaN in the others."""
+    spread = np.full(whole.size, np.nan)
+    spread[whole] = values
+    return spread
+
+
+def _unmeasured(path: PathResult) -> PathResult:
+    """Return a path without what it measured."""
+    return replace(path, validation=FrozenMapping({}), standard_errors={})
 
 
 def _rankings(steps: Sequence[Step], part: RankingDataset) -> Iterator[Codes]:
