@@ -16,7 +16,13 @@ def did_you_mean(word: str, known: Iterable[str], before: str = "") -> str:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that says what may have been meant, and does not hide that its help could not be written."""
+    """A parser that says what may have been meant, and does not hide that its help could not be written.
+
+    An option is its whole name: what begins like one may be meant for another method's.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"allow_abbrev": False, **options})
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Return the arguments.

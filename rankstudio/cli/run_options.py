@@ -19,6 +19,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.given import GIVEN_ORDER
+from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.resources import resource
 
@@ -156,7 +157,11 @@ def _add_parameters(
         p = owners[0][1]
         name = option.removeprefix("--")
         text = _help(owners).replace("%", "%%")
-        group.add_argument(f"{prefix}{name}", dest=f"{dest}{p.name}", metavar=_METAVARS[p.kind], help=text)
+        names = [f"{prefix}{name}"]
+        if p.name == SIZE.name and prefix == "--":
+            names.append("-k")  # as every paper calls it
+            group.add_argument("--k", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
+        group.add_argument(*names, dest=f"{dest}{p.name}", metavar=_METAVARS[p.kind], help=text)
         if former is not None:
             group.add_argument(f"{former}{name}", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
 

@@ -12,6 +12,7 @@ from rankstudio.cli import main
     [
         ("run --lamda", "rankstudio run: error: unrecognized arguments: --lamda; did you mean --lambda?"),
         ("run --lamda=1", "unrecognized arguments: --lamda=1; did you mean --lambda?"),
+        ("run --kd", "unrecognized arguments: --kd; did you mean --kde?"),
         ("run --method gaz", "argument --method: invalid choice: 'gaz'; did you mean gas?"),
         ("run --method zzz", "invalid choice: 'zzz' (choose from greedy-rankrls, "),
         ("convert a b c", "rankstudio convert: error: unrecognized arguments: c\n"),
@@ -29,3 +30,9 @@ def test_hidden_options_are_not_proposed(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["run", "--judgee", "x"])
     assert "--judge?" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["-k", "--k", "--features"])
+def test_k_is_the_number_of_features_to_select(option: str, capsys) -> None:
+    assert main(["run", "--sample", "--folds", "1", "--lambda", "1", option, "0"]) == 1
+    assert "features k: expected a whole number from 1 up" in capsys.readouterr().err
