@@ -30,7 +30,7 @@ _PLAIN = ("method", "ranker", "select_by", "convention", "missing", "normalize",
 _DATA = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
 # What else says what to run, or where it is kept.
-_SAID_BY_STUDY = ("data", "sample", "folds", "groups", "measures", "study", "scores", *DESTINATIONS)
+_SAID_BY_STUDY = ("data", "sample", "folds", "groups", "measures", "study", "scores", "models", *DESTINATIONS)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +85,14 @@ def _add_places(where: Any) -> None:
         help="in place of a method: scores that another program gave to the documents, as a run of their own "
         "of that name; a folder with Fold1/test.scores and so on, or a file, one score a line in the order "
         "of the documents, or a TREC run; several times for several",
+    )
+    where.add_argument(
+        "--models",
+        action="append",
+        metavar="NAME=PLACE",
+        help="in place of a method: models that a run has written, as a run of their own of that name; a "
+        "file for all folds, or a folder with fold1.json and so on, each for its own fold; several times for "
+        "several",
     )
     add_column_options(where)
     where.add_argument(

@@ -1,4 +1,4 @@
-"""Scores of other programs in the terminal: ``--scores name=place``."""
+"""Scores of other programs, and models of files, in the terminal: ``--scores name=place``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from pathlib import Path
 from rankstudio.engine.errors import PlanError
 
 
-def scores_by_name(texts: Sequence[str]) -> dict[str, Path]:
-    """Return files or folders by the names that their scores have.
+def given_by_name(args: argparse.Namespace) -> dict[str, tuple[Path, bool]]:
+    """Return files or folders by the names that their scores or models have, and whether they are models.
 
     Raises
     ------
     PlanError
         Where a text is not a name and a place, or a name comes again.
     """
-    return by_name(texts, "--scores", "neural=scores")
+    scores = by_name(args.scores or (), "--scores", "neural=scores")
+    models = by_name(args.models or (), "--models", "former=results/models")
+    if both := [name for name in models if name in scores]:
+        raise PlanError(f"--models: expected each name once, got {both[0]!r} again.")
+    return {name: (place, False) for name, place in scores.items()} | {
+        name: (place, True) for name, place in models.items()
+    }
 
 
 def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
@@ -54,7 +60,8 @@ def refuse_beside_scores(args: argparse.Namespace) -> None:
     if given:
         option = f"--{given[0].replace('_', '-')}"
         raise PlanError(
-            f"{option}: expected nothing of the kind beside --scores, from which nothing is learned."
+            f"{option}: expected nothing of the kind beside --scores and --models, from which nothing is "
+            "learned."
         )
 
 

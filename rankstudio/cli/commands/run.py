@@ -16,7 +16,7 @@ from rankstudio.cli.progress_bar import preparation
 from rankstudio.cli.replacement import refuse_other_run
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.run_options import add_options, plan_file, plan_from, refuse_beside_resume
-from rankstudio.cli.score_options import refuse_beside_scores, safe_name, scores_by_name
+from rankstudio.cli.score_options import given_by_name, refuse_beside_scores, safe_name
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
 from rankstudio.cli.worker_options import workers
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
@@ -44,6 +44,7 @@ features on its validation part, and measure the chosen model on its test part.
   rankstudio run --sample                   the sample study, with figures
   rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
   rankstudio run --data MQ2008 --scores neural=scores --study S   scores of another program as a run
+  rankstudio run --data MQ2008 --models former=results/models     models of files as a run
 
 OUT receives results.json, metrics.csv, selection_path.csv, plan.toml and the model of each fold, as
 models/fold1.json and so on; there the results of another run are replaced only with --force. Every finished
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, at_hand: Workers) -> int:
     """Run a plan or a comparison."""
     path = plan_file(args)
-    if args.scores:
+    if args.scores or args.models:
         return _run_scores(args, path, at_hand)
     if path is not None and is_comparison(path):
         if args.refit:
@@ -98,8 +99,8 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
 
 
 def _run_scores(args: argparse.Namespace, path: Path | None, at_hand: Workers) -> int:
-    """Run the scores of other programs, each as a run; several have folders of their own in OUT."""
-    places = scores_by_name(args.scores)
+    """Run scores of other programs and models of files, each as a run; several have own folders in OUT."""
+    places = given_by_name(args)
     refuse_beside_scores(args)
     args.plan = path
     base = plan_from(args)
@@ -107,7 +108,7 @@ def _run_scores(args: argparse.Namespace, path: Path | None, at_hand: Workers) -
     study = study_path(args.study, out)
     stopped = False
     results: list[RunResult] = []
-    for name, place in places.items():
+    for name, (place, models) in places.items():
         result, stopped = carry_out(
             base,
             stated={"select_by", *(() if args.convention is None and path is None else ("convention",))},
@@ -116,7 +117,7 @@ def _run_scores(args: argparse.Namespace, path: Path | None, at_hand: Workers) -
             study=study,
             at_hand=at_hand,
             force=args.force,
-            scores=(name, place),
+            given=(name, place, models),
             store=tracking_store(args.log),
         )
         results.append(result)
@@ -179,7 +180,7 @@ def carry_out(
     at_hand: Workers = ALONE,
     force: bool = False,
     refitted: bool = False,
-    scores: tuple[str, Path] | None = None,
+    given: tuple[str, Path, bool] | None = None,
     store: str | None = None,
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them, with whether it was stopped.
@@ -188,7 +189,7 @@ def carry_out(
 
     Of ``select_by`` and ``convention``, what was not stated is taken as is usual for the data. Finished
     units are kept in the study, or in one beside the results; what is there already is not computed again.
-    Scores of another program, a name and a place, are run in place of the plan's method.
+    Scores of another program or models, a name and a place, are run in place of the plan's method.
     Of a run that was not stopped a model is learned from all documents too, where that is asked for.
     """
     from rankstudio.engine.data.splitting.splits import disjoint_parts
@@ -196,6 +197,8 @@ def carry_out(
     from rankstudio.engine.experiment.runner import open_data, usual_choices
     from rankstudio.engine.support.files import make_folder
 
+    if refitted and plan.entry.given:
+        raise PlanError(f"--refit: expected a method that learns, {plan.title} learns nothing.")
     if refitted and out is None:
         raise PlanError("--refit: expected --out with a folder for the model.")
     if out is not None:
@@ -209,8 +212,8 @@ def carry_out(
         print(
             f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
         )
-    if scores is not None:
-        plan = _plan_of_scores(plan, *scores, dataset)
+    if given is not None:
+        plan = _given_plan(plan, *given, dataset)
     if out is not None:
         refuse_other_run(plan, out, figures=figures, refitted=refitted, force=force)
     for warning in dict.fromkeys(dataset.warnings):
@@ -231,14 +234,16 @@ def carry_out(
     return result, stopped
 
 
-def _plan_of_scores(plan: Plan, name: str, place: Path, dataset: FoldedDataset) -> Plan:
-    """Return the plan of scores, saying of which folds there are none."""
+def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: FoldedDataset) -> Plan:
+    """Return the plan of scores or of models, saying of which folds there are none."""
     from rankstudio.engine.experiment.units.given_fold import plan_of_scores
+    from rankstudio.engine.experiment.units.given_model import plan_of_models
 
-    plan, left_out = plan_of_scores(plan, name, place, dataset)
+    plan, left_out = (plan_of_models if models else plan_of_scores)(plan, name, place, dataset)
     if left_out:
         numbers = ", ".join(map(str, left_out))
-        print(f"Note: {name}: there are no scores for fold {numbers} of {dataset.name}.", file=sys.stderr)
+        what = "models" if models else "scores"
+        print(f"Note: {name}: there are no {what} for fold {numbers} of {dataset.name}.", file=sys.stderr)
     return plan
 
 

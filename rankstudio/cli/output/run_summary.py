@@ -28,7 +28,7 @@ def summary(result: RunResult) -> str:
         chosen += [str(fold.chosen.step.number)] if rounds else []
         measured = [f"{values[m]:.4f}" for m in measures]
         features = _ids(fold.selected, plan.groups)
-        size = "" if plan.entry.given else str(len(fold.selected))
+        size = str(len(fold.selected)) if fold.chosen.step.learned else ""
         rows.append([str(fold.fold), *chosen, size, *measured, features])
     if len(result.folds) > 1 and measures:
         blank = [""] * (len(head) + 1)

@@ -14,7 +14,7 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.trec.lines import TextLines, number, read_lines
 from rankstudio.engine.data.trec.runs import RunScores, is_run, run_scores
 from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.language import tr, translatable, trn
 
 _EXPECTED = translatable("one score, a number, on each line")
 
@@ -62,12 +62,24 @@ class ScoreFile:
             return [self._of_run(part) for part in parts]
         m = sum(part.n_documents for part in parts)
         if self.values.size != m:
-            where = " + ".join(str(p.source.path if p.source else p) for p in parts)
-            raise DatasetError(
-                tr(
+            first = parts[0].source.path if parts[0].source else parts[0]
+            n_others = len(parts) - 1
+            text = (
+                trn(
+                    "{where} and {others} other together have {m} documents and {path} has {n} scores; "
+                    "expected one score for each document.",
+                    "{where} and {others} others together have {m} documents and {path} has {n} scores; "
+                    "expected one score for each document.",
+                    n_others,
+                )
+                if n_others
+                else tr(
                     "{where} has {m} documents and {path} has {n} scores; expected one score for each "
                     "document."
-                ).format(where=where, m=m, path=self.path, n=self.values.size)
+                )
+            )
+            raise DatasetError(
+                text.format(where=first, others=n_others, m=m, path=self.path, n=self.values.size)
             )
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
         pieces = zip(np.split(self.values, ends), parts, strict=True)

@@ -14,14 +14,12 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import portable_model
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
+from rankstudio.engine.experiment.units.learned_queries import ALL
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 
 Value = TypeVar("Value")
-
-ALL = "all"
-"""What the model's origin has in place of the number of a fold."""
 
 
 def refit(result: RunResult, dataset: FoldedDataset) -> Model:
@@ -46,7 +44,7 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
     Raises
     ------
     PlanError
-        Where no fold is finished.
+        Where no fold is finished, or the ranking was given.
     DatasetError
         Where the folds do not have all documents in their test parts.
 
@@ -55,6 +53,8 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
     It costs as much as one unit of the run.
     """
     plan, folds = result.plan, result.folds
+    if plan.entry.given:
+        raise PlanError(f"A model is learned from everything by a method; {plan.title} learns nothing.")
     if not folds:
         raise PlanError("A model can be learned from everything when the first fold has chosen; none has.")
     chosen = [fold.chosen.unit.values for fold in folds]

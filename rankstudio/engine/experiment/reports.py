@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.plan.toml import (
 )
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.versions import versions
+from rankstudio.engine.export.model_files import FOLDER
 from rankstudio.engine.export.models import Model, Weight, model_json
 from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -29,7 +30,7 @@ from rankstudio.engine.support.files import make_folder, read_text, write_text
 Row = tuple[Any, ...]
 
 RESULT_FILES = ("results.json", "metrics.csv", "selection_path.csv", "plan.toml")
-MODELS = "models"
+MODELS = FOLDER
 """Name of the folder with the chosen model of each fold: fold1.json and so on."""
 REFITTED = f"{MODELS}/all.json"
 """The model that was learned from all documents."""
@@ -162,7 +163,7 @@ def _write_models(result: RunResult, folder: Path) -> list[Path]:
     models = {
         folder / f"fold{fold.fold}.json": chosen_model(result, fold)
         for fold in result.folds
-        if fold.chosen.step.whole and fold.chosen.step.learned
+        if fold.chosen.step.whole and not result.plan.entry.given
     }
     for path, model in models.items():
         make_folder(folder)
@@ -224,7 +225,7 @@ def portable_model(
     weights = tuple(Weight(int(ids[c]), names[c], float(step.coef[c])) for c in step.selected)
     origin = {
         "data": data_name,
-        "fold": chosen.unit.fold if fold is None else fold,
+        **_learned_on(plan, chosen.unit.fold if fold is None else fold),
         "normalize": plan.normalize,
         "missing": plan.missing,
         "convention": plan.convention,
@@ -236,6 +237,11 @@ def portable_model(
     beyond = step.beyond_weights([int(i) for i in ids])
     parameters = _listed(chosen.unit.parameters)
     return Model(weights, plan.method, parameters, origin, beyond, plan=plan_as_dict(plan))
+
+
+def _learned_on(plan: Plan, fold: str | int) -> dict[str, Any]:
+    """Return on which fold a model was learned; of one that was given, what it was read from."""
+    return {"given": plan_as_dict(plan)["scores"]} if plan.entry.given else {"fold": fold}
 
 
 def _listed(parameters: Mapping[str, Any]) -> dict[str, Any]:

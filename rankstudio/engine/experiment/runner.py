@@ -30,7 +30,7 @@ from rankstudio.engine.experiment.results.events import (
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, n_steps
-from rankstudio.engine.experiment.units.given_fold import GivenFold, scores_of_plan
+from rankstudio.engine.experiment.units.given_fold import given_folds
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
@@ -155,7 +155,7 @@ def run(
     done = done or Finished()
     finished: list[FoldResult] = []
     computed = any(fold.number not in done.folds for fold in folds)
-    given = scores_of_plan(plan, dataset) if plan.entry.given and computed else None
+    given = given_folds(plan, dataset) if plan.entry.given and computed else None
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
         spread: UnitScheduler | None = None
@@ -172,11 +172,7 @@ def run(
                 known.setdefault(fold.number, group_training(fold))
                 own = [unit for unit in units if unit.fold == fold.number]
                 train = known[fold.number]
-                prepared = (
-                    make_fold_context(plan, fold, train)
-                    if given is None
-                    else GivenFold(plan, fold, train, given[fold.number])
-                )
+                prepared = make_fold_context(plan, fold, train) if given is None else given(fold, train)
                 result = yield from _run_fold(prepared, own, done, spread)
             finished.append(result)
             yield FoldFinished(result)

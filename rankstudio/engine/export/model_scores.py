@@ -36,11 +36,11 @@ def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None)
     told = columns or model.plan.get("columns", {})
     data = load_data(path, columns=told, missing=cast(Missing, model.missing), normalize=scaled)
     if format_of_name(path.name).is_table:
-        _check_places(model, data, path)
+        check_columns(model, data, path)
     return data
 
 
-def _check_places(model: Model, data: RankingDataset, path: Path) -> None:
+def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
     """Raise `DatasetError` where a column of a table is not where it was when the model was learned."""
     names = data.feature_names
     by_name = dict(zip(names, data.feature_ids.tolist(), strict=True))

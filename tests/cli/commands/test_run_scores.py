@@ -43,11 +43,38 @@ def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, capsys: pytest
     assert main(["run", str(out / "neural-net" / "plan.toml"), "--json"]) == 0
 
 
+def test_models_are_runs_of_the_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    learned, again = tmp_path / "learned", tmp_path / "again"
+    fast = ["--method", "rankrls", "--lambda", "1", "--folds", "1,2"]
+    assert main(["run", "--sample", *fast, "--out", str(learned)]) == 0
+    models = learned / "models"
+    study = tmp_path / "s.rankstudio"
+    given = ["--models", f"own={models}", "--models", f"one={models / 'fold1.json'}"]
+    assert main(["run", "--sample", *given, "--study", str(study), "--out", str(again)]) == 0
+    told = capsys.readouterr()
+    assert "Note: own: there are no models for fold 3, 4, 5 of Sample." in told.err
+    assert "own (model) on Sample" in told.out
+    assert "one was learned from 200 of the 250" in " ".join(told.out.split())
+    folds = [json.loads((place / "results.json").read_text())["folds"] for place in (learned, again / "own")]
+    assert [fold["test"] for fold in folds[0]] == [fold["test"] for fold in folds[1]]
+    plan, third = again / "own" / "plan.toml", tmp_path / "third"
+    assert main(["run", str(plan), "--out", str(third)]) == 0
+    results = [json.loads((place / "results.json").read_text()) for place in (again / "own", third)]
+    assert results[0]["folds"] == results[1]["folds"]
+    assert main(["run", str(plan), "--refit", "--out", str(tmp_path / "fourth")]) != 0
+    assert "--refit: expected a method that learns" in capsys.readouterr().err
+    assert main(["compare", str(third / "study.rankstudio"), str(learned / "study.rankstudio")]) == 0
+    assert "own (model)" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (["--scores", "x"], "--scores: expected a name and a place"),
         (["--scores", "a=b", "--scores", "a=c"], "each name once"),
+        (["--models", "x"], "--models: expected a name and a place"),
+        (["--scores", "a=b", "--models", "a=c"], "--models: expected each name once"),
+        (["--models", "a=b", "--refit"], "--refit: expected nothing of the kind"),
         (["--scores", "a=nowhere"], "nowhere: there is no such file or folder"),
         (
             ["--scores", "a=b", "--method", "ranksvm"],

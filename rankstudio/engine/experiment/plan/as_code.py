@@ -13,6 +13,7 @@ from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _SAID = ("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters")
@@ -47,7 +48,8 @@ def as_command(plan: Plan, out: str = "") -> str:
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
     given = plan.scores  # from them alone nothing is learned
     if given:
-        words += ["--scores", f"{given['name']}={given['path']}", "--convention", plan.convention]
+        option = "--models" if plan.method == GIVEN_MODEL.key else "--scores"
+        words += [option, f"{given['name']}={given['path']}", "--convention", plan.convention]
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry

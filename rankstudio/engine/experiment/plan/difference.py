@@ -137,7 +137,7 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "missing": tr("missing values: {policy}").format(policy=plan.missing),
         "seed": tr("seed {seed}").format(seed=plan.seed),
         "columns": tr("other columns"),
-        "scores": tr("other scores"),
+        "scores": tr("other files"),
         "groups": tr("groups: {groups}").format(groups=groups_in_words(plan.groups)),
     }
     return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))

@@ -1,18 +1,18 @@
-"""Which files of scores a plan ranks by, as plain values."""
+"""Which files of scores or of models a plan ranks by, as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.errors import DatasetError, PlanError, shown
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
+from rankstudio.engine.methods.catalog.given import FROM_FILES
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 
 def checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
-    """Return what a plan says of scores in canonical form.
+    """Return what a plan says of scores, or of models, in canonical form.
 
     Raises
     ------
@@ -23,7 +23,7 @@ def checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
     if not isinstance(values, Mapping):
         raise _wrong(values, expected)
     given = dict(values)
-    if method != GIVEN_SCORES.key:
+    if method not in FROM_FILES:
         if given:
             raise _wrong(given, tr("none with the method {method}").format(method=method))
         return FrozenMapping({})
@@ -37,6 +37,47 @@ def checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
         raise _wrong(given, expected)
     name = " ".join(given["name"].split())
     return FrozenMapping({"name": name, "path": given["path"], "files": FrozenMapping(dict(files))})
+
+
+def check_found(
+    scores: Mapping[str, Any], checksums: Mapping[str, str], asked: Sequence[int], there: Collection[int]
+) -> None:
+    """Refuse files that are not those of a plan any more, or that have nothing for one of its folds.
+
+    Parameters
+    ----------
+    scores : Mapping
+        What the plan says of them.
+    checksums : Mapping of str to str
+        Of the files that were read.
+    asked : sequence of int
+        The numbers of the folds to run.
+    there : collection of int
+        Those that the files have something for.
+
+    Raises
+    ------
+    DatasetError
+        For a file with other contents.
+    PlanError
+        For a fold that has nothing.
+    """
+    files = scores["files"]
+    for file, checksum in checksums.items():
+        if files and files.get(file) != checksum:
+            raise DatasetError(
+                tr(
+                    "{file}: it is not the file of {name} that the plan names any more, as it has other "
+                    "contents; add it anew."
+                ).format(file=file, name=scores["name"])
+            )
+    for number in asked:
+        if number not in there:
+            raise PlanError(
+                tr("folds: {name} has nothing for fold {fold}; expected it, or other folds.").format(
+                    name=scores["name"], fold=number
+                )
+            )
 
 
 def _wrong(value: object, expected: str) -> PlanError:

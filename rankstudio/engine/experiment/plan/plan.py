@@ -18,7 +18,7 @@ from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protoc
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, method, methods
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
+from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER
 from rankstudio.engine.metrics.conventions import convention
@@ -90,9 +90,9 @@ class Plan:
         What the columns of tables are, where their names do not tell: ``qid`` and ``label``, lists of names
         as ``features`` and ``ignore``, and ``ids_from`` 0 or 1; see `rankstudio.engine.data.columns`.
     scores : Mapping of str to object
-        Of the method "given-scores": ``name``, what they are called, ``path``, a file or a folder, and
-        ``files``, the SHA-256 of each file that was read, by its place in the folder. Where these are there,
-        a file with other contents is refused.
+        Of the methods "given-scores" and "given-model": ``name``, what they are called, ``path``, a file or
+        a folder, and ``files``, the SHA-256 of each file that was read, by its place in the folder. Where
+        these are there, a file with other contents is refused.
     """
 
     data: str
@@ -163,7 +163,8 @@ class Plan:
         """What is run, in words: "GAS, then RankSVM"."""
         ranker = self.ranker_entry
         if self.scores:
-            return f"{self.scores['name']} (given scores)"
+            kind = "model" if self.method == GIVEN_MODEL.key else "given scores"
+            return f"{self.scores['name']} ({kind})"
         return f"{self.entry.label}, then {ranker.label}" if ranker else self.entry.label
 
     @property
@@ -235,7 +236,7 @@ class Plan:
 
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced; scores go with their method."""
-        if changes.get("method", GIVEN_SCORES.key) != GIVEN_SCORES.key:
+        if changes.get("method", self.method) != self.method:
             changes.setdefault("scores", {})
         return replace(self, **changes)
 

@@ -67,6 +67,11 @@ class Protocol:
                 there = kind == "nested"
         return there or self.inner > 0
 
+    def divided_by(self, seed: int) -> str:
+        """Return how a dataset with these folds says that they were made; "" for those of the files."""
+        seedless = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}
+        return seedless.get(str(self), f"{self}, seed {seed}")
+
     def divide(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
         """Return the dataset with the folds of this protocol; itself where it has them already.
 
@@ -77,8 +82,7 @@ class Protocol:
         PlanError
             Where its folds were made by another protocol, or another seed: what was given is not there.
         """
-        seedless = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}
-        how = seedless.get(str(self), f"{self}, seed {seed}")
+        how = self.divided_by(seed)
         if dataset.divided_by == how:
             return dataset
         if dataset.divided_by:

@@ -191,7 +191,7 @@ class RunResult:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Numbers of features of the chosen models, a fold each; none of a ranking that was given."""
-        return () if self.plan.entry.given else tuple(len(fold.selected) for fold in self.folds)
+        return tuple(len(fold.selected) for fold in self.folds if fold.chosen.step.learned)
 
     @property
     def average(self) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +10,14 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.given_scores import find_scores
-from rankstudio.engine.errors import DatasetError, PlanError
+from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.given_files import check_found
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.fold_context import FoldContext
+from rankstudio.engine.experiment.units.given_model import ModelFold, models_of_plan
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
+from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.methods.given_scores import given_scores
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -44,6 +46,21 @@ class GivenFold(FoldContext):
         yield given_scores(name, parts, self.fold.train.n_features)
 
 
+def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, QueryData], FoldContext]:
+    """Return what makes the context of a fold, by its fold and training part, once all files are read.
+
+    Raises
+    ------
+    DataError, PlanError
+        See `scores_of_plan` and `models_of_plan`.
+    """
+    if plan.method == GIVEN_MODEL.key:
+        steps, note = models_of_plan(plan, dataset)
+        return lambda fold, train: ModelFold(plan, fold, train, steps[fold.number], note)
+    scores = scores_of_plan(plan, dataset)
+    return lambda fold, train: GivenFold(plan, fold, train, scores[fold.number])
+
+
 def scores_of_plan(plan: Plan, dataset: FoldedDataset) -> dict[int, dict[str, Floats]]:
     """Return the scores by which a plan ranks the parts of each fold.
 
@@ -64,22 +81,8 @@ def scores_of_plan(plan: Plan, dataset: FoldedDataset) -> dict[int, dict[str, Fl
     if not plan.scores:
         raise PlanError(tr("scores: expected a name and a path of scores to rank by, got none."))
     found = find_scores(Path(plan.scores["path"]), dataset)
-    files = plan.scores["files"]
-    for name, checksum in found.checksums.items():
-        if files and files.get(name) != checksum:
-            raise DatasetError(
-                tr(
-                    "{file}: the scores of {name} are not those of the plan any more, as the file has other "
-                    "contents; add them anew."
-                ).format(file=name, name=plan.scores["name"])
-            )
-    for number in plan.folds or [fold.number for fold in dataset.folds]:
-        if number not in found.parts:
-            raise PlanError(
-                tr(
-                    "folds: there are no scores of {name} for fold {fold}; expected those or other folds."
-                ).format(name=plan.scores["name"], fold=number)
-            )
+    asked = plan.folds or [fold.number for fold in dataset.folds]
+    check_found(plan.scores, found.checksums, asked, found.parts)
     return {number: dict(parts) for number, parts in found.parts.items()}
 
 

@@ -19,6 +19,21 @@ GIVEN_SCORES = Method(
     parameters=(),
 )
 
+GIVEN_MODEL = Method(
+    key="given-model",
+    label="Given model",
+    family="given",
+    citation="any run",
+    title="Models from files",
+    summary=(
+        "Ranks the documents by a model that was learned before, one for all folds or one for each: it is "
+        "measured, looked into and compared as the model of any run is. Nothing is learned."
+    ),
+    criterion="",
+    estimator="",
+    parameters=(),
+)
+
 GIVEN_ORDER = Method(
     key="given-order",
     label="Given order",
@@ -34,4 +49,7 @@ GIVEN_ORDER = Method(
     parameters=(),
 )
 
-GIVEN: tuple[Method, ...] = (GIVEN_SCORES, GIVEN_ORDER)
+GIVEN: tuple[Method, ...] = (GIVEN_SCORES, GIVEN_MODEL, GIVEN_ORDER)
+
+FROM_FILES: tuple[str, ...] = (GIVEN_SCORES.key, GIVEN_MODEL.key)
+"""Those whose plans name files."""

@@ -101,7 +101,7 @@ def test_files_that_changed_since_are_refused(tmp_path: Path) -> None:
     data = dataset()
     plan, _ = plan_of_scores(Plan("x"), "neural", _scores(tmp_path, data), data)
     _scores(tmp_path, data, seed=1)
-    with pytest.raises(DatasetError, match=r"Fold1/test.scores: the scores of neural are not those"):
+    with pytest.raises(DatasetError, match=r"Fold1/test.scores: it is not the file of neural"):
         _result(plan, data)
 
 
@@ -227,6 +227,12 @@ def test_folds_made_anew_need_ids(tmp_path: Path) -> None:
     path.write_text("0.5\n" * data.folds[0].train.n_documents)
     with pytest.raises(DatasetError, match="were made anew"):
         plan_of_scores(Plan("x", protocol="3-fold"), "neural", path, divided)
+
+
+def test_a_file_of_another_length_is_compared_with_the_first_part_and_its_others(tmp_path: Path) -> None:
+    (tmp_path / "short.txt").write_text("1\n")
+    with pytest.raises(DatasetError, match=r"and 4 others together have \d+ documents and .* has 1 scores"):
+        plan_of_scores(Plan("x"), "short", tmp_path / "short.txt", dataset(5))
 
 
 def test_a_plan_of_scores_is_a_command_and_a_program(tmp_path: Path) -> None:

@@ -1,0 +1,168 @@
+"""Models in files to rank the documents of a dataset by: one for all folds, or one for each."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.formats.data_format import format_of_name
+from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
+from rankstudio.engine.export.model_scores import check_columns
+from rankstudio.engine.export.models import Model, load_model
+from rankstudio.engine.language import tr
+
+FOLDER = "models"
+"""In which a run writes the models of its folds, beside its other results."""
+
+_FOLD = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
+_MOST_FILES = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class ModelsFound:
+    """The models of a file or a folder, as they fit a dataset.
+
+    Attributes
+    ----------
+    models : Mapping of int to Model
+        By the number of the fold.
+    checksums : Mapping of str to str
+        SHA-256 of the files that were read, by their names.
+    left_out : tuple of int
+        Folds without a model.
+    """
+
+    models: Mapping[int, Model]
+    checksums: Mapping[str, str]
+    left_out: tuple[int, ...]
+
+
+def fold_of_name(path: Path) -> int | None:
+    """Return the fold whose model a file is, as its name tells; None where it tells none.
+
+    Examples
+    --------
+    >>> fold_of_name(Path("models/fold2.json")), fold_of_name(Path("models/all.json"))
+    (2, None)
+    """
+    found = _FOLD.fullmatch(path.stem) if path.suffix.lower() == ".json" else None
+    return int(found[1]) if found else None
+
+
+def models_in(folder: Path) -> dict[int, Path]:
+    """Return the models of folds in a folder, or in the folder of models in it, by the folds' numbers.
+
+    Raises
+    ------
+    FileAccessError
+        Where it cannot be looked into.
+    DatasetError
+        Where a fold has two.
+    """
+    found: dict[int, Path] = {}
+    for path in _files(folder):
+        number = fold_of_name(path)
+        if number is not None and number in found:
+            raise DatasetError(
+                tr("{folder}: found {a} and {b} for fold {fold}, expected one model.").format(
+                    folder=shown_path(folder), a=found[number].name, b=path.name, fold=number
+                )
+            )
+        if number is not None:
+            found[number] = path
+    inside = folder / FOLDER
+    return dict(sorted(found.items())) if found or not inside.is_dir() else models_in(inside)
+
+
+def find_models(place: Path, dataset: FoldedDataset) -> ModelsFound:
+    """Read the models to rank the documents of a dataset by.
+
+    Parameters
+    ----------
+    place : Path
+        A file, whose model ranks in all folds; or a folder with ``fold1.json`` and so on, of which each
+        ranks in its own fold, or with one file.
+    dataset : FoldedDataset
+        Its features have to be those of the models.
+
+    Raises
+    ------
+    DataError
+        Where a file cannot be read, is no model, or does not fit the features.
+    """
+    if not place.exists():
+        raise FileAccessError(place, tr("there is no such file or folder."))
+    paths = _paths(place, [fold.number for fold in dataset.folds])
+    read = {path: load_model(path) for path in dict.fromkeys(paths.values())}
+    for path, model in read.items():
+        _check_features(model, path, dataset)
+    checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in read}
+    left_out = tuple(fold.number for fold in dataset.folds if fold.number not in paths)
+    return ModelsFound({n: read[path] for n, path in paths.items()}, checksums, left_out)
+
+
+def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:
+    """Return which file has the model of which fold."""
+    if not place.is_dir():
+        return dict.fromkeys(numbers, place)
+    by_fold = models_in(place)
+    if not by_fold:
+        there = [path for path in _files(place) if path.suffix.lower() == ".json"]
+        if len(there) == 1:
+            return dict.fromkeys(numbers, there[0])
+        raise DatasetError(
+            tr("{folder}: found {n} files .json, expected fold1.json and so on, or one model.").format(
+                folder=shown_path(place), n=len(there)
+            )
+        )
+    kept = {n: by_fold[n] for n in numbers if n in by_fold}
+    if not kept:
+        raise DatasetError(
+            tr("{folder}: found models of fold {found}, expected one of fold {folds}.").format(
+                folder=shown_path(place), found=_few(list(by_fold)), folds=_few(numbers)
+            )
+        )
+    return kept
+
+
+def _few(numbers: list[int]) -> str:
+    """Return numbers in a sentence; the first and the last of many."""
+    return ", ".join(map(str, numbers)) if len(numbers) < 10 else f"{numbers[0]} … {numbers[-1]}"
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise FileAccessError(
+            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
+        ) from None
+    return [path for path in paths[:_MOST_FILES] if path.is_file()]
+
+
+def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
+    """Refuse a model that asks for a feature which the data do not have, or have elsewhere."""
+    train, ids = dataset.folds[0].train, set(dataset.feature_ids.tolist())
+    absent = sorted(model.needed - ids)
+    # Of a file that leaves zeros out, a feature that is never there is 0, and adds nothing to a sum.
+    if absent and (model.beyond or not train.sparse):
+        names = {feature.id: feature.name for feature in model.features}
+        raise DatasetError(
+            tr("{file}: features: found {id} ({name}), expected ids of {data}'s {n} features, {ids}.").format(
+                file=shown_path(path),
+                id=absent[0],
+                name=shown(names.get(absent[0], "")),
+                data=dataset.name,
+                n=len(ids),
+                ids=f"{min(ids)} … {max(ids)}",
+            )
+        )
+    if train.source is not None and format_of_name(train.source.path.name).is_table:
+        try:
+            check_columns(model, train, train.source.path)
+        except DataError as error:
+            raise DatasetError(f"{shown_path(path)}: {error}") from error

@@ -1,0 +1,207 @@
+"""A model of a file as a run: it measures what it measured where it was learned, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.analysis.features.score_contributions import score_contributions
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import DataError, DatasetError, PlanError
+from rankstudio.engine.experiment.plan.as_code import as_command, as_python
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import plan_as_toml, plan_from_dict, read_toml
+from rankstudio.engine.experiment.refit import refit
+from rankstudio.engine.experiment.reports import MODELS, chosen_model, write_results
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.units.given_model import plan_of_models
+from rankstudio.engine.export.models import load_model, save_model
+from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.metrics.evaluation import evaluate
+from tests.engine.experiment.small import assert_same, dataset, ended, quick
+
+
+def _learned(folder: Path, key: str = "greedy-rankrls", folds: int = 2) -> tuple[FoldedDataset, RunResult]:
+    """Run a method, and write its results."""
+    data = dataset(folds)
+    result = ended(run(Plan("small", key, quick(method(key))), data))
+    write_results(result, folder)
+    return data, result
+
+
+def _given(place: Path, data: FoldedDataset, base: Plan | None = None) -> RunResult:
+    plan, _ = plan_of_models(base or Plan("small"), "former", place, data)
+    return ended(run(plan, data))
+
+
+@pytest.mark.parametrize("key", ["greedy-rankrls", "rankboost", "lambdamart"])
+def test_each_fold_has_its_own_model_and_its_numbers(tmp_path: Path, key: str) -> None:
+    data, learned = _learned(tmp_path, key)
+    result = _given(tmp_path / MODELS, data)
+    assert result.plan.title == "former (model)" and result.sizes == learned.sizes and not result.notes
+    for fold, there, was in zip(data.folds, result.folds, learned.folds, strict=True):
+        assert there.selected == was.selected
+        assert dict(there.test) == pytest.approx(dict(was.test), abs=1e-12)
+        assert dict(there.validation) == pytest.approx(dict(was.validation), abs=1e-12)
+        assert fold.test is not None
+        columns = np.ascontiguousarray(fold.test.X.T)
+        scores = there.chosen.step.scores(columns)
+        assert scores == pytest.approx(was.chosen.step.scores(columns), abs=1e-9)
+        split = score_contributions(there.chosen.step, fold.test.X, data.feature_ids)
+        assert split.scores == pytest.approx(scores, abs=1e-9)
+
+
+def test_the_folder_of_a_run_stands_for_its_models(tmp_path: Path) -> None:
+    data, learned = _learned(tmp_path)
+    assert _given(tmp_path, data).average == pytest.approx(learned.average, abs=1e-12)
+
+
+def test_one_file_ranks_in_all_folds_and_says_what_it_knows(tmp_path: Path) -> None:
+    data, _ = _learned(tmp_path)
+    data = replace(data, folds=(data.folds[0], replace(data.folds[1], test=data.folds[0].vali)))
+    result = _given(tmp_path / MODELS / "fold1.json", data)
+    model = load_model(tmp_path / MODELS / "fold1.json")
+    for fold, found in zip(data.folds, result.folds, strict=True):
+        assert fold.test is not None
+        expected = evaluate(fold.test.y, model.predict(fold.test.X), fold.test.qid, measures=["MAP"])
+        assert found.test["MAP"] == pytest.approx(expected["MAP"], abs=1e-12)
+    (note,) = result.notes
+    assert "former was learned from 12 of the 24 queries" in note.what and "(fold 2)" in note.what
+
+
+def test_a_model_of_all_documents_knows_them_all(tmp_path: Path) -> None:
+    data = dataset(1)
+    train = data.folds[0].train
+    data = replace(data, folds=(replace(data.folds[0], vali=None, test=None),))
+    divided = Plan("small", "rankrls", quick(method("rankrls")), protocol="3-fold")
+    result = ended(run(divided, data))
+    from rankstudio.engine.experiment.plan.protocol import parse_protocol  # noqa: PLC0415
+
+    folds = parse_protocol("3-fold").divide(data, 0)
+    save_model(tmp_path / "all.json", refit(result, folds))
+    (note,) = _given(tmp_path / "all.json", folds, Plan("small", protocol="3-fold")).notes
+    assert f"{train.n_queries} of the {train.n_queries} queries" in note.what
+    save_model(tmp_path / "fold1.json", chosen_model(result, result.folds[0]))
+    other = parse_protocol("4-fold").divide(data, 0)
+    (note,) = _given(tmp_path / "fold1.json", other, Plan("small", protocol="4-fold")).notes
+    assert "on other folds than these" in note.what
+    elsewhere = replace(other, name="Another")
+    assert not _given(tmp_path / "fold1.json", elsewhere, Plan("x", protocol="4-fold")).notes
+
+
+def test_a_fold_without_a_model_is_left_out(tmp_path: Path) -> None:
+    data, _ = _learned(tmp_path)
+    (tmp_path / MODELS / "fold2.json").unlink()
+    plan, left_out = plan_of_models(Plan("small"), "former", tmp_path, data)
+    assert left_out == (2,) and plan.folds == (1,)
+    with pytest.raises(PlanError, match="former has nothing for fold 2"):
+        ended(run(plan.changed(folds=(1, 2)), data))
+
+
+def test_a_study_and_a_plan_bring_it_back(tmp_path: Path) -> None:
+    data, _ = _learned(tmp_path, "lambdamart")
+    plan, _ = plan_of_models(Plan("small"), "former", tmp_path / MODELS, data)
+    path = tmp_path / "again.toml"
+    path.write_text(plan_as_toml(plan))
+    back = plan_from_dict(read_toml(path))
+    assert back == plan and set(back.scores["files"]) == {"fold1.json", "fold2.json"}
+    with Study.create(tmp_path / "s.rankstudio") as study:
+        first = ended(run_stored(plan, data, study))
+    assert_same(first, ended(run(back, data)))
+    for file in (tmp_path / MODELS).iterdir():
+        file.unlink()
+    with Study.open(tmp_path / "s.rankstudio") as study:
+        second = ended(run_stored(plan, data, study))
+    for one, other, fold in zip(first.folds, second.folds, data.folds, strict=True):
+        assert one.test == other.test and fold.test is not None
+        columns = np.ascontiguousarray(fold.test.X.T)
+        assert np.array_equal(one.chosen.step.scores(columns), other.chosen.step.scores(columns))
+
+
+def test_other_contents_are_refused(tmp_path: Path) -> None:
+    data, _ = _learned(tmp_path)
+    plan, _ = plan_of_models(Plan("small"), "former", tmp_path, data)
+    (tmp_path / MODELS / "fold1.json").write_bytes((tmp_path / MODELS / "fold2.json").read_bytes())
+    with pytest.raises(DatasetError, match=r"fold1.json: it is not the file of former"):
+        ended(run(plan, data))
+
+
+def test_nothing_is_learned_of_it_and_no_model_written_again(tmp_path: Path) -> None:
+    data, _ = _learned(tmp_path)
+    result = _given(tmp_path, data)
+    write_results(result, tmp_path / "again")
+    assert not (tmp_path / "again" / MODELS).exists()
+    origin = chosen_model(result, result.folds[0]).origin
+    assert "fold" not in origin and origin["given"]["name"] == "former"
+    with pytest.raises(PlanError, match="learns nothing"):
+        refit(result, data)
+
+
+def test_a_plan_of_models_is_a_command_and_a_program(tmp_path: Path) -> None:
+    data, _ = _learned(tmp_path)
+    plan, _ = plan_of_models(Plan("small"), "a net", tmp_path, data)
+    assert as_command(plan) == f"rankstudio run --data small --models 'a net={tmp_path}' --convention letor4"
+    values: dict[str, object] = {}
+    exec(as_python(plan).split("result = ")[0], values)
+    assert values["plan"] == plan
+
+
+def test_a_model_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    data, _ = _learned(tmp_path)
+    path = tmp_path / MODELS / "fold1.json"
+    model = load_model(path)
+    other = tmp_path / "other.json"
+    first = replace(model.features[0], id=47, name="BM25")
+    save_model(other, replace(model, features=(first, *model.features[1:])))
+    with pytest.raises(
+        DatasetError, match=r"other.json: features: found 47 \('BM25'\), expected ids of .* 1 … 6"
+    ):
+        plan_of_models(Plan("small"), "x", other, data)
+    save_model(other, replace(model, origin={**model.origin, "normalize": "query_minmax"}))
+    with pytest.raises(DatasetError, match=r"found normalize query_minmax.* expected none"):
+        plan_of_models(Plan("small"), "x", other, data)
+    alone = replace(data, folds=tuple(replace(fold, vali=None, test=None) for fold in data.folds))
+    with pytest.raises(DatasetError, match="neither a test nor a validation part"):
+        plan_of_models(Plan("small"), "x", path, alone)
+    with pytest.raises(PlanError, match="expected a name and a path of models"):
+        ended(run(Plan("small", "given-model"), data))
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({}, "found 0 files .json, expected fold1.json"),
+        ({"a.json": "", "b.json": ""}, "found 2 files .json"),
+        ({"fold7.json": ""}, "found models of fold 7, expected one of fold 1, 2"),
+        ({"fold1.json": "", "Fold_1.json": ""}, "found Fold_1.json and fold1.json for fold 1"),
+        ({"fold1.json": "{}"}, "fold1.json: this is not a model"),
+        ({"a.json": "1 2"}, "a.json: this is not a model"),
+    ],
+)
+def test_what_is_no_model_is_refused(tmp_path: Path, files: dict[str, str], sentence: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=sentence):
+        plan_of_models(Plan("small"), "x", tmp_path, dataset())
+
+
+def test_names_that_differ_are_said(tmp_path: Path) -> None:
+    data, _ = _learned(tmp_path)
+    named = tuple(
+        replace(fold, **{n: replace(p, feature_names=tuple("abcdef")) for n, p in fold.parts.items()})
+        for fold in data.folds
+    )
+    learned = ended(run(Plan("small", "rankrls", quick(method("rankrls"))), replace(data, folds=named)))
+    save_model(tmp_path / "m.json", chosen_model(learned, learned.folds[0]))
+    renamed = tuple(
+        replace(fold, **{n: replace(p, feature_names=tuple("bacdef")) for n, p in fold.parts.items()})
+        for fold in data.folds
+    )
+    (note,) = _given(tmp_path / "m.json", replace(data, folds=renamed)).notes
+    assert "Feature 1 is called 'a' in the model and 'b' in the data" in note.what
