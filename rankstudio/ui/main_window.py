@@ -32,6 +32,7 @@ from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.run.given_models import GivenModelsController
 from rankstudio.ui.run.given_scores import GivenScoresController
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.backend_menu import BackendMenu
@@ -114,6 +115,7 @@ class MainWindow(QMainWindow):
         self.labels = RunLabels(self.models, self.sections.results.panel, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self)
         self.scores = GivenScoresController(self.models, self)
+        self.rankers = GivenModelsController(self.models, self)
         self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
@@ -162,6 +164,7 @@ class MainWindow(QMainWindow):
             run=control.run,
             comparison=self.comparison.ask,
             add_scores=self.scores.ask,
+            open_model=self.rankers.ask,
             add_order=self.scores.run_order,
             pause=control.toggle_pause,
             step=control.step,
@@ -191,8 +194,8 @@ class MainWindow(QMainWindow):
         sections = self.sections
         failing = (
             *(self.open_controller, self.restorer, self.study_files, self.resplit),
-            *(self.removal, self.comparison, self.scores, self.window_state, self.export_controller),
-            *(self.labels, self.names, self.current, sections.data, sections.inspect),
+            *(self.removal, self.comparison, self.scores, self.rankers, self.window_state),
+            *(self.export_controller, self.labels, self.names, self.current, sections.data, sections.inspect),
             *(self.measurement, sections.substitutes, sections.results, sections.queries, sections.report),
         )
         for part in failing:
@@ -207,7 +210,7 @@ class MainWindow(QMainWindow):
         for teller in (self.open_controller, self.study_files, self.menus):
             teller.warned.connect(self.say_warning)
         saying = self.export_controller, self.study_files, self.comparison, self.measurement, sections.report
-        for part in (*saying, self.open_controller, self.scores):
+        for part in (*saying, self.open_controller, self.scores, self.rankers):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
@@ -221,6 +224,7 @@ class MainWindow(QMainWindow):
         self.open_controller.opened.connect(self._show_data)
         self.open_controller.studyAsked.connect(self.study_files.open)
         self.open_controller.comparisonAsked.connect(self.comparison.open)
+        self.open_controller.modelsAsked.connect(self.rankers.open)
         self.sections.results.panel.comparisonAsked.connect(self.comparison.ask)
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)

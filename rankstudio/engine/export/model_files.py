@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +10,10 @@ from pathlib import Path
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
+from rankstudio.engine.export.model_folder import json_files, models_in
 from rankstudio.engine.export.model_scores import check_columns
 from rankstudio.engine.export.models import Model, load_model
 from rankstudio.engine.language import tr
-
-FOLDER = "models"
-"""In which a run writes the models of its folds, beside its other results."""
-
-_FOLD = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
-_MOST_FILES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,43 +33,6 @@ class ModelsFound:
     models: Mapping[int, Model]
     checksums: Mapping[str, str]
     left_out: tuple[int, ...]
-
-
-def fold_of_name(path: Path) -> int | None:
-    """Return the fold whose model a file is, as its name tells; None where it tells none.
-
-    Examples
-    --------
-    >>> fold_of_name(Path("models/fold2.json")), fold_of_name(Path("models/all.json"))
-    (2, None)
-    """
-    found = _FOLD.fullmatch(path.stem) if path.suffix.lower() == ".json" else None
-    return int(found[1]) if found else None
-
-
-def models_in(folder: Path) -> dict[int, Path]:
-    """Return the models of folds in a folder, or in the folder of models in it, by the folds' numbers.
-
-    Raises
-    ------
-    FileAccessError
-        Where it cannot be looked into.
-    DatasetError
-        Where a fold has two.
-    """
-    found: dict[int, Path] = {}
-    for path in _files(folder):
-        number = fold_of_name(path)
-        if number is not None and number in found:
-            raise DatasetError(
-                tr("{folder}: found {a} and {b} for fold {fold}, expected one model.").format(
-                    folder=shown_path(folder), a=found[number].name, b=path.name, fold=number
-                )
-            )
-        if number is not None:
-            found[number] = path
-    inside = folder / FOLDER
-    return dict(sorted(found.items())) if found or not inside.is_dir() else models_in(inside)
 
 
 def find_models(place: Path, dataset: FoldedDataset) -> ModelsFound:
@@ -111,7 +68,7 @@ def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:
         return dict.fromkeys(numbers, place)
     by_fold = models_in(place)
     if not by_fold:
-        there = [path for path in _files(place) if path.suffix.lower() == ".json"]
+        there = json_files(place)
         if len(there) == 1:
             return dict.fromkeys(numbers, there[0])
         raise DatasetError(
@@ -132,16 +89,6 @@ def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:
 def _few(numbers: list[int]) -> str:
     """Return numbers in a sentence; the first and the last of many."""
     return ", ".join(map(str, numbers)) if len(numbers) < 10 else f"{numbers[0]} … {numbers[-1]}"
-
-
-def _files(folder: Path) -> list[Path]:
-    try:
-        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    except OSError as error:
-        raise FileAccessError(
-            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
-        ) from None
-    return [path for path in paths[:_MOST_FILES] if path.is_file()]
 
 
 def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:

@@ -17,6 +17,7 @@ from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
+from rankstudio.engine.export.model_folder import holds_models
 from rankstudio.engine.support.files import is_there
 from rankstudio.ui.data.facts import read_as_sentence
 from rankstudio.ui.language import tr
@@ -44,6 +45,8 @@ class OpenController(QObject):
     """Other data are open (FoldedDataset)."""
     comparisonAsked = Signal(str)
     """A plan of several runs is to be opened (its path)."""
+    modelsAsked = Signal(list)
+    """Models are to rank (the paths of their files, or of a folder)."""
     studyAsked = Signal(str)
     """A study is to be opened (its path)."""
     runAsked = Signal()
@@ -128,7 +131,10 @@ class OpenController(QObject):
         self.open_path(SAMPLE)
 
     def open_paths(self, paths: Sequence[str]) -> None:
-        """Open one file or folder, or several files that are parts of one fold."""
+        """Open one file or folder, models, or several files that are parts of one fold."""
+        if paths and all(holds_models(Path(path)) for path in paths):
+            self.modelsAsked.emit(list(paths))
+            return
         try:
             self.open_path(one_of(paths))
         except DatasetError as error:
@@ -136,9 +142,12 @@ class OpenController(QObject):
 
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open a LETOR file, a folder of folds, a plan, a study or ``"sample"``; with ``run`` run it then."""
+        """Open data, a plan, a model, a study or ``"sample"``; with ``run`` run it then."""
         if is_study(path):
             self.studyAsked.emit(path)
+            return
+        if holds_models(Path(path)):
+            self.modelsAsked.emit([path])
             return
         self._run_when_open = run
         plan: Plan | None = None

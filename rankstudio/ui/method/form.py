@@ -22,7 +22,7 @@ from rankstudio.engine.methods.catalog import (
     methods,
     refusal_of_groups,
 )
-from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
+from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.ui.language import tr
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
@@ -128,6 +128,7 @@ class MethodForm(Panel):
         self.setObjectName("method-form")
         lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
         lacking[GIVEN_SCORES.key] = tr("Scores of another program are added in the menu Run.")
+        lacking[GIVEN_MODEL.key] = tr("A model of a file is opened in the menu File.")
         self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
         self._method = ChoiceField(theme, _method_choice(), lacking)
         self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))

@@ -49,6 +49,12 @@ _FILE = (
         "sample", tr("Open &sample"), tr("Open the sample that comes with RankStudio."), "Ctrl+D", "sample"
     ),
     Command(
+        "open_model",
+        tr("Open model as &ranker…"),
+        tr("Measure a model of a file, or one for each fold, on the open data, as a run to compare with."),
+        "Ctrl+M",
+    ),
+    Command(
         "sources",
         tr("&Where to get data…"),
         tr("Say where LETOR, MSLR, Yahoo's and Istella's data are to be had, and on which terms."),

@@ -105,6 +105,7 @@ class OpenDialog(QFileDialog):
                 tr("Text of LETOR or SVMlight (*.txt *.letor *.dat *.svm *.libsvm *.gz *.bz2 *.xz *.zst)"),
                 tr("Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow)"),
                 tr("Plans (*.toml)"),
+                tr("Models (*.json)"),
                 tr("Studies (*.rankstudio)"),
             ]
         )
