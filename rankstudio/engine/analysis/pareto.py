@@ -105,7 +105,7 @@ def pareto_front_of(
     tried = [
         (number, model)
         for number, run in enumerate(runs)
-        if not run.plan.entry.given  # it has no size
+        if run.sizes  # of a ranking that was given there is none
         for model in best_of_sizes(tried_models(run, name), name)
     ]
     if not tried:

@@ -33,7 +33,8 @@ class RunCurve:
     places : tuple of int
         On the path, for each of the K models: how many features, or which round.
     sizes : ndarray of shape (K,)
-        Features of each model, mean over the folds.
+        Features of each model, mean over the folds; NaN of a ranking that was given and has none, which is
+        the same at every x of the others.
     x : ndarray of shape (K,)
         What the curve is drawn over, ascending.
     mean : ndarray of shape (K,)
@@ -92,7 +93,7 @@ def run_curves(
         One a run; None for a run that was not measured on a validation part.
     """
     costs = costs_of(runs)
-    tried = [_curve(run, name, by, costs) for run in runs]
+    tried = _spread(by, [_curve(run, name, by, costs) for run in runs])
     against = tried[reference]
     worth = _by_query(runs[reference], data[reference], against[1], name) if against else None
     found: list[RunCurve | None] = []
@@ -116,9 +117,11 @@ def run_curves(
     return tuple(found)
 
 
-def _curve(
-    run: RunResult, name: str, by: By, costs: Mapping[int, float]
-) -> tuple[Floats, list[TriedModel]] | None:
+_Tried = tuple[Floats, list[TriedModel]]
+"""What the models of a run are drawn over, ascending, and these."""
+
+
+def _curve(run: RunResult, name: str, by: By, costs: Mapping[int, float]) -> _Tried | None:
     """Return x and models of the combination with the best mean, by ascending x."""
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
@@ -132,6 +135,17 @@ def _curve(
     x = np.array([_cost(model, run.feature_ids, costs) for model in models])
     order = np.argsort(x, kind="stable")
     return x[order], [models[i] for i in order]
+
+
+def _spread(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
+    """Give rankings without features every x that models have: there is none of their own."""
+    sized = [x for x, models in filter(None, tried) if models[0].steps[0].learned]
+    if by == "seconds" or not sized:
+        return tried
+    every = np.unique(np.concatenate(sized))
+    return [
+        one if one is None or one[1][0].steps[0].learned else (every, one[1] * every.size) for one in tried
+    ]
 
 
 def _greatest(values: Floats) -> float:
@@ -169,7 +183,7 @@ def _bare(
     return RunCurve(
         run.plan.combinations[models[0].combination].values,
         tuple(model.place for model in models),
-        np.array([model.size for model in models]),
+        np.array([model.size if model.steps[0].learned else np.nan for model in models]),
         x,
         np.array([model.mean for model in models]),
         nothing if difference is None else difference,

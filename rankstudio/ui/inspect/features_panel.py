@@ -31,6 +31,7 @@ _GIVING_WAY = ("gain", "bars", "feature_id", "weight")  # to the names, the firs
 _ROOM_FOR_MARGIN = 300
 
 NO_PATH = tr("Run a method, or move λ, to see which features it selects.")
+_GIVEN = tr("This ranking was given: it has no features, and so no path.")
 
 
 class FeaturesPanel(Panel):
@@ -110,6 +111,7 @@ class FeaturesPanel(Panel):
             self._of, self._margins = path, {}
         found = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
         rows = self._with_margins(found)
+        self.table.placeholder = NO_PATH if path.steps[position].learned else _GIVEN
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
@@ -318,11 +320,11 @@ def _measured(measures: Mapping[str, float]) -> str:
 
 
 def _caption(path: PathResult, position: int, measure: str) -> str:
-    """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"."""
+    """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"; of scores the last."""
     value = float(path.validation[measure][position]) if measure in path.validation else nan
     measured = "" if isnan(value) else f" · {measure} {value:.4f}"
     if not path.steps[position].learned:
-        return tr("a given ranking: no features{measured}").format(measured=measured)
+        return measured.removeprefix(" · ")
     most = int(path.sizes.max())
     if path.step_kind is StepKind.ROUNDS:
         return tr("k = {sizes} · round {x_values}{measured}").format(

@@ -202,8 +202,8 @@ class MethodForm(Panel):
         self._own.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
-        self._groups.setText(groups_text(plan))
-        self._groups.setVisible(bool(plan.groups) and plan.entry.selects)
+        self._groups.setText(groups_text(plan) if plan.entry.selects else files_text(plan))
+        self._groups.setVisible((bool(plan.groups) and plan.entry.selects) or bool(plan.scores))
         self._update_reset()
 
     def refuse_protocol(self, why: str) -> None:
@@ -257,6 +257,8 @@ class MethodForm(Panel):
         """Show the fields of the method and of the ranker."""
         entry, ranker = method(self.method_key()), self.ranker_key()
         self._ranker.setVisible(entry.selects)
+        for field in (self._select_by, self._rule):  # of what was given there is one model
+            field.setVisible(not entry.given)
         self._own.show_method(entry, without_ranking=bool(ranker))
         self._ranker_section.show_method(method(ranker) if ranker else None)
         self.set_caption(entry.citation)
@@ -276,8 +278,9 @@ class MethodForm(Panel):
             yield self._ranker
         yield from self._ranker_section.shown()
         yield self._protocol
-        yield self._select_by
-        yield self._rule
+        if not method(self.method_key()).given:
+            yield self._select_by
+            yield self._rule
 
     @Slot()
     def _align(self) -> None:
@@ -343,6 +346,13 @@ def groups_text(plan: Plan) -> str:
     return tr("Groups: {groups_in_words}. {said}").format(
         groups_in_words=groups_in_words(plan.groups), said=said
     )
+
+
+def files_text(plan: Plan) -> str:
+    """Return what a plan ranks by that was given, and from where; "" for nothing of the kind."""
+    if not plan.scores:
+        return ""
+    return tr("{name}, read from {path}").format(name=plan.scores["name"], path=plan.scores["path"])
 
 
 def about(entry: Method) -> str:

@@ -75,6 +75,10 @@ class AblationFeeder(QObject):
         self._n = len(self._left)
         if not self._left:
             self._panel.clear(tr("These models have no feature that could be left out."))
+        elif plan.entry.given:
+            self._panel.clear(
+                tr("These models were read from files: no method is there to learn them without a feature.")
+            )
         elif self._work() > _MOST_WORK:
             self._panel.offer(self._n)
         else:

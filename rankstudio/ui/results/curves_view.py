@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QSizePolicy
@@ -126,10 +127,14 @@ class CurvesView(Panel):
         self.picked.emit(key, curve.values, curve.places[point])
 
 
+def _size(size: float) -> str:
+    return tr("no features") if isnan(size) else f"k = {plain(size)}"
+
+
 def _overlaid(key: int, label: str, plan: Plan, curve: RunCurve, reference: bool) -> OverlaidCurve:
     combination = combination_label(plan.axes, curve.values)
     notes = tuple(
-        " · ".join(part for part in (f"k = {plain(float(size))}", combination, curve.unpaired) if part)
+        " · ".join(part for part in (_size(float(size)), combination, curve.unpaired) if part)
         for size in curve.sizes
     )
     return OverlaidCurve(

@@ -129,6 +129,7 @@ class RunController(QObject):
             longest_path(plan, session.dataset.n_features),
             tr(plan.criterion),
             plan.step_kind,
+            sized=not plan.entry.featureless,
         )
         self.curves.set_caption("" if why == NO_MEASURES else why)
         if record is not None:

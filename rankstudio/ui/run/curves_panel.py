@@ -114,6 +114,8 @@ class CurvesPanel(Panel):
         n_steps: int,
         criterion: str = "criterion",
         step_kind: StepKind = StepKind.FEATURES,
+        *,
+        sized: bool = True,
     ) -> None:
         """Start anew: one empty curve per combination.
 
@@ -131,12 +133,14 @@ class CurvesPanel(Panel):
             What the method's criterion is; "" where it has none.
         step_kind : StepKind
             What the curves are drawn over.
+        sized : bool
+            Whether there are features at all; a ranking that was given has none.
         """
         self.set_title(method_label)
         self.setAccessibleName(f"{method_label} · {data_label}")
         self._data_label = data_label
         self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
-        self._several = n_steps > 1
+        self._several, self._sized = n_steps > 1, sized
         self._below.setText(" · ".join(filter(None, (self._x_title(), self._which()))))
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
@@ -150,6 +154,7 @@ class CurvesPanel(Panel):
         x_range = (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         for plot in self.plots().values():
             plot.x_name = _X_NAMES[step_kind]
+            plot.set_axes(replace(plot.axes, show_x=sized))
             plot.set_reference(None)
             plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
 
@@ -270,6 +275,8 @@ class CurvesPanel(Panel):
 
     def _x_title(self) -> str:
         """Return what the axis of both plots is; of a model that has all features at once, their number."""
+        if not self._sized:
+            return tr("a given ranking: no features")
         return _BELOW[self._step_kind] if self._several else tr("features of the model")
 
     def _how_to_act(self) -> str:
@@ -331,7 +338,8 @@ class CurvesPanel(Panel):
         if k not in values:
             return ()
         named = [self.label(key)] if self._axes else []
-        where = " · ".join([f"{_X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")])
+        size = [f"{_X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")] if self._sized else [tr("given")]
+        where = " · ".join(size)
         return where, tr("validation {measure} {values:.4f}").format(measure=self._measure, values=values[k])
 
     @Slot(object, object)

@@ -107,6 +107,7 @@ def test_which_models_files_stand_for(tmp_path: Path) -> None:
 
 def test_a_study_brings_it_back(window: MainWindow, tmp_path: Path) -> None:
     window.study_files.save_as(str(tmp_path / "s.rankstudio"))
+    wait_until(lambda: window.models.study_store.path == tmp_path / "s.rankstudio")
     place = _results(window, tmp_path / "former")
     window.rankers.read(place / "models", "former")
     _second(window)

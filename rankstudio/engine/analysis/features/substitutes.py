@@ -33,6 +33,7 @@ NO_SWAPS = (
     "What a swap costs is known exactly where RankRLS ranks with the features; this model would have to be "
     "trained anew for each."
 )
+NOT_LEARNED = "This ranking was given: it has no features that others could stand for."
 NOT_SWAPPED = "The model has so many features that their swaps would take long to compute."
 
 
@@ -172,7 +173,7 @@ def substitutes(
     changes: dict[tuple[int, int], float] = {}
     group_swaps: tuple[GroupSwap, ...] = ()
     joint = {column for group in groups.groups if len(group) > 1 for column in group} if groups else set()
-    why = "" if regularization is not None else NO_SWAPS
+    why = "" if regularization is not None else NO_SWAPS if step.learned else NOT_LEARNED
     if regularization is not None:
         changes, why = _changes(data, regularization, selected, clusters, columns)
         if groups is not None and not groups.trivial:

@@ -49,7 +49,7 @@ class Method:
         For plans and the terminal; for people.
     family : str
         "selector" for what chooses features, "ranker" for what ranks with the features it is given, "given"
-        for a ranking that is there already.
+        for a ranking that is there already, "model" for a model that is.
     citation, title : str
         "Pahikkala et al. 2010", and the paper's title.
     summary : str
@@ -108,7 +108,12 @@ class Method:
 
     @property
     def given(self) -> bool:
-        """Whether nothing is learned: the ranking is there already."""
+        """Whether nothing is learned: the ranking, or the model, is there already."""
+        return self.family in ("given", "model")
+
+    @property
+    def featureless(self) -> bool:
+        """Whether there are no features behind a ranking, but what was given."""
         return self.family == "given"
 
     @property
