@@ -47,6 +47,7 @@ Read data in any format, a file or a folder of folds, and write them in the form
   rankstudio convert MQ2008 MQ2008-own --selected results/results.json --selected-fold 1 --renumber
   rankstudio convert all.txt five-folds --protocol 5-fold
   rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt graded.txt
+  rankstudio convert --qrels ir_datasets:msmarco-passage/dev --run bm25=run1.txt graded.txt
 
 Of judgements and runs, the documents are those with a judgement: what a run did not retrieve of them is a
 missing value, and what was retrieved without a judgement is left out.
@@ -81,7 +82,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         + "; as the ending of OUT says, else letor, when not given",
     )
     parser.add_argument(
-        "--qrels", action="store_true", help="DATA is a file of TREC's judgements, with the runs of --run"
+        "--qrels",
+        action="store_true",
+        help="DATA is a file of TREC's judgements, with the runs of --run, or those of a collection, as in "
+        "ir_datasets:msmarco-passage/dev (extra ir-datasets)",
     )
     parser.add_argument(
         "--run",
@@ -205,7 +209,9 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
 def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
     """Return the runs by name that are named for judgements; None where none is."""
-    if args.qrels and args.runs is None:
+    from rankstudio.engine.data.trec.collection import is_collection
+
+    if (args.qrels or is_collection(args.data)) and args.runs is None:
         raise PlanError("--qrels: expected --run with a run of TREC, as in --run bm25=run.txt, found none.")
     return None if args.runs is None else by_name(args.runs, "--run", "bm25=run.txt")
 

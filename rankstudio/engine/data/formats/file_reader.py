@@ -26,6 +26,7 @@ from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.letor.reader import make_dataset, parse_letor, table_of
 from rankstudio.engine.data.source import ReadAs
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
+from rankstudio.engine.data.trec.collection import collection_judgements, is_collection
 from rankstudio.engine.data.trec.lines import read_lines
 from rankstudio.engine.data.trec.qrels import graded_documents, is_judgement, is_qrels_name, runs_beside
 from rankstudio.engine.data.trec.runs import run_scores
@@ -102,6 +103,7 @@ def load_trec(
     Parameters
     ----------
     qrels : Path
+        A file, or ``ir_datasets:`` and the id of a collection that the library ir_datasets knows.
     runs : Mapping of str to Path
         By the name that the feature has.
     missing, normalize
@@ -111,12 +113,14 @@ def load_trec(
     ------
     DataError
         Where a file cannot be read, or is not what it should be.
+    MissingExtraError
+        Where ir_datasets is needed, and not installed.
     """
     check_options(missing, normalize)
     found = {name: run_scores(read_lines(path)) for name, path in runs.items()}
-    text = read_lines(qrels)
+    text = collection_judgements(qrels) if is_collection(qrels) else read_lines(qrels)
     table = graded_documents(text, found, refuse=missing == "refuse")
-    source = Source(qrels, file_access.regular_file_size(qrels), f"sha256:{text.checksum}")
+    source = Source(text.path, text.size, f"sha256:{text.checksum}")
     return make_dataset(table, source, missing=missing, n_features=None, normalize=normalize)
 
 

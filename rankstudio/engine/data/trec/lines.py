@@ -27,11 +27,14 @@ class TextLines:
         Without empty ones at the end.
     checksum : str
         SHA-256 of the file's bytes.
+    size : int
+        How many these are.
     """
 
     path: Path
     lines: tuple[str, ...]
     checksum: str
+    size: int
 
     def words(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the words of each line that is not empty, with the line's number, from 1."""
@@ -58,7 +61,7 @@ def read_lines(path: Path) -> TextLines:
     content = decompress(path, packed, progress)
     text = content[: -files.PADDING].tobytes().decode("utf-8-sig", errors="replace").rstrip()
     lines = text.splitlines() if "\r" in text else text.split("\n")
-    return TextLines(path, tuple(lines) if text else (), checksum)
+    return TextLines(path, tuple(lines) if text else (), checksum, len(packed) - files.PADDING)
 
 
 def number(word: str) -> float | None:
