@@ -47,7 +47,7 @@ Read data in any format, a file or a folder of folds, and write them in the form
   rankstudio convert MQ2008 MQ2008-own --selected results/results.json --selected-fold 1 --renumber
   rankstudio convert all.txt five-folds --protocol 5-fold
   rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt graded.txt
-  rankstudio convert --qrels ir_datasets:msmarco-passage/dev --run bm25=run1.txt graded.txt
+  rankstudio convert --qrels ir_datasets:msmarco-passage/dev --run bm25=run1.txt msmarco.txt
 
 Of judgements and runs, the documents are those with a judgement: what a run did not retrieve of them is a
 missing value, and what was retrieved without a judgement is left out.
