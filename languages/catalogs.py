@@ -24,6 +24,7 @@ from visible_text import TRANSLATED, called
 from rankstudio.engine.analysis.features.feature_quality import Oddity
 from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_SWAPPED
 from rankstudio.engine.analysis.report.document import SECTIONS
+from rankstudio.engine.data.formats.data_format import WRITTEN
 from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -92,6 +93,9 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         yield from (
             ("rankstudio/engine/experiment/plan/plan_formats.py", text) for text in (form.label, form.help)
         )
+    for data_format in WRITTEN:
+        texts = (data_format.label, *data_format.loses)
+        yield from (("rankstudio/engine/data/formats/data_format.py", text) for text in texts)
     yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)
     yield from (("rankstudio/engine/analysis/report/document.py", title) for title in SECTIONS.values())
     for rule in CONVENTIONS.values():

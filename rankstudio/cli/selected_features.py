@@ -11,11 +11,7 @@ from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.dataset import RankingDataset
     from rankstudio.engine.experiment.storage.study import RunSummary
-
-MAP = "features.csv"
-"""Name of the table of new ids, names and ids as they were; beside data it names their features."""
 
 _EXPECTED = "a study, the results.json of a run, or a model in JSON"
 
@@ -45,7 +41,7 @@ def add_selection_options(parser: Any) -> None:
     parser.add_argument(
         "--renumber",
         action="store_true",
-        help=f"give the features that are kept the ids 1, 2, … and write {MAP} with those that they had",
+        help="give the features that are kept the ids 1, 2, … and write features.csv with those they had",
     )
 
 
@@ -71,35 +67,6 @@ def selected_features(path: Path, number: int | None, fold: int | None) -> tuple
     if fold is not None:
         raise PlanError(f"--selected-fold: expected a study or a results.json beside it, got {path}.")
     return tuple(sorted(load_model(path).needed))
-
-
-def renumbered(dataset: RankingDataset) -> RankingDataset:
-    """Return a dataset whose features have the ids 1, 2, … in their order; names that were given stay."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from rankstudio.engine.data.dataset import default_names
-
-    ids = np.arange(1, dataset.n_features + 1, dtype=dataset.feature_ids.dtype)
-    plain = dataset.feature_names == default_names(dataset.feature_ids)
-    return replace(
-        dataset, feature_ids=ids, feature_names=default_names(ids) if plain else dataset.feature_names
-    )
-
-
-def save_map(path: Path, dataset: RankingDataset, new: RankingDataset) -> None:
-    """Write which feature has which id now: id, name, id as it was.
-
-    Raises
-    ------
-    OutputError
-        Where it cannot be written.
-    """
-    from rankstudio.engine.export.tables import save_csv
-
-    rows = zip(new.feature_ids.tolist(), dataset.feature_names, dataset.feature_ids.tolist(), strict=True)
-    save_csv(path, ["id", "name", "original_id"], list(rows))
 
 
 def _of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) -> tuple[int, ...]:

@@ -11,13 +11,7 @@ from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.score_options import by_name
-from rankstudio.cli.selected_features import (
-    MAP,
-    add_selection_options,
-    renumbered,
-    save_map,
-    selected_features,
-)
+from rankstudio.cli.selected_features import add_selection_options, selected_features
 from rankstudio.cli.standard_streams import (
     STANDARD,
     input_file,
@@ -119,11 +113,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset, written_files
-    from rankstudio.engine.data.splitting.splits import select_features
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
-    from rankstudio.engine.support.files import make_folder
+    from rankstudio.engine.export.dataset_files import DatasetFiles
 
     refuse_existing([args.out], args.force)  # before a long file is read
     runs = _runs(args)
@@ -139,40 +131,25 @@ def run(args: argparse.Namespace) -> int:
     dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
-    kept = _kept(args)
-    parts: dict[Path, RankingDataset] = {
-        args.out / f"Fold{fold.number}" / f"{name}{form.ending}": part
-        for fold in dataset.folds
-        for name, part in fold.parts.items()
-    }
-    if len(parts) == 1:
-        parts = {args.out: next(iter(parts.values()))}
-    elif is_standard(args.out):
-        raise PlanError(f"OUT: expected a folder for {len(parts)} files, got -.")
-    elif args.out.is_file():
+    files = DatasetFiles(dataset, args.out, form, _kept(args), args.renumber)
+    if not files.single and is_standard(args.out):
+        raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
+    if not files.single and args.out.is_file():
         raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
-    table = _map_of(args.out, single=args.out in parts) if args.renumber else None
-    files = [file for path in parts for file in written_files(path, form)]
-    refuse_existing([*files, *([table] if table else [])], args.force)
+    refuse_existing(files.paths, args.force)
+    comments = not args.no_comments
+    if is_standard(args.out):
+        _print_data(files.written_data(next(iter(files.parts.values()))), form, comments=comments)
+        return 0
     written: list[dict[str, Any]] = []
     lost: dict[str, None] = {}
-    for path, whole in parts.items():
-        cut = whole if kept is None else select_features(whole, kept)
-        part = renumbered(cut) if args.renumber else cut
-        if is_standard(path):
-            _print_data(part, form, comments=not args.no_comments)
-            continue
-        make_folder(path.parent)
-        if table is not None and not written:  # all parts have the same features
-            save_map(table, cut, part)
-            if not args.json:
-                print(table)
-        for file in save_dataset(part, path, form, comments=not args.no_comments):
-            if not args.json:
-                print(file)
-        lost |= dict.fromkeys(losses(part, form))
-        sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": part.n_features}
-        written.append({"path": str(path), **sizes})
+    for part in files.save(comments=comments):
+        if not args.json:
+            print(*part.files, sep="\n")
+        data = part.data
+        sizes = {"documents": data.n_documents, "queries": data.n_queries, "features": data.n_features}
+        written.append({"path": str(part.path), **sizes})
+        lost |= dict.fromkeys(part.losses)
     if lost:
         print(f"Note: {form.label} keeps no {', no '.join(lost)}.", file=sys.stderr)
     if args.json:
@@ -225,13 +202,6 @@ def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
     data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling)
     return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
-
-
-def _map_of(out: Path, *, single: bool) -> Path:
-    """Return where the table of features goes: beside one file it must not name those of other files."""
-    from rankstudio.engine.data.letor.compression import without_ending
-
-    return out.with_name(f"{Path(without_ending(out.name)).stem}.{MAP}") if single else out / MAP
 
 
 def _kept(args: argparse.Namespace) -> tuple[int, ...] | None:

@@ -13,6 +13,7 @@ from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.export.dialog import ExportItem
 from rankstudio.ui.export.model_formats import model_formats_item
+from rankstudio.ui.export.selected_data import selected_data_item
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
@@ -44,6 +45,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     return (
         _model_item(session, current, name),
         _formats_item(models, name),
+        selected_data_item(session, current.model, models.task_worker, name),
         _run_item(models.runs.shown, name, sealed=session.sealed),
         *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
         *(_plot_item(key, label, plot, name) for key, (label, plot) in _plots(sections).items()),

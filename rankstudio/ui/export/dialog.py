@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -40,8 +41,8 @@ class FormatWriter:
     ----------
     help : str
         What is written, in a sentence.
-    write : callable(Path)
-        Writes the files; raises RankStudioError where it cannot.
+    write : callable(Path), optional
+        Writes the files; raises RankStudioError where it cannot. None where ``begin`` does.
     paths : callable(Path) -> sequence of Path
         All files that are written.
     check : callable(Path, callable(str)), optional
@@ -49,13 +50,17 @@ class FormatWriter:
         arrives later.
     unavailable : str
         Why the item cannot be written in this format, as a sentence; "" where it can.
+    begin : callable(Path, callable(str), callable(str)), optional
+        Begins to write on a worker what takes longer, and returns the job; the first is called once the files
+        are there, with what is to be said besides, the second with why they are not.
     """
 
     help: str
-    write: Callable[[Path], object]
+    write: Callable[[Path], object] | None
     paths: Callable[[Path], Sequence[Path]]
     check: Callable[[Path, Callable[[str], object]], Job] | None = None
     unavailable: str = ""
+    begin: Callable[[Path, Callable[[str], object], Callable[[str], object]], Job] | None = None
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,8 @@ class ExportDialog(QDialog):
         self._save = named(QPushButton(tr("&Save")), role="primary")
         self._close = QPushButton(tr("Close"))
         self._confirmed: Path | None = None
-        self._check: Job | None = None
+        self._job: Job | None = None
+        self._writing = False
         self._lay_out()
         self._connect()
         self._list.setCurrentRow(0)
@@ -167,8 +173,7 @@ class ExportDialog(QDialog):
     def save(self) -> None:
         """Write the selected item; an existing file is only replaced when this is asked for twice."""
         item, path, writer = self.current, self.path, self._writer
-        write = writer.write if writer else item.write
-        if write is None or self._unavailable:
+        if not item.writes or self._unavailable or self._writing:
             return
         there = [other for other in (writer.paths(path) if writer else (path,)) if other.exists()]
         if there and path != self._confirmed:
@@ -178,8 +183,16 @@ class ExportDialog(QDialog):
                 "warning",
             )
             return
+        if writer and writer.begin:
+            self._set_writing(True)
+            self._say(
+                tr("{path} is being written … Closing this dialog stops that.").format(path=path), "muted"
+            )
+            self._job = writer.begin(path, partial(self._finish, item, path), self._fail)
+            return
+        write = writer.write if writer else item.write
         try:
-            write(path)
+            write(path) if write else None
         except RankStudioError as error:
             self._say(str(error), "error")
             return
@@ -191,14 +204,31 @@ class ExportDialog(QDialog):
                 "error",
             )
             return
+        written = self._finish(item, path)
+        if writer and writer.check:
+            self._say(tr("{written} It is read back and compared …").format(written=written), "ok")
+            self._job = writer.check(path, lambda found: self._say(f"{written} {found}", "ok"))
+
+    def _finish(self, item: ExportItem, path: Path, besides: str = "") -> str:
+        """Say that the files are there, and return the sentence."""
+        self._set_writing(False)
         self._confirmed = None
         self._folder = path.parent
         written = tr("Written to {path}.").format(path=path)
-        self._say(written, "ok")
-        if writer and writer.check:
-            self._say(tr("{written} It is read back and compared …").format(written=written), "ok")
-            self._check = writer.check(path, lambda found: self._say(f"{written} {found}", "ok"))
+        self._say(f"{written} {besides}".strip(), "ok")
         self.exported.emit(item.key, path)
+        return written
+
+    def _fail(self, why: str) -> None:
+        """Say why the files are not there."""
+        self._set_writing(False)
+        self._say(why, "error")
+
+    def _set_writing(self, writing: bool) -> None:
+        """Let nothing else be asked for while a worker writes."""
+        self._writing = writing
+        for widget in (self._list, self._format, self._path, self._browse, self._save):
+            widget.setEnabled(not writing)
 
     @Slot()
     def copy(self) -> None:
@@ -249,7 +279,7 @@ class ExportDialog(QDialog):
         self._copy.clicked.connect(self.copy)
         self._save.clicked.connect(self.save)
         self._close.clicked.connect(self.close)
-        self.finished.connect(self._abandon_check)
+        self.finished.connect(self._abandon_job)
 
     @Slot()
     def _show_item(self) -> None:
@@ -289,18 +319,18 @@ class ExportDialog(QDialog):
     def _forget(self) -> None:
         """Drop the message and the permission to replace a file, which were about another path."""
         self._confirmed = None
-        self._abandon_check()
+        self._abandon_job()
         self._say("", "muted")
         suffixes = [suffix for _, suffix in self.current.formats]
         if self.path.suffix in suffixes and not self.current.writers:
             self._format.setCurrentIndex(suffixes.index(self.path.suffix))
 
     @Slot()
-    def _abandon_check(self) -> None:
+    def _abandon_job(self) -> None:
         """Let nothing arrive any more of what was written before."""
-        if self._check is not None:
-            self._check.abandon()
-            self._check = None
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None
 
     @Slot()
     def _ask(self) -> None:

@@ -1,0 +1,138 @@
+"""A dataset as files: one for each part, with all or some of its features, under their ids or new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, default_names
+from rankstudio.engine.data.formats.data_format import DataFormat
+from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset, written_files
+from rankstudio.engine.data.letor.compression import without_ending
+from rankstudio.engine.data.splitting.splits import select_features
+from rankstudio.engine.export.tables import save_csv
+from rankstudio.engine.support.files import make_folder
+
+FEATURE_TABLE = "features.csv"
+"""Name of the table of new ids, names and ids as they were; beside data it names their features."""
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenPart:
+    """A part that was written.
+
+    Attributes
+    ----------
+    path : Path
+    data : RankingDataset
+        As it was written.
+    files : tuple of Path
+        All files that it is, and the table of features before those of the first part.
+    losses : tuple of str
+        What of it the format cannot keep.
+    """
+
+    path: Path
+    data: RankingDataset
+    files: tuple[Path, ...]
+    losses: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetFiles:
+    """The files that a dataset becomes: one, or those of folds in a folder.
+
+    Attributes
+    ----------
+    dataset : FoldedDataset
+    out : Path
+        The file where there is one part, else the folder, in which the parts are Fold1/train.txt and so on.
+    form : DataFormat
+    kept : collection of int, optional
+        The ids of the features; None for all.
+    renumber : bool
+        Whether they get the ids 1, 2, … in their order, and a table is written with those they had.
+    """
+
+    dataset: FoldedDataset
+    out: Path
+    form: DataFormat
+    kept: Collection[int] | None = None
+    renumber: bool = False
+
+    @cached_property
+    def parts(self) -> Mapping[Path, RankingDataset]:
+        """The parts as they are, by the file that each becomes."""
+        parts = {
+            self.out / f"Fold{fold.number}" / f"{name}{self.form.ending}": part
+            for fold in self.dataset.folds
+            for name, part in fold.parts.items()
+        }
+        return parts if len(parts) > 1 else {self.out: next(iter(parts.values()))}
+
+    @property
+    def single(self) -> bool:
+        """Whether there is one part."""
+        return self.out in self.parts
+
+    @property
+    def feature_table(self) -> Path:
+        """Where the table of features goes: beside one file it must not name those of other files."""
+        if not self.single:
+            return self.out / FEATURE_TABLE
+        return self.out.with_name(f"{Path(without_ending(self.out.name)).stem}.{FEATURE_TABLE}")
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All files that would be written."""
+        files = [file for path in self.parts for file in written_files(path, self.form)]
+        return (*files, *([self.feature_table] if self.renumber else []))
+
+    def written_data(self, part: RankingDataset) -> RankingDataset:
+        """Return a part with the features that are kept, under the ids that they get.
+
+        Raises
+        ------
+        ParameterError
+            For an id that no feature has.
+        """
+        cut = part if self.kept is None else select_features(part, self.kept)
+        return _renumbered(cut) if self.renumber else cut
+
+    def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
+        """Write the parts one after the other, each file whole or not at all.
+
+        Raises
+        ------
+        ParameterError, OutputError, MissingExtraError
+            As `written_data` and `save_dataset` raise them.
+        """
+        table = (self.feature_table,) if self.renumber else ()
+        for path, whole in self.parts.items():
+            data = self.written_data(whole)
+            make_folder(path.parent)
+            if table:  # all parts have the same features
+                self._save_table(table[0], whole)
+            files = save_dataset(data, path, self.form, comments=comments)
+            yield WrittenPart(path, data, (*table, *files), losses(data, self.form))
+            table = ()
+
+    def _save_table(self, path: Path, whole: RankingDataset) -> None:
+        """Write which feature has which id now: id, name, id as it was."""
+        cut = whole if self.kept is None else select_features(whole, self.kept)
+        ids = cut.feature_ids.tolist()
+        rows = zip(range(1, len(ids) + 1), cut.feature_names, ids, strict=True)
+        save_csv(path, ["id", "name", "original_id"], list(rows))
+
+
+def _renumbered(dataset: RankingDataset) -> RankingDataset:
+    """Return a dataset whose features have the ids 1, 2, … in their order; names that were given stay."""
+    ids = np.arange(1, dataset.n_features + 1, dtype=dataset.feature_ids.dtype)
+    plain = dataset.feature_names == default_names(dataset.feature_ids)
+    return replace(
+        dataset, feature_ids=ids, feature_names=default_names(ids) if plain else dataset.feature_names
+    )

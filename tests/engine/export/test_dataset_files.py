@@ -1,0 +1,48 @@
+"""Datasets as files: which files there are, and what stands in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstudio.engine import open_dataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.formats.data_format import BY_KEY
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.export.dataset_files import DatasetFiles
+
+
+@pytest.fixture(scope="module")
+def dataset() -> FoldedDataset:
+    return make_ranking(n_queries=20, seed=4)
+
+
+def test_paths_are_exactly_what_is_written(dataset: FoldedDataset, tmp_path: Path) -> None:
+    for key in ("letor", "lightgbm", "csv"):
+        for renumber in (False, True):
+            out = tmp_path / f"{key}-{renumber}"
+            files = DatasetFiles(dataset, out, BY_KEY[key], (2, 5), renumber)
+            written = [path for part in files.save() for path in part.files]
+            assert sorted(written) == sorted(files.paths)
+            assert sorted(path for path in out.rglob("*") if path.is_file()) == sorted(files.paths)
+
+
+def test_one_part_is_one_file_with_a_table_of_its_own(dataset: FoldedDataset, tmp_path: Path) -> None:
+    one = replace(dataset, folds=(Fold(1, dataset.folds[0].train),))
+    files = DatasetFiles(one, tmp_path / "few.txt.gz", BY_KEY["letor"], (2, 5), True)
+    assert files.single and files.feature_table == tmp_path / "few.features.csv"
+    (part,) = files.save()
+    np.testing.assert_array_equal(part.data.X, dataset.folds[0].train.X[:, [1, 4]])
+    assert part.data.feature_ids.tolist() == [1, 2]
+    opened = open_dataset(tmp_path / "few.txt.gz").folds[0].train
+    np.testing.assert_array_equal(opened.X, part.data.X)
+
+
+def test_nothing_is_written_where_a_feature_is_not_there(dataset: FoldedDataset, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="expected ids of the features there are"):
+        list(DatasetFiles(dataset, tmp_path / "out", BY_KEY["letor"], (99,)).save())
+    assert not list(tmp_path.iterdir())
