@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
@@ -13,6 +13,8 @@ from rankstudio.engine.errors import PlanError
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RunSummary
 
+_SHOWN = 10  # folds in a sentence
+_MOST = 1 << 31
 _EXPECTED = "a study, the results.json of a run, or a model in JSON"
 
 
@@ -70,7 +72,7 @@ def selected_features(path: Path, number: int | None, fold: int | None) -> tuple
 
 
 def _of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) -> tuple[int, ...]:
-    numbers = ", ".join(map(str, folds))
+    numbers = ", ".join(map(str, list(folds)[:_SHOWN])) + (" …" if len(folds) > _SHOWN else "")
     if fold is None and len(folds) != 1:
         raise PlanError(f"--selected-fold: expected which of the folds {numbers} of {path}, got none.")
     ids = folds.get(next(iter(folds)) if fold is None else fold)
@@ -87,13 +89,35 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
 
     try:
         values = json.loads(read_text(path))
-        if not isinstance(values, dict) or "folds" not in values:
-            return None
-        return {int(fold["fold"]): tuple(map(int, fold["selected"])) for fold in values["folds"]}
     except OSError as error:
         raise PlanError(f"{path}: expected {_EXPECTED}; it cannot be read: {error.strerror}.") from error
-    except (ValueError, TypeError, LookupError, RecursionError, OverflowError) as error:
+    except (ValueError, RecursionError) as error:
         raise PlanError(f"{path}: expected {_EXPECTED}, found something else ({error}).") from error
+    if not isinstance(values, dict) or "folds" not in values:
+        return None
+    entries = values["folds"] if isinstance(values["folds"], list) else [None]
+    folds = {}
+    for place, entry in enumerate(entries, start=1):
+        number, ids = (entry.get("fold"), entry.get("selected")) if isinstance(entry, dict) else (None, None)
+        if not _is_id(number) or not _are_ids(ids):
+            raise PlanError(
+                f"{path}: expected {_EXPECTED}; in entry {place} of its folds a number from 1 as fold and as "
+                "selected a list of ids, each once, were expected."
+            )
+        if number in folds:
+            raise PlanError(f"{path}: found fold {number} twice, expected each fold once.")
+        folds[number] = tuple(ids)
+    if not folds:
+        raise PlanError(f"{path}: expected {_EXPECTED}, found results without folds.")
+    return folds
+
+
+def _is_id(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _MOST
+
+
+def _are_ids(values: object) -> TypeGuard[list[int]]:
+    return isinstance(values, list) and all(map(_is_id, values)) and len(set(values)) == len(values)
 
 
 def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
