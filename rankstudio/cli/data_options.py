@@ -14,6 +14,7 @@ DESTINATIONS = {
     "columns": "features",
     "ignore": "ignore",
     "ids_from": "ids_from",
+    "part": "part",
 }
 """Where the parser puts each, and what it is called in a plan."""
 
@@ -29,6 +30,11 @@ def add_column_options(where: Any) -> None:
         "--label",
         metavar="COLUMN",
         help="the column of the relevance label; one named label, relevance, grade … by default",
+    )
+    where.add_argument(
+        "--part",
+        metavar="COLUMN",
+        help="the column that says train, vali or test; one named part, split, set … that does by default",
     )
     where.add_argument(
         "--columns",

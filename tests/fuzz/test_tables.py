@@ -13,7 +13,7 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated
 from samples import LETOR, letor_text
 
-from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
@@ -26,6 +26,7 @@ TABLES = (
     b'"query_id";"rel";"a; b";"comment"\r\n"x y";1;0.5;"a ""word"""\r\n"z";0;NULL;\r\n',
     b"\xef\xbb\xbfsrch_id\tgrade\tdocid\tx\n007\t1\tD1\t-0\n007\t0\tD2\t1.7976931348623157e308\n",
     b"2,10,0.5\n0,10,0.25\n",
+    b"qid,label,split,tf\n7,2,train,0.5\n7,0,test,0.25\n8,1,dev,4\n9,0,Train,\n",
     b"qid|y|n\xc3\xa4me|flag\n1|0|3|True\n2|1|4|False\n1|2|5|true\n",
 )
 SIZES = (b"4\n3\n5\n", b"4 3 0 5", b"\xef\xbb\xbf12\r\n")
@@ -38,6 +39,15 @@ def hold(data: RankingDataset) -> None:
     assert (np.diff(data.query_ptr) > 0).all() and len(set(data.query_ids)) == data.n_queries
     assert all(data.query_ids) and len(data.feature_names) == data.n_features
     assert len(data.comments) == data.n_documents
+
+
+def hold_parts(opened: FoldedDataset, whole: RankingDataset) -> None:
+    """Hold the parts of a file against all of its documents."""
+    parts = opened.folds[0].parts.values()
+    for part in parts:
+        hold(part)
+    assert sorted(label for part in parts for label in part.y.tolist()) == sorted(whole.y.tolist())
+    assert sum(part.missing.sum() for part in parts) == whole.missing.sum()
 
 
 def values_of(content: bytes) -> set[float]:
@@ -60,9 +70,20 @@ def test_csv(fuzz: Fuzz) -> None:
         content = mutated(rng, rng.choice(TABLES), TABLES)
         path = folder / rng.choice(("some.csv", "some.tsv", "train.csv"))
         path.write_bytes(content)
-        told = rng.choice(({}, {}, {"qid": "qid", "label": "label"}, {"qid": "column 2"}, {"ignore": ["tf"]}))
+        told = rng.choice(
+            (
+                {},
+                {},
+                {"qid": "qid", "label": "label"},
+                {"qid": "column 2"},
+                {"ignore": ["tf"]},
+                {"part": "split"},
+            )
+        )
         try:
             data = load_data(path, columns=told, cache=rng.random() < 0.2)
+            if data.n_documents and rng.random() < 0.5:
+                hold_parts(open_dataset(path, columns=told, missing="zero", cache=False), data)
         except RankStudioError as error:
             return refusal(error, path)
         hold(data)

@@ -32,6 +32,9 @@ class DataColumns:
         Columns that are none of these.
     ids_from : int or None
         With what the ids of SVMlight text begin: 0 or 1; None where an id 0 tells.
+    part : str
+        The column that says in which part a document is, train, vali or test; "" for one of a common name,
+        where there is one.
     """
 
     qid: str = ""
@@ -39,6 +42,7 @@ class DataColumns:
     features: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     ids_from: int | None = None
+    part: str = ""
 
     def __bool__(self) -> bool:
         return self != DataColumns()
@@ -59,7 +63,7 @@ class DataColumns:
         begin = values.get("ids_from")
         unknown = [name for name in values if name not in {f.name for f in fields(cls)}]
         named = {name: _texts(values.get(name, ())) for name in ("features", "ignore")}
-        single = {name: values.get(name, "") for name in ("qid", "label")}
+        single = {name: values.get(name, "") for name in ("qid", "label", "part")}
         if (
             unknown
             or begin not in (None, 0, 1)
@@ -73,7 +77,7 @@ class DataColumns:
         )
         if twice:
             raise ParameterError("columns", twice[0], "every column in one place at most")
-        return cls(single["qid"], single["label"], named["features"], named["ignore"], begin)
+        return cls(**single, features=named["features"], ignore=named["ignore"], ids_from=begin)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a plan, without what is not said."""

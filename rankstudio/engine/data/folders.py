@@ -15,12 +15,13 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
 from rankstudio.engine.data.formats.file_reader import FileContents, read_data_file
 from rankstudio.engine.data.formats.group_sizes import sizes_file
-from rankstudio.engine.data.known_datasets import identify
+from rankstudio.engine.data.known_datasets import Identity, identify
 from rankstudio.engine.data.letor import file_access as files
 from rankstudio.engine.data.letor.compression import without_ending
 from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.letor.progress import Progress, ReadProgress
 from rankstudio.engine.data.letor.reader import make_dataset
+from rankstudio.engine.data.tabular.parts import misplaced_part, tables_by_part
 from rankstudio.engine.data.trec.qrels import is_qrels_name
 from rankstudio.engine.errors import DatasetError, FileAccessError, ZeroIdError
 from rankstudio.engine.language import tr, translatable
@@ -103,30 +104,43 @@ def open_dataset(
     _check_names({file: found.table.feature_names for file, found in tables.items()})
     _check_widths({file: (found.table.X.shape[1], found.table.dense) for file, found in tables.items()})
     first = tables[paths[0]]
-    datasets: dict[Path, RankingDataset] = {}
-    for file in paths:
-        reading.check()
-        found = tables.pop(file)
-        note = _widening(file, found.table.X.shape[1], width)
-        datasets[file] = make_dataset(
-            found.table, found.source, missing=missing, n_features=width, normalize=normalize
-        )
-        datasets[file] = replace(datasets[file], warnings=datasets[file].warnings + note)
-    identity = identify(paths[0].absolute(), datasets[paths[0]])
-    named = {
-        file: replace(identity, warnings=()).name_features(dataset) for file, dataset in datasets.items()
-    }
-    named[paths[0]] = replace(named[paths[0]], warnings=named[paths[0]].warnings + identity.warnings)
+    made = []
+    for fold in folds:
+        parts: dict[str, RankingDataset] = {}
+        for name, file in fold.parts.items():
+            reading.check()
+            found = tables.pop(file)
+            notes = _widening(file, found.table.X.shape[1], width)
+            for place, (part, table) in enumerate(tables_by_part(found.table, name).items()):
+                if part in parts:
+                    raise misplaced_part(file, part, tr("those of one file alone"))
+                data = make_dataset(
+                    table, found.source, missing=missing, n_features=width, normalize=normalize
+                )
+                parts[part] = replace(data, warnings=() if place else (*data.warnings, *notes))
+        if "train" not in parts:
+            raise misplaced_part(path, next(iter(parts)), tr("some of the training part too"))
+        made.append(Fold(fold.number, **parts))
+    identity = identify(paths[0].absolute(), made[0].train)
+    named = [_named(identity, fold) for fold in made]
+    train = named[0].train
+    named[0] = replace(named[0], train=replace(train, warnings=train.warnings + identity.warnings))
     return FoldedDataset(
         name=_name(path, folds),
         path=path,
-        folds=tuple(Fold(f.number, **{part: named[file] for part, file in f.parts.items()}) for f in folds),
+        folds=tuple(named),
         convention=identity.convention,
         known=identity.known,
         checksum=first.source.checksum,
         read_as=first.read_as,
         columns=DataColumns.of(columns or {}),
     )
+
+
+def _named(identity: Identity, fold: Fold) -> Fold:
+    """Return a fold with the names that its features are known by."""
+    plain = replace(identity, warnings=())
+    return Fold(fold.number, **{name: plain.name_features(part) for name, part in fold.parts.items()})
 
 
 def _read(

@@ -35,13 +35,14 @@ class ReadAs:
     ----------
     format : str
         Key of the format (see `rankstudio.engine.data.formats`).
-    qid, label : str
-        What told the query and the label: the name of a column, of a file of sizes, or "".
+    qid, label, part : str
+        What told the query, the label and the part: the name of a column, of a file of sizes, or "".
     """
 
     format: str = "letor"
     qid: str = ""
     label: str = ""
+    part: str = ""
 
 
 class Comments(Protocol):

@@ -20,6 +20,7 @@ from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.tabular.csv_text import read_head
 from rankstudio.engine.data.tabular.documents import is_numeral
 from rankstudio.engine.data.tabular.parquet import arrow_table
+from rankstudio.engine.data.tabular.parts import part_code
 from rankstudio.engine.data.tabular.recognition import RecognisedColumns, clean_name, recognise_columns, short
 from rankstudio.engine.errors import UnknownColumnsError
 from rankstudio.engine.support.csv_cells import unguarded
@@ -63,9 +64,14 @@ class TablePreview:
                 told,
                 with_sizes=bool(self.sizes),
                 has_header=self.has_header,
+                says_parts=self.says_parts,
             )
         except UnknownColumnsError:
             return None
+
+    def says_parts(self, position: int) -> bool:
+        """Tell whether what is seen of a column names parts."""
+        return bool(self.rows) and all(part_code(row[position]) is not None for row in self.rows)
 
     def is_text(self, position: int) -> bool:
         """Tell whether what is seen of a column cannot be numbers."""
@@ -122,7 +128,9 @@ def _cell(value: Any) -> str:
     return short(text, _LONGEST)
 
 
-def columns_of(preview: TablePreview, qid: str, label: str, left_out: Sequence[str]) -> DataColumns:
+def columns_of(
+    preview: TablePreview, qid: str, label: str, left_out: Sequence[str], part: str = ""
+) -> DataColumns:
     """Return what to tell of the columns so that they are read so: only what their names do not tell.
 
     Parameters
@@ -132,8 +140,10 @@ def columns_of(preview: TablePreview, qid: str, label: str, left_out: Sequence[s
         The columns of query and label; "" for the file of sizes.
     left_out : sequence of str
         Columns that are no features.
+    part : str
+        The column of the part; "" for none.
     """
-    told = DataColumns(qid, label, (), tuple(dict.fromkeys(left_out)))
+    told = DataColumns(qid, label, (), tuple(dict.fromkeys(left_out)), part=part)
     plain = preview.recognised(DataColumns())
     wanted = preview.recognised(told)
     return DataColumns() if plain is not None and plain == wanted else told

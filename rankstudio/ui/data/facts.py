@@ -33,6 +33,9 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     rows.append(Fact(told, read_as.qid, tooltip=tr("What tells the query of each document.")))
     if read_as.label:
         rows.append(Fact(tr("label column"), read_as.label, tooltip=tr("The column of the relevance label.")))
+    if read_as.part:
+        about = tr("The column that says in which part a document is.")
+        rows.append(Fact(tr("part column"), read_as.part, tooltip=about))
     return tuple(rows)
 
 
@@ -42,7 +45,12 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
     counts = tr("{n_features} features, {n_queries} queries in the first part").format(
         n_features=train.n_features, n_queries=train.n_queries
     )
-    if not read_as.label:
+    if read_as.part:
+        told = tr(
+            "Read as {format}: the query is in {qid}, the label in {label}, the part in {part}; {counts}. "
+            "File, Columns changes that."
+        )
+    elif not read_as.label:
         told = tr("Read as {format}: {qid} tells how many documents each query has; {counts}.")
     else:
         told = tr(
@@ -50,7 +58,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
             "File, Columns changes that."
         )
     label = BY_KEY[read_as.format].label
-    return told.format(format=label, qid=read_as.qid, label=read_as.label, counts=counts)
+    return told.format(format=label, qid=read_as.qid, label=read_as.label, part=read_as.part, counts=counts)
 
 
 def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Fact, ...]:

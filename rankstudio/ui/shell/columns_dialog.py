@@ -56,40 +56,44 @@ class ColumnsDialog(QDialog):
         self._problem.setVisible(bool(problem))
         self._qid = named(QComboBox(), "columns-qid", tr("column of the query"))
         self._label = named(QComboBox(), "columns-label", tr("column of the relevance label"))
+        self._part = named(QComboBox(), "columns-part", tr("column of the part: train, vali or test"))
         self._table = named(QTableWidget(), "columns-table", tr("columns and their first values"))
         self._count = named(PlainLabel(), "columns-count", role="muted")
         self._fill_boxes()
         self._fill_table()
         self._guess(told)
         self._lay_out()
-        self._qid.currentIndexChanged.connect(self._refresh)
-        self._label.currentIndexChanged.connect(self._refresh)
+        for box in (self._qid, self._label, self._part):
+            box.currentIndexChanged.connect(self._refresh)
         self._table.itemChanged.connect(self._toggle)
         self._refresh()
         self.resize(*_SIZE)
 
     def columns(self) -> DataColumns:
         """Return what the user says of the columns."""
-        names = self._preview.names
-        roles = {self._qid.currentData(), self._label.currentData()}
+        names, told = self._preview.names, self._told()
+        roles = set(self._roles())
         comment = self._comment()
         left_out = [
             name
             for i, name in enumerate(names)
             if i not in roles and i not in self._features and (i != comment or names.count(name) > 1)
         ]
-        qid, label = self._qid.currentData(), self._label.currentData()
-        return columns_of(
-            self._preview, names[qid] if qid >= 0 else "", names[label] if label >= 0 else "", left_out
-        )
+        return columns_of(self._preview, told.qid, told.label, left_out, told.part)
+
+    def _roles(self) -> tuple[int, int, int]:
+        """Return the columns of query, label and part; -1 for none."""
+        qid, label, part = (box.currentData() for box in (self._qid, self._label, self._part))
+        return qid, label, part
 
     def _fill_boxes(self) -> None:
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes) if self._preview.sizes else tr("choose …"), -1
         )
         self._label.addItem(tr("choose …"), -1)
+        self._part.addItem(tr("none"), -1)
         for i, name in enumerate(self._preview.names):
-            for box in (self._qid, self._label):
+            for box in (self._qid, self._label, self._part):
                 box.addItem(name or tr("column {number}").format(number=i + 1), i)
 
     def _fill_table(self) -> None:
@@ -126,8 +130,9 @@ class ColumnsDialog(QDialog):
         names = list(preview.names)
         qid = found.qid if found else _index(names, told.qid)
         label = found.label if found else _index(names, told.label)
-        self._qid.setCurrentIndex(self._qid.findData(-1 if qid is None else qid))
-        self._label.setCurrentIndex(self._label.findData(-1 if label is None else label))
+        part = found.part if found else _index(names, told.part)
+        for box, position in ((self._qid, qid), (self._label, label), (self._part, part)):
+            box.setCurrentIndex(box.findData(-1 if position is None else position))
         if told.features:
             self._features = {i for i, name in enumerate(names) if name in told.features}
         else:
@@ -139,6 +144,7 @@ class ColumnsDialog(QDialog):
         form = QFormLayout()
         form.addRow(tr("&Query"), self._qid)
         form.addRow(tr("&Relevance label"), self._label)
+        form.addRow(tr("&Part"), self._part)
         every = named(QPushButton(tr("&All numbers")), "columns-all", role="quiet")
         none = named(QPushButton(tr("&None")), "columns-none", role="quiet")
         every.clicked.connect(self._mark_all)
@@ -164,26 +170,28 @@ class ColumnsDialog(QDialog):
 
     def _told(self) -> DataColumns:
         names = self._preview.names
-        qid, label = self._qid.currentData(), self._label.currentData()
+        qid, label, part = self._roles()
         return DataColumns(
-            names[qid] if qid >= 0 else "", names[label] if label >= 0 and label != qid else ""
+            names[qid] if qid >= 0 else "",
+            names[label] if label >= 0 and label != qid else "",
+            part=names[part] if part >= 0 and part not in (qid, label) else "",
         )
 
     @Slot()
     def _refresh(self) -> None:
         """Say of every column what it is by now."""
-        qid, label, comment = self._qid.currentData(), self._label.currentData(), self._comment()
+        (qid, label, part), comment = self._roles(), self._comment()
         blocked = self._table.blockSignals(True)
         n = 0
         for i in range(self._table.rowCount()):
-            is_feature = i in self._features and i not in (qid, label)
+            free = i not in (qid, label, part)
+            is_feature = i in self._features and free
             n += is_feature
-            free = i not in (qid, label)
             name, role = self._items[i]
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
             name.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if free else flags)
             name.setCheckState(Qt.CheckState.Checked if is_feature else Qt.CheckState.Unchecked)
-            roles = {qid: tr("query"), label: tr("label")}
+            roles = {part: tr("part"), qid: tr("query"), label: tr("label")}
             other = tr("comment") if i == comment else tr("left out")
             role.setText(roles.get(i, tr("feature") if is_feature else other))
         self._table.blockSignals(blocked)
@@ -192,6 +200,7 @@ class ColumnsDialog(QDialog):
             self._table.setColumnWidth(j, min(self._table.columnWidth(j) + 12, _WIDEST if j == 0 else _VALUE))
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
         fine = (qid >= 0 or bool(self._preview.sizes)) and label >= 0 and qid != label and n > 0
+        fine = fine and (part < 0 or part not in (qid, label))
         self._buttons.button(QDialogButtonBox.StandardButton.Open).setEnabled(fine)
 
     @Slot(QTableWidgetItem)

@@ -148,6 +148,15 @@ def test_columns_are_told_by_options(tmp_path: Path, capsys) -> None:
     assert "--columns: expected the name of a column, got nothing." in capsys.readouterr().err
 
 
+def test_a_column_of_parts_makes_files_of_them(tmp_path: Path) -> None:
+    table = tmp_path / "clicks.csv"
+    table.write_text("qid,label,when,a\n1,1,train,2\n1,0,train,4\n2,0,vali,5\n3,2,test,6\n")
+    out = tmp_path / "out"
+    assert main(["convert", str(table), str(out), "--part", "when", "--to", "csv"]) == 0
+    assert sorted(path.name for path in (out / "Fold1").iterdir()) == ["test.csv", "train.csv", "vali.csv"]
+    assert open_dataset(out).folds[0].parts["test"].X.tolist() == [[6]]
+
+
 def test_a_full_disk_leaves_neither_text_nor_sizes(file: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     def full(path: Path, content: bytes) -> None:
         raise OutputError(f"{path} could not be written: No space left on device.")

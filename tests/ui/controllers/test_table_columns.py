@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hands import fact_texts
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
@@ -114,6 +115,45 @@ def test_columns_of_what_is_open_can_be_changed_by_keyboard(empty: MainWindow, t
     after = empty.session.dataset
     assert after is not None and after.n_features == before.n_features - 1
     assert empty.session.plan.columns["ignore"] == (before.feature_names[0],)
+
+
+def test_a_column_tells_the_parts_and_can_be_mapped(empty: MainWindow, tmp_path: Path) -> None:
+    path = write_table(tmp_path / "judged.csv")
+    frame = pd.read_csv(path)
+    frame.insert(0, "split", ["train" if qid % 3 else "test" for qid in frame["qid"]])
+    frame.to_csv(path, index=False)
+    empty.open_path(str(path))
+    wait_until(lambda: empty.session.dataset is not None)
+    settle(empty)
+    before = empty.session.dataset
+    assert before is not None and list(before.folds[0].parts) == ["train", "test"]
+    facts = str(fact_texts(empty.sections.data.panel._facts))
+    assert "part column" in facts and "split" in facts and empty.session.plan.columns == {}
+    empty.commands["columns"].trigger()
+    dialog = asked(empty)
+    assert box(dialog, "part").currentText() == "split"
+    table = dialog.findChild(QTableWidget)
+    assert isinstance(table, QTableWidget) and table.item(0, 1).text() == "part"
+    box(dialog, "part").setCurrentText("none")
+    assert table.item(0, 1).text() == "left out"
+    button(dialog, QDialogButtonBox.StandardButton.Open)()
+    wait_until(lambda: empty.session.dataset is not before)
+    settle(empty)
+    after = empty.session.dataset
+    assert after is not None and list(after.folds[0].parts) == ["train"]
+    assert empty.session.plan.columns["ignore"] == ("split",)
+
+    # A column of another name is chosen in the dialog, and stays in the plan.
+    frame.rename(columns={"split": "when"}).to_csv(tmp_path / "other.csv", index=False)
+    empty.open_path(str(tmp_path / "other.csv"))
+    dialog = asked(empty)
+    box(dialog, "part").setCurrentText("when")
+    button(dialog, QDialogButtonBox.StandardButton.Open)()
+    wait_until(lambda: empty.session.dataset is not after)
+    settle(empty)
+    assert empty.session.plan.columns["part"] == "when"
+    assert empty.session.dataset is not None and empty.session.dataset.folds[0].test is not None
+    finish(empty)
 
 
 def test_who_says_nothing_is_told_what_is_wrong(empty: MainWindow, tmp_path: Path) -> None:

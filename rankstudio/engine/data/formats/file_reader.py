@@ -33,7 +33,7 @@ from rankstudio.engine.data.trec.runs import run_scores
 from rankstudio.engine.errors import ZeroIdError
 
 _HEAD = 1 << 16
-_VERSION = 1  # of the readers of tables: to be raised when they would give other values
+_VERSION = 2  # of the readers of tables: to be raised when they would give other values
 _FEATURE = re.compile(rb"[0-9]+:")
 
 
@@ -265,7 +265,7 @@ def _read_as(path: Path, form: str, beside: Path | None, table: Table) -> ReadAs
     sizes = beside.name if beside is not None else ""
     if form == "sizes":
         return ReadAs("lightgbm" if sizes.endswith(".query") else "xgboost", sizes)
-    qid, label = table.told_by
+    qid, label, part = table.told_by
     key = format_of_name(path.name).key
     keys = ("parquet", "arrow") if form == "arrow" else ("csv", "tsv")
-    return ReadAs(key if key in keys else keys[0], qid or sizes, label)
+    return ReadAs(key if key in keys else keys[0], qid or sizes, label, part)

@@ -33,7 +33,7 @@ from rankstudio.engine.support.files import remove_abandoned
 
 log = logging.getLogger(__name__)
 
-PARSER_VERSION = 5  # to be raised whenever the parser would give another Table for the same text
+PARSER_VERSION = 6  # to be raised whenever the parser would give another Table for the same text
 LIMIT = 4 << 30  # bytes
 GROWTH = 64  # an entry has at most as many times the bytes of the file, and a little more
 _LITTLE = 1 << 20
@@ -44,7 +44,7 @@ _DIGEST = 32
 _ALIGN = 64
 _PIECE = 1 << 22
 _NEW = "new-"
-_ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows")
+_ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "parts")
 _COMMENTS = ("offsets", "content")
 
 

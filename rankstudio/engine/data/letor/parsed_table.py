@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.source import Comments
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Table:
         First row of each query, and m.
     query_ids : tuple of str
         Ids of the queries, in the order in which they first appear.
-    comments : TextComments
+    comments : Comments
         What stands behind "#", without the blanks at its end.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
@@ -69,16 +69,18 @@ class Table:
     left_out : tuple of str
         Columns of the file that nobody named, and that are no features.
     told_by : tuple of str
-        The columns that told the query and the label; () where a line does so itself.
+        The columns that told the query, the label and the part, "" for none; () where a line does so itself.
     said : tuple of str
         What else is to be known, as sentences.
+    parts : ndarray of shape (m,), or (0,)
+        In which part each document is, from 0 (train, vali, test), where a column of the file says so.
     """
 
     X: Floats
     y: Floats
     query_ptr: Ints
     query_ids: tuple[str, ...]
-    comments: TextComments
+    comments: Comments
     missing: Ints
     dense: bool
     scattered: Scattered | None = None
@@ -87,11 +89,14 @@ class Table:
     left_out: tuple[str, ...] = ()
     told_by: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    parts: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def notes(self, name: str) -> tuple[str, ...]:
         """Return what is to be known of a file of this name, as sentences."""
         notes = [
             f'{name}: the column "{column}" is no feature, and was left out.' for column in self.left_out
         ]
+        if self.parts.size:
+            notes.append(f'{name}: all parts are read that the column "{self.told_by[2]}" names.')
         notes += [f"{name}: {sentence}" for sentence in self.said]
         return (*notes, *(() if self.scattered is None else (self.scattered.sentence(name),)))

@@ -16,7 +16,7 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.tabular.documents import MISSING, TableColumns, read_documents
-from rankstudio.engine.data.tabular.recognition import clean_name, recognise_columns, short
+from rankstudio.engine.data.tabular.recognition import clean_name, part_candidates, recognise_columns, short
 from rankstudio.engine.errors import (
     ColumnValueError,
     DataError,
@@ -128,7 +128,8 @@ class CsvTable:
         found = recognise_columns(
             where, self.head.names, told, with_sizes=with_sizes, has_header=self.head.has_header
         )
-        self._texts = {i for i in (found.qid, found.comment) if i is not None}
+        self._texts = {i for i in (found.qid, found.comment, found.part) if i is not None}
+        self._looked_at = set(part_candidates(self.head.names, found.features))
         self._numbers = {found.label, *found.features}
         self._values: dict[int, list[NDArray[Any]]] = {i: [] for i in self._texts | self._numbers}
         self._odd = b"_" in self._text or not self._text.isascii()
@@ -198,8 +199,8 @@ class CsvTable:
             return cells
 
     def _column(self, position: int) -> NDArray[Any]:
-        """Return the values at a position, which are given away: there may be many."""
-        parts = self._values.pop(position)
+        """Return the values at a position, given away where nobody asks again: there may be many."""
+        parts = self._values[position] if position in self._looked_at else self._values.pop(position)
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def _error(self, row: int, found: str, expected: str, missing: bool = False) -> DataError:

@@ -15,6 +15,7 @@ from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.letor.format_errors import MOST_FEATURES
 from rankstudio.engine.data.letor.parsed_table import Scattered, Table
 from rankstudio.engine.data.letor.query_groups import group_by_size
+from rankstudio.engine.data.tabular.parts import PART_EXPECTED, part_code, says_parts
 from rankstudio.engine.data.tabular.recognition import RecognisedColumns, recognise_columns, short
 from rankstudio.engine.errors import DataError, DatasetError
 from rankstudio.engine.support import memory
@@ -105,7 +106,12 @@ def read_documents(
     O(mn + m log m) for m rows and n features.
     """
     found = recognise_columns(
-        table.where, table.names, told, with_sizes=sizes is not None, has_header=table.has_header
+        table.where,
+        table.names,
+        told,
+        with_sizes=sizes is not None,
+        has_header=table.has_header,
+        says_parts=lambda position: says_parts(table.texts(position)),
     )
     if table.n_rows == 0:
         raise DatasetError(f"{table.where}: found no rows, expected at least one document.")
@@ -121,6 +127,7 @@ def read_documents(
         order, scattered = np.zeros(0, dtype=np.int64), None
     else:
         query_ptr, ids, order, scattered = _queries(table, found.qid or 0)
+    parts = _parts(table, found.part)
     X, kept, left_out = _features(table, found, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     if refuse and missing.any():
@@ -128,7 +135,7 @@ def read_documents(
         expected = "a number for every feature, because missing values are to be refused"
         raise table.error(row, _found(table, kept[column], "nothing"), expected, True)
     if scattered is not None:
-        X, y = X[order], y[order]
+        X, y, parts = X[order], y[order], parts[order] if parts.size else parts
     return Table(
         X=X,
         y=y,
@@ -140,9 +147,22 @@ def read_documents(
         scattered=scattered,
         file_rows=order,
         feature_names=tuple(table.names[i] for i in kept) if table.has_header else (),
-        told_by=("" if found.qid is None else table.names[found.qid], table.names[found.label]),
+        told_by=tuple("" if i is None else table.names[i] for i in (found.qid, found.label, found.part)),
         left_out=tuple(table.names[i] or "without a name" for i in (*found.ignored, *left_out)),
+        parts=parts,
     )
+
+
+def _parts(table: TableColumns, position: int | None) -> Ints:
+    """Return in which part each document is, where a column says so."""
+    if position is None:
+        return np.zeros(0, dtype=np.int64)
+    values = table.texts(position).tolist()
+    codes = [part_code(value) for value in values]
+    if None in codes:
+        row = codes.index(None)
+        raise table.error(row, _found(table, position, _quoted(values[row])), PART_EXPECTED)
+    return np.array(codes, dtype=np.int64)
 
 
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:

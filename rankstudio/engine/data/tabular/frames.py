@@ -14,15 +14,11 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.letor.reader import make_dataset
 from rankstudio.engine.data.tabular.documents import TableColumns, read_documents
+from rankstudio.engine.data.tabular.parts import PART_WORDS, part_code
 from rankstudio.engine.data.tabular.recognition import clean_name, listed, short
 from rankstudio.engine.errors import DataError, DatasetError, ParameterError
 
 _WHERE = "The frame"
-_PARTS = {
-    "train": ("train", "training"),
-    "vali": ("vali", "val", "valid", "validation", "dev"),
-    "test": ("test", "testing"),
-}
 
 
 def dataset_of_frame(
@@ -57,8 +53,7 @@ def folds_of_frame(
     columns = frame_columns(frame)
     positions = {what: _position(columns, what) for what in (part, fold) if what}
     parts = [str(value).strip().lower() for value in columns.texts(positions[part]).tolist()]
-    kinds = {text: next((key for key, words in _PARTS.items() if text in words), "") for text in set(parts)}
-    unknown = sorted(text for text, kind in kinds.items() if not kind)
+    unknown = sorted(text for text in set(parts) if part_code(text) is None)
     if unknown:
         expected = "train, vali or test"
         raise DatasetError(
@@ -67,10 +62,10 @@ def folds_of_frame(
     numbers = columns.texts(positions[fold]).tolist() if fold else [1] * columns.n_rows
     of_row = np.array([f"{number}" for number in numbers])
     ids = sorted(dict.fromkeys(of_row.tolist()), key=lambda text: (len(text), text))
-    kind_of_row = np.array([kinds[text] for text in parts])
+    kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
     made = []
     for number, one in enumerate(ids, start=1):
-        rows = {kind: np.flatnonzero((of_row == one) & (kind_of_row == kind)) for kind in _PARTS}
+        rows = {kind: np.flatnonzero((of_row == one) & (kind_of_row == kind)) for kind in PART_WORDS}
         if not rows["train"].size:
             raise DatasetError(f"{_WHERE}: found no training part of fold {short(one)}, expected one.")
         given = {

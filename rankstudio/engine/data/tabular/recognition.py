@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.tabular.parts import PART_NAMES
 from rankstudio.engine.errors import UnknownColumnsError
 
 QUERY_NAMES = (
@@ -43,6 +44,8 @@ class RecognisedColumns:
         Those of the features that bear the name of something else: text in them is no fault.
     ignored : tuple of int
         What nobody named and is no feature, such as the row's number.
+    part : int or None
+        What says in which part a document is, where there is such a column.
     """
 
     qid: int | None
@@ -52,6 +55,7 @@ class RecognisedColumns:
     features: tuple[int, ...]
     unsure: tuple[int, ...]
     ignored: tuple[int, ...]
+    part: int | None = None
 
 
 def recognise_columns(
@@ -61,6 +65,7 @@ def recognise_columns(
     *,
     with_sizes: bool = False,
     has_header: bool = True,
+    says_parts: Callable[[int], bool] = lambda _: False,
 ) -> RecognisedColumns:
     """Find out what the columns of a table are.
 
@@ -76,6 +81,8 @@ def recognise_columns(
         Whether a file of sizes tells the queries, so that no column need do so.
     has_header : bool
         Whether the names are the table's own; without, the label is the first column.
+    says_parts : callable
+        Tells whether the values at a position all name parts; asked of columns with a name such as "split".
 
     Raises
     ------
@@ -86,6 +93,7 @@ def recognise_columns(
         told,
         qid=clean_name(told.qid),
         label=clean_name(told.label),
+        part=clean_name(told.part),
         features=tuple(map(clean_name, told.features)),
         ignore=tuple(map(clean_name, told.ignore)),
     )
@@ -96,17 +104,21 @@ def recognise_columns(
     if not has_header and not told.label:
         told = replace(told, label=names[0])
     label = _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
+    part = _position(where, names, told.part, "part") if told.part else None
     ignored = {_position(where, names, name, "ignore") for name in told.ignore}
     ignored |= {i for i, name in enumerate(names) if name in told.ignore}
     features = tuple(_position(where, names, name, "features") for name in told.features)
-    twice = {qid, label} & (set(features) | ignored) or ({qid} & {label})
-    twice.discard(None)
+    twice = [i for i in (qid, label, part) if i is not None and (i in features or i in ignored)]
+    twice += [i for i in (label, part) if i is not None and [qid, label, part].count(i) > 1]
     if twice:
-        name = names[next(i for i in twice if i is not None)]
+        name = names[twice[0]]
         raise UnknownColumnsError(
             f'{where}: found "{short(name)}" in two places, expected each column in one.'
         )
-    rest = [i for i in range(len(names)) if i not in {qid, label, *ignored, *features}]
+    rest = [i for i in range(len(names)) if i not in {qid, label, part, *ignored, *features}]
+    if part is None:
+        part = next((i for i in part_candidates(names, rest) if says_parts(i)), None)
+        rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and names[comment].strip().lower() != COMMENT_NAME
     index = tuple(i for i in rest if _is_index(i, names) and not told.features)
@@ -118,7 +130,12 @@ def recognise_columns(
             f"{where}: found no column of a feature beside those of query and label, expected at least one."
         )
     unsure = tuple(i for i in features if not told.features and names[i].strip().lower() in reserved)
-    return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index)
+    return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index, part)
+
+
+def part_candidates(names: Sequence[str], among: Sequence[int]) -> tuple[int, ...]:
+    """Return the positions of columns whose names say that they may tell the part."""
+    return tuple(i for i in among if names[i].strip().lower() in PART_NAMES)
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:
