@@ -31,6 +31,7 @@ from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
 _ROW = 29
+_LIST, _WIDEST_LIST, _LIST_MARGIN = 210, 320, 36
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,10 @@ class ExportDialog(QDialog):
         return self.current.unavailable or (writer.unavailable if writer else "")
 
     def _lay_out(self) -> None:
-        self._list.setFixedWidth(210)
+        widest = max(
+            (self._list.fontMetrics().horizontalAdvance(item.label) for item in self._items), default=0
+        )
+        self._list.setFixedWidth(min(max(_LIST, widest + _LIST_MARGIN), _WIDEST_LIST))
         for item in self._items:
             QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
         for label in (self._help, self._message):

@@ -24,6 +24,7 @@ _COLUMN_OPTIONS = {
     "features": "--columns",
     "ignore": "--ignore",
     "ids_from": "--ids-from",
+    "part": "--part",
 }
 """The options by which the terminal has the columns of tables."""
 

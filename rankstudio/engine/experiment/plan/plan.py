@@ -87,7 +87,7 @@ class Plan:
         is in none stands for itself. A plan may have them with a method that does not honour groups; it is
         refused when it is to be run.
     columns : Mapping of str to object
-        What the columns of tables are, where their names do not tell: ``qid`` and ``label``, lists of names
+        What the columns of tables are, where their names do not tell: ``qid``, ``label`` and ``part``, names
         as ``features`` and ``ignore``, and ``ids_from`` 0 or 1; see `rankstudio.engine.data.columns`.
     scores : Mapping of str to object
         Of the methods "given-scores" and "given-model": ``name``, what they are called, ``path``, a file or
