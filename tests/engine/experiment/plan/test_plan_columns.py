@@ -16,7 +16,13 @@ from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml, plan_from_dict
 
-TOLD = {"qid": "session", "label": "it's clicked", "features": ["a b", 'c, "d"'], "ids_from": 0, "part": "when"}
+TOLD = {
+    "qid": "session",
+    "label": "it's clicked",
+    "features": ["a b", 'c, "d"'],
+    "ids_from": 0,
+    "part": "when",
+}
 
 
 def test_a_plan_without_columns_is_written_as_before() -> None:
