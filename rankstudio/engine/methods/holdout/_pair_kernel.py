@@ -1,0 +1,64 @@
+"""Compiled inner loops of leave-pair-out: a system of two equations for each pair.
+
+With H the hat matrix and r = y^ - Hy^, the residuals e of a pair that was held out solve Me = r, where
+
+    M = I - H_UU (I + 11'/c)   for squared differences, c documents being left (``others`` = 1/c),
+    M = I - H_UU - 11'/m       for squared errors of documents, with a bias (``border`` = 1/m).
+"""
+
+from __future__ import annotations
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.support.jit import fused, fused_inlined
+
+
+@fused_inlined
+def _solve(
+    a: float, b: float, d: float, r: float, s: float, others: float, border: float
+) -> tuple[float, float]:
+    """Return the two residuals, from the entries (a, b; b, d) of H and (r, s) of the residuals."""
+    first, second = others * (a + b) + border, others * (b + d) + border
+    m11, m12 = 1.0 - a - first, -b - first
+    m21, m22 = -b - second, 1.0 - d - second
+    determinant = m11 * m22 - m12 * m21
+    return (m22 * r - m12 * s) / determinant, (m11 * s - m21 * r) / determinant
+
+
+@fused
+def all_pairs(
+    hat: Floats,
+    residuals: Floats,
+    labels: Floats,
+    others: float,
+    border: float,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """Write the prediction of i without i and j to ``out[i, j]``, for the rows i first … last - 1 and j > i.
+
+    That of j goes to ``out[j, i]``.
+    """
+    for i in range(first, last):
+        for j in range(i + 1, residuals.shape[0]):
+            e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], others, border)
+            out[i, j] = labels[i] - e
+            out[j, i] = labels[j] - g
+
+
+@fused
+def some_pairs(
+    hat: Floats,
+    residuals: Floats,
+    labels: Floats,
+    others: float,
+    border: float,
+    pairs: Ints,
+    out: Floats,
+) -> None:
+    """Write the predictions of the pairs (p, 2) to ``out`` (p, 2)."""
+    for p in range(pairs.shape[0]):
+        i, j = pairs[p, 0], pairs[p, 1]
+        e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], others, border)
+        out[p, 0] = labels[i] - e
+        out[p, 1] = labels[j] - g

@@ -1,0 +1,240 @@
+"""Predictions of held-out documents of one global ranking: pairs, sets of any size, each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
+from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
+from rankstudio.engine.querywise.query_data import check_labels
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.threads import pool, share
+
+LOSSES = ("differences", "documents")
+WEIGHTINGS = ("size", "none")
+
+_WORTH_THREADS = 300_000  # pairs
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutPredictor:
+    """Predicts documents of one global ranking with the model learned from all others.
+
+    Nothing is learned anew: with the hat matrix H of all m documents and r = y^ - Hy^, the residuals of the
+    documents U that are held out are
+
+        (I - H_UU (I + 11'/c))^-1 r_U    RankRLS, c = m - |U|,
+        (I - H_UU - 11'/m)^-1 r_U        regularised least squares with a bias,
+
+    which is (36)-(39) of Paper I in Airola's thesis with Q = VΛ(λ + cΛ)^-1V' of the centred kernel, whose
+    products with C vanish; the second is (G_UU)^-1 a_U with the bordered inverse G.
+
+    Parameters
+    ----------
+    kernel : KernelDecomposition
+        Of all documents.
+    y : ndarray of shape (m,) or (m, v)
+        Their labels; v outputs share the decomposition.
+    regularization : float
+        λ > 0.
+    loss : {"differences", "documents"}, default "differences"
+        RankRLS on all pairs of documents, or least squares on documents with a bias.
+    weighting : {"size", "none"}, default "size"
+        Of the differences: the sum over pairs is divided by the number of the documents learned from, so that
+        L = I - 11'/c, as RankRLS does; or plain, L = cI - 11', as Paper I has it.
+
+    Notes
+    -----
+    RankRLS has no bias: its predictions are w'(x - mean of all m documents). Those of least squares on
+    documents include the bias.
+    """
+
+    kernel: KernelDecomposition
+    y: Floats
+    regularization: float
+    loss: str = "differences"
+    weighting: str = "size"
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("loss", self.loss, LOSSES), ("weighting", self.weighting, WEIGHTINGS)):
+            if value not in known:
+                raise ParameterError(name, value, f"one of {', '.join(known)}")
+        for column in self._outputs:
+            check_labels((self.kernel.n_documents, 1), column)
+
+    @property
+    def _outputs(self) -> Floats:
+        """The labels as rows, shape (v, m)."""
+        return np.ascontiguousarray(self.y.T.reshape(-1, self.y.shape[0]), dtype=np.float64)
+
+    @property
+    def _centred(self) -> Floats:
+        shifted: Floats = self.y - self.y[0]
+        return np.asarray(shifted - shifted.mean(axis=0))
+
+    def sets(self, sets: Iterable[ArrayLike]) -> list[Floats]:
+        """Predict each of several sets of documents with the model learned without the set.
+
+        Parameters
+        ----------
+        sets : iterable of array-like of int
+            Rows of the documents of each.
+
+        Returns
+        -------
+        list of ndarray of shape (u,) or (u, v)
+
+        Raises
+        ------
+        DatasetError
+            For a row that does not exist or comes twice in a set, or a set that leaves no document.
+
+        Notes
+        -----
+        O(|U|²r + |U|³) for a set; a product of the labels with V besides, once for each size of set where
+        the weighting is "none".
+        """
+        labels, m = self._centred, self.kernel.n_documents
+        known: dict[float, Floats] = {}
+        predicted = []
+        for given in sets:
+            rows = self._rows(given)
+            left = m - rows.size
+            strength = self._strength(left)
+            if strength not in known:
+                known[strength] = self.kernel.residuals(labels, strength)
+            hat = self.kernel.hat_of(rows, strength)
+            matrix = np.eye(rows.size) - hat
+            matrix -= hat.sum(axis=1)[:, None] / left if self.loss == "differences" else 1.0 / m
+            residuals = np.linalg.solve(matrix, known[strength][rows])
+            predicted.append(self._answers[rows] - residuals)
+        return predicted
+
+    def each(self) -> Floats:
+        """Predict each document with the model learned without it, shape (m,) or (m, v): O(mr)."""
+        m = self.kernel.n_documents
+        self._left(m - 1)
+        strength = self._strength(m - 1)
+        shrinkage = self.kernel.values / (self.kernel.values + strength)
+        leverage: Floats = self.kernel.vectors**2 @ shrinkage
+        leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
+        residuals = self.kernel.residuals(self._centred, strength)
+        predicted: Floats = self._answers - (residuals.T / (1.0 - leverage)).T
+        return predicted
+
+    def pairs(self, pairs: ArrayLike) -> Floats:
+        """Predict the two documents of each pair with the model learned without the two.
+
+        Parameters
+        ----------
+        pairs : array-like of int, shape (p, 2)
+
+        Returns
+        -------
+        ndarray of shape (p, 2) or (p, 2, v)
+        """
+        rows = np.ascontiguousarray(pairs, dtype=np.int64)
+        m = self.kernel.n_documents
+        if rows.ndim != 2 or rows.shape[1] != 2:
+            raise DatasetError(f"pairs: expected two rows of X for each pair, got shape {rows.shape}.")
+        if rows.size and (rows.min() < 0 or rows.max() >= m or (rows[:, 0] == rows[:, 1]).any()):
+            raise DatasetError(f"pairs: expected two different rows from 0 to {m - 1} for each pair.")
+        from rankstudio.engine.methods.holdout import _pair_kernel  # noqa: PLC0415 - numba, where it is needed
+
+        hat, answers, residuals, others, border = self._pair_arguments(m**2)
+        out = np.empty((answers.shape[0], rows.shape[0], 2))
+        for labels, rest, predicted in zip(answers, residuals, out, strict=True):
+            _pair_kernel.some_pairs(hat, rest, labels, others, border, rows, predicted)
+        return self._last(out)
+
+    def all_pairs(self) -> Floats:
+        """Predict every document with the model learned without it and one other.
+
+        Returns
+        -------
+        ndarray of shape (m, m) or (m, m, v)
+            Entry (i, j) is the prediction of i without i and j; NaN on the diagonal.
+
+        Raises
+        ------
+        OutOfMemoryError
+            Where two such matrices do not fit.
+
+        Notes
+        -----
+        O(m²r) for H, then constant time a pair and output.
+        """
+        from rankstudio.engine.methods.holdout import _pair_kernel  # noqa: PLC0415 - numba, where it is needed
+
+        m = self.kernel.n_documents
+        hat, answers, residuals, others, border = self._pair_arguments(m**2 * (1 + self._outputs.shape[0]))
+        out = np.full((answers.shape[0], m, m), np.nan)
+        # Row i has m - 1 - i pairs: as many in each range.
+        with pool(m * (m - 1) // 2 > _WORTH_THREADS) as (executor, workers):
+            shares = np.sqrt(1.0 - np.arange(workers + 1) / workers)
+            cuts = np.round(m * (1.0 - shares)).astype(int).tolist()
+            ranges = [(v, *cut) for v in range(out.shape[0]) for cut in pairwise(cuts)]
+
+            def work(part: tuple[int, int, int]) -> None:
+                v, first, last = part
+                given = hat, residuals[v], answers[v], others, border
+                _pair_kernel.all_pairs(*given, first, last, out[v])
+
+            share(executor, workers, work, ranges)
+        return self._last(out)
+
+    def _pair_arguments(self, numbers: int) -> tuple[Floats, Floats, Floats, float, float]:
+        """Return H, labels and residuals a row each (v, m), and the two constants of a pair's system."""
+        m, free = self.kernel.n_documents, memory.available()
+        if 8.0 * numbers > free:
+            raise OutOfMemoryError(
+                f"Leaving pairs of {m:,} documents out needs {memory.size(8.0 * numbers)} of memory, and "
+                f"{memory.size(free)} are free; sets of documents can be left out without."
+            )
+        self._left(m - 2)
+        strength = self._strength(m - 2)
+        residuals = self.kernel.residuals(self._centred, strength)
+        differences = self.loss == "differences"
+        constants = (1.0 / (m - 2), 0.0) if differences else (0.0, 1.0 / m)
+        answers = np.ascontiguousarray(self._answers.T.reshape(-1, m))
+        return (
+            self.kernel.hat(strength),
+            answers,
+            np.ascontiguousarray(residuals.T.reshape(-1, m)),
+            *constants,
+        )
+
+    @property
+    def _answers(self) -> Floats:
+        """What predictions are compared with: labels, centred where the model has no bias."""
+        return self._centred if self.loss == "differences" else self.y
+
+    def _strength(self, left: int) -> float:
+        """Return λ against the loss of so many documents with the Laplacian I - 11'/c."""
+        plain = self.loss == "differences" and self.weighting == "none"
+        return self.regularization / left if plain else self.regularization
+
+    def _last(self, by_output: Floats) -> Floats:
+        return by_output[0] if self.y.ndim == 1 else np.moveaxis(by_output, 0, -1)
+
+    def _rows(self, given: ArrayLike) -> Ints:
+        rows = np.asarray(given, dtype=np.int64).ravel()
+        m = self.kernel.n_documents
+        outside = rows.size and (rows.min() < 0 or rows.max() >= m)
+        if outside or np.unique(rows).size != rows.size:
+            raise DatasetError(f"sets: expected different rows from 0 to {m - 1} in each set.")
+        self._left(m - rows.size)
+        return rows
+
+    def _left(self, left: int) -> None:
+        if left < 1:
+            raise DatasetError(
+                f"Of {self.kernel.n_documents} documents none is left to learn from; expected at least one "
+                "that is not held out."
+            )

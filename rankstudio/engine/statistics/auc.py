@@ -1,0 +1,103 @@
+"""The area under the ROC curve of predictions of documents that were held out (Airola 2011, section 5.4).
+
+With labels of more than two values it is the share of pairs of different labels that are in the right order;
+pairs of equal scores count half.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.statistics._checks import row
+
+
+def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
+    """Compare all documents with each other, whichever model predicted them.
+
+    Parameters
+    ----------
+    scores : array-like of shape (m,)
+        Of each document, by the model learned without its fold.
+    labels : array-like of shape (m,)
+
+    Returns
+    -------
+    float
+        NaN where all labels are equal.
+
+    Notes
+    -----
+    O(cm log m) for c different labels.
+    """
+    found, truth = _both(scores, labels)
+    right, pairs = _right_pairs(found, truth)
+    return right / pairs if pairs else float("nan")
+
+
+def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> float:
+    """Compare the documents of each fold with each other: those that one model predicted.
+
+    Parameters
+    ----------
+    scores, labels : array-like of shape (m,)
+    folds : array-like of shape (m,)
+        The fold of each document.
+
+    Returns
+    -------
+    float
+        Every pair of a fold counts once, so that a fold with documents of one label does not count. NaN where
+        no fold has two.
+    """
+    found, truth = _both(scores, labels)
+    groups = np.asarray(folds)
+    if groups.shape != truth.shape:
+        raise ParameterError("folds", groups.shape, f"the fold of each of {truth.size} documents")
+    right, pairs = 0.0, 0
+    for group in np.unique(groups):
+        inside = groups == group
+        more = _right_pairs(found[inside], truth[inside])
+        right, pairs = right + more[0], pairs + more[1]
+    return right / pairs if pairs else float("nan")
+
+
+def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
+    """Compare the two documents of each pair by the model learned without the two: leave-pair-out.
+
+    Parameters
+    ----------
+    held_out : array-like of shape (m, m)
+        Entry (i, j) is the score of i without i and j.
+    labels : array-like of shape (m,)
+
+    Returns
+    -------
+    float
+        NaN where all labels are equal.
+    """
+    truth = row("labels", labels)
+    scores = np.asarray(held_out, dtype=np.float64)
+    if scores.shape != (truth.size, truth.size):
+        raise ParameterError("held_out", scores.shape, f"a matrix of {truth.size} rows and columns")
+    higher = truth[:, None] > truth
+    right = np.heaviside(scores[higher] - scores.T[higher], 0.5)
+    return float(right.mean()) if right.size else float("nan")
+
+
+def _both(scores: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats]:
+    truth = row("labels", labels)
+    return row("scores", scores, truth.size), truth
+
+
+def _right_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:
+    """Return how many pairs of different labels are in the right order, and how many there are."""
+    right, pairs = 0.0, 0
+    for label in np.unique(labels)[:-1]:
+        below, above = np.sort(scores[labels == label]), scores[labels > label]
+        twice = np.searchsorted(below, above, "left") + np.searchsorted(below, above, "right")
+        right += float(twice.sum()) / 2.0
+        pairs += below.size * above.size
+    return right, pairs
